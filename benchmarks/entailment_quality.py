@@ -32,7 +32,7 @@ from benchmarks.lexical_quality import read
 from benchmarks.wordings import WORDINGS
 from pgclarify.algorithms import Relation, answer_directions, relate_answers
 from pgclarify.embedding import SentenceTransformerEmbedder, load_embedder
-from pgclarify.pipelines.entailment import SAME_ANSWER_SIMILARITY
+from pgclarify.operations.investigation.entailment import SAME_ANSWER_SIMILARITY
 
 _THRESHOLDS = np.arange(0.3, 1.0, 0.01)
 # Questions more alike than this may well have the same answer.

@@ -20,8 +20,8 @@ from benchmarks import made_up, product
 from benchmarks.figures import Figure, show, step
 from pgclarify.database import ExplorationTables, Presence, Runs, RunTables, open_pool
 from pgclarify.model import Run
-from pgclarify.pipelines.exploration import Query, by_signal, explore_passages, find_first
-from pgclarify.pipelines.trace import Trace
+from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
+from pgclarify.operations.trace import Trace
 
 PASSAGES = 50_000
 _CORPUS = "made up, linked"

@@ -28,7 +28,7 @@ from benchmarks.lexical_quality import read
 from pgclarify.algorithms import explore
 from pgclarify.embedding import load_embedder
 from pgclarify.model import Document
-from pgclarify.pipelines.exploration import BATCH_SIZE, NEIGHBORS
+from pgclarify.operations.retrieval.exploration import BATCH_SIZE, NEIGHBORS
 from tests import openai_server
 
 BUDGET = 100

@@ -36,14 +36,14 @@ from pgclarify.database import ExplorationTables, Presence, Runs, StepTables, op
 from pgclarify.embedding import load_embedder
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.errors import CompletionError
+from pgclarify.ledger.calls import Calls
+from pgclarify.ledger.completions import Pace
 from pgclarify.model import Candidate, Run, RunStatus
-from pgclarify.pipelines.calls import Calls
-from pgclarify.pipelines.completions import Pace
-from pgclarify.pipelines.entailment import Entailments
-from pgclarify.pipelines.investigation import investigate
-from pgclarify.pipelines.proof import prove
-from pgclarify.pipelines.reranking import Rerankers
-from pgclarify.pipelines.trace import Tally
+from pgclarify.operations.investigate import investigate
+from pgclarify.operations.investigation.entailment import Entailments
+from pgclarify.operations.judging.proof import prove
+from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.operations.trace import Tally
 from pgclarify.prompts.investigation import answer
 from pgclarify.protocols import Embedder, StepStore
 from pgclarify.providers.chat_model import ChatModel

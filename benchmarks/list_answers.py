@@ -42,14 +42,14 @@ from pgclarify.database import ExplorationTables, Presence, Runs, open_pool
 from pgclarify.dialogue import ListedAnswer
 from pgclarify.embedding import load_embedder
 from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.ledger.calls import Calls
+from pgclarify.ledger.completions import Pace
 from pgclarify.model import Candidate, Run, RunStatus
-from pgclarify.pipelines.calls import Calls
-from pgclarify.pipelines.completions import Pace
-from pgclarify.pipelines.first_stage import FirstStage
-from pgclarify.pipelines.listing import cut_evidence, list_answers
-from pgclarify.pipelines.proof import prove_told
-from pgclarify.pipelines.reranking import Rerankers
-from pgclarify.pipelines.trace import Tally, Trace
+from pgclarify.operations.judging.proof import prove_told
+from pgclarify.operations.list_answers import cut_evidence, list_answers
+from pgclarify.operations.retrieval.first_stage import FirstStage
+from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.operations.trace import Tally, Trace
 from pgclarify.protocols import Embedder
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint

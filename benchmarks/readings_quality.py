@@ -26,7 +26,7 @@ from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from pgclarify.database import ExplorationTables, Presence, Runs, open_pool
 from pgclarify.embedding.registry import Embedders
-from pgclarify.pipelines.readings import count_readings
+from pgclarify.operations.ambiguity.readings import count_readings
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 from tests import openai_server

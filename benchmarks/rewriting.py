@@ -40,8 +40,8 @@ from pgclarify.algorithms.faithfulness import find_fault
 from pgclarify.dialogue import Rewriting
 from pgclarify.embedding import load_embedder
 from pgclarify.model import Completion, CompletionRequest
-from pgclarify.pipelines.detection import Detector
-from pgclarify.pipelines.rewriting import rewrite
+from pgclarify.operations.detect_ambiguity import Detector
+from pgclarify.operations.rewrite import rewrite
 from pgclarify.prompts.rewriting import rewriting as rewriting_prompt
 from pgclarify.protocols import Begin, Embedder
 from pgclarify.providers.chat_model import ChatModel

@@ -38,6 +38,9 @@ from __future__ import annotations
 
 import re
 
+# A library's message may quote its whole input; what is kept is to be read by a person.
+_LONGEST_DESCRIPTION = 500
+
 
 class PgclarifyError(Exception):
     """Base of all errors that pgclarify raises.
@@ -203,3 +206,17 @@ class RunSuspected(RunError):
 
 class RunLost(RunError):
     """The run was cancelled, or another worker has taken it over."""
+
+
+def describe(error: Exception) -> str:
+    """Say on one line what went wrong, as it is kept beside a run, a verdict or a document.
+
+    Of our own errors that is message and detail, of others' type and text.
+    """
+    if isinstance(error, PgclarifyError):
+        text = f"{error.message}: {error.detail}" if error.detail else error.message
+    else:
+        text = f"{type(error).__name__}: {error}"
+    # Neither PostgreSQL's text nor a terminal takes everything that a library may put into a message.
+    text = text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
+    return " ".join(text.split())[:_LONGEST_DESCRIPTION]

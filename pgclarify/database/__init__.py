@@ -1,4 +1,4 @@
-"""The tables, as the pipelines see them. Every statement is named in one of the *.sql files beside this one."""
+"""The tables, as operations see them. Every statement is named in one of the *.sql files beside this one."""
 
 from pgclarify.database.connections import Connections, with_keepalives
 from pgclarify.database.dialogue import DialogueTables

@@ -16,11 +16,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.errors import CompletionError, InvalidReply, describe
 from pgclarify.evaluated import Case, CitedPassage, Output, PredictedInterpretation, Usage
+from pgclarify.ledger.completions import Answer, Pace, ask_all, ask_one
 from pgclarify.model import Completion, ModelCall, Passage, RunStatus
-from pgclarify.pipelines.completions import Answer, Pace, ask_all, ask_one
-from pgclarify.pipelines.failures import describe
 from pgclarify.prompts import baselines as prompts
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.protocols import Completer, Embedder, Ledger, Retriever

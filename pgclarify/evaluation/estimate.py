@@ -11,7 +11,7 @@ from pgclarify.evaluated import Case, EvaluationPlan, TokenAverages
 from pgclarify.evaluation.configurations import EXTRACTIVE, Configuration
 from pgclarify.evaluation.judging import relevant_documents
 from pgclarify.evaluation.opening import Bench
-from pgclarify.pipelines.calls import CALLS_TO_ANSWER
+from pgclarify.ledger.calls import CALLS_TO_ANSWER
 
 # What operations do where their settings do not say: as in SQL.
 _CLARIFY_TOP_K: Final = 20

@@ -25,11 +25,10 @@ from pgclarify.client import (
 )
 from pgclarify.database.evaluated_runs import EvaluatedRuns
 from pgclarify.database.evaluations import EvaluationTables
-from pgclarify.errors import InputError, PgclarifyError, RunFailed
+from pgclarify.errors import InputError, PgclarifyError, RunFailed, describe
 from pgclarify.evaluated import Case, CitedPassage, CorpusDescription, Output, PredictedInterpretation, Usage
 from pgclarify.evaluation.waiting import RunWaiter
 from pgclarify.model import Passage, RunStatus
-from pgclarify.pipelines.failures import describe
 from pgclarify.protocols import Method
 
 _TOP_K = 20

@@ -10,8 +10,8 @@ from pgclarify.evaluated import Stated, Usage
 from pgclarify.evaluation.baselines import UsageMeter
 from pgclarify.evaluation.lexical_judge import answers_differ, is_same_answer, states_answer
 from pgclarify.language.questions import asks_same_words
+from pgclarify.ledger.completions import Answer, Pace, ask_all
 from pgclarify.model import ModelCall, Passage
-from pgclarify.pipelines.completions import Answer, Pace, ask_all
 from pgclarify.prompts import judging
 from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
 from pgclarify.protocols import Completer, Ledger

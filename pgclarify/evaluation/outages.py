@@ -16,8 +16,9 @@ class Outage(Enum):
     PASSING = auto()
 
 
-# What errors say, in words of llm/endpoint.py, pipelines/failures.py and embedding/loading.py: all that is left of them
-# where a worker met them. The first that is found speaks: after it may come what a server said, and quotations.
+# What errors say, in words of providers/endpoint.py, operations/missing_models.py and embedding/loading.py: all that is
+# left of them where a worker met them. The first that is found speaks: after it may come what a server said, and
+# quotations.
 _SAYINGS: Final = {
     "the endpoint refused the request": None,
     "the endpoint refused the key": Outage.LASTING,

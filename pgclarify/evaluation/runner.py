@@ -7,15 +7,14 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 
 from pgclarify.database.evaluations import EvaluationTables
-from pgclarify.errors import RunFailed
+from pgclarify.errors import RunFailed, describe
 from pgclarify.evaluated import Case, EvaluationPlan, Output, Summary, Usage
 from pgclarify.evaluation.judging import given_readings, judge_output
 from pgclarify.evaluation.outages import Outage, outage_of
 from pgclarify.evaluation.scoring import score
 from pgclarify.evaluation.summaries import summarize_in_parts
+from pgclarify.ledger.completions import cause_of
 from pgclarify.model import Passage, RunStatus
-from pgclarify.pipelines.completions import cause_of
-from pgclarify.pipelines.failures import describe
 from pgclarify.protocols import Judge, Method
 
 # A server may fail over one case alone; over so many in a row, it does over all.

@@ -1,4 +1,4 @@
-"""What the pipelines expect of the world."""
+"""What operations, the ledger and corpora expect of the world."""
 
 from __future__ import annotations
 

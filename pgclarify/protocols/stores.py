@@ -1,4 +1,4 @@
-"""What pipelines keep, and where they find it."""
+"""What operations keep, and where they find it."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
 
+from pgclarify.corpora.ingestion import Ingestion
+from pgclarify.corpora.long_documents import LongIngestion
+from pgclarify.corpora.reembedding import Reembedding
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
 from pgclarify.model import LongDocument
-from pgclarify.pipelines.ingestion import Ingestion
-from pgclarify.pipelines.long_documents import LongIngestion
-from pgclarify.pipelines.reembedding import Reembedding
 
 _logger = logging.getLogger(__name__)
 

@@ -12,8 +12,7 @@ from functools import partial
 from pgvector import HalfVector
 
 from pgclarify.database.pool import Pool, fetch
-from pgclarify.errors import ConfigurationError, EmbeddingError
-from pgclarify.pipelines.failures import describe
+from pgclarify.errors import ConfigurationError, EmbeddingError, describe
 from pgclarify.protocols import Embedder
 from pgclarify.worker.chores import in_turn
 

@@ -17,23 +17,24 @@ from pgclarify.errors import (
     RunLost,
     RunSuspected,
     ServerUnavailable,
+    describe,
 )
 from pgclarify.model import Run, RunStatus
-from pgclarify.pipelines.asking_back import Gate
-from pgclarify.pipelines.clarification import clarify
-from pgclarify.pipelines.clarifying_questions import propose_questions
-from pgclarify.pipelines.detection import Detector, detect
-from pgclarify.pipelines.entailment import Entailments
-from pgclarify.pipelines.estimation import estimate
-from pgclarify.pipelines.failures import describe, no_language_model
-from pgclarify.pipelines.investigation import investigate
-from pgclarify.pipelines.listing import list_answers
-from pgclarify.pipelines.readings import Readings, count_readings
-from pgclarify.pipelines.reconsolidation import reconsolidate
-from pgclarify.pipelines.replying import reply
-from pgclarify.pipelines.reranking import Rerankers
-from pgclarify.pipelines.rewriting import rewrite
-from pgclarify.pipelines.search import search
+from pgclarify.operations.ambiguity.readings import Readings, count_readings
+from pgclarify.operations.clarification.one_pass import Gate
+from pgclarify.operations.clarify import clarify
+from pgclarify.operations.clarifying_questions import propose_questions
+from pgclarify.operations.consolidate import reconsolidate
+from pgclarify.operations.detect_ambiguity import Detector, detect
+from pgclarify.operations.estimate import estimate
+from pgclarify.operations.investigate import investigate
+from pgclarify.operations.investigation.entailment import Entailments
+from pgclarify.operations.list_answers import list_answers
+from pgclarify.operations.missing_models import no_language_model
+from pgclarify.operations.reply import reply
+from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.operations.rewrite import rewrite
+from pgclarify.operations.search import search
 from pgclarify.protocols import Classifier, Embedder
 from pgclarify.worker.language_models import LanguageModels
 from pgclarify.worker.quarantine import Quarantine

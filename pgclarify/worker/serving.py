@@ -14,6 +14,9 @@ import psycopg
 from pgclarify import __version__
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.config import Settings
+from pgclarify.corpora.ingestion import Ingestion
+from pgclarify.corpora.long_documents import LongIngestion
+from pgclarify.corpora.reembedding import Reembedding
 from pgclarify.database import (
     Connections,
     Documents,
@@ -31,9 +34,6 @@ from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.install import check_schema
 from pgclarify.jobs import Queue, open_queue
-from pgclarify.pipelines.ingestion import Ingestion
-from pgclarify.pipelines.long_documents import LongIngestion
-from pgclarify.pipelines.reembedding import Reembedding
 from pgclarify.worker.chores import count_terms, drop_orphans, every, fold_tallies, ingest, ingest_long, reembed, rescue
 from pgclarify.worker.graph import link
 from pgclarify.worker.grouping import Grouping, count_served

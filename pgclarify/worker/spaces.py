@@ -6,11 +6,10 @@ import asyncio
 import logging
 from functools import partial
 
+from pgclarify.corpora.ingestion import chunker_of, is_about_data
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import DatabaseError, ModelNotFound, PgclarifyError, ServerUnavailable
-from pgclarify.pipelines.failures import describe
-from pgclarify.pipelines.ingestion import chunker_of, is_about_data
+from pgclarify.errors import DatabaseError, ModelNotFound, PgclarifyError, ServerUnavailable, describe
 
 _logger = logging.getLogger(__name__)
 

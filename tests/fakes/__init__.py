@@ -1,4 +1,4 @@
-"""Fakes of what pipelines expect of the world, for tests: no database, no model, no network, milliseconds."""
+"""Fakes of what operations expect of the world, for tests: no database, no model, no network, milliseconds."""
 
 from tests.fakes.classifier import FakeClassifier
 from tests.fakes.cross_encoder import FakeCrossEncoder

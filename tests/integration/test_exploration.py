@@ -10,8 +10,8 @@ import pytest
 
 from pgclarify.database import ExplorationTables, Runs, exploration, open_pool
 from pgclarify.database.pool import Pool, fetch
-from pgclarify.pipelines.exploration import Query, by_signal, explore_passages, find_first
-from pgclarify.pipelines.trace import Trace
+from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
+from pgclarify.operations.trace import Trace
 from tests.integration.by_hand import Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.exploring import ANGLES, ask, find, near, passage, record, user, worker
 from tests.integration.linking import add, load

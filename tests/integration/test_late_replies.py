@@ -9,8 +9,8 @@ from psycopg.conninfo import make_conninfo
 
 from pgclarify.database import LedgerTables, Runs, open_pool
 from pgclarify.errors import CompletionError
+from pgclarify.ledger.completions import Pace, Paid, complete_all
 from pgclarify.model import Completion, CompletionRequest, Message
-from pgclarify.pipelines.completions import Pace, Paid, complete_all
 from tests.fakes import scripts
 from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.spending import budget, enter, price, status

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pgclarify.corpora.ingestion import Ingestion
+from pgclarify.corpora.long_documents import LongIngestion
+from pgclarify.corpora.reembedding import Reembedding
 from pgclarify.database import Documents, EmbeddingSpaces, LongDocuments, open_pool
 from pgclarify.database.pool import Pool
 from pgclarify.errors import ModelNotFound
 from pgclarify.ingest.chunking import PART_CHUNKS
-from pgclarify.pipelines.ingestion import Ingestion
-from pgclarify.pipelines.long_documents import LongIngestion
-from pgclarify.pipelines.reembedding import Reembedding
 from pgclarify.protocols import Embedder
 from pgclarify.worker.chores import every, ingest, ingest_long
 from tests.fakes import FakeEmbedder

@@ -12,8 +12,8 @@ from psycopg.conninfo import make_conninfo
 from pgclarify.database import LedgerTables, Runs, open_pool
 from pgclarify.database.pool import Pool
 from pgclarify.errors import DatabaseBusy
+from pgclarify.ledger.completions import Pace, Paid, complete_all
 from pgclarify.model import CompletionRequest, Message
-from pgclarify.pipelines.completions import Pace, Paid, complete_all
 from tests.fakes import scripts
 from tests.fakes.completer import Prompt
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of

@@ -8,8 +8,8 @@ import pytest
 from pgclarify.errors import DatabaseError, EndpointUnavailable
 from pgclarify.evaluated import Case, Output, PredictedInterpretation
 from pgclarify.evaluation.baselines import AllAtOnce, Asked, DiversifyThenVerify
+from pgclarify.ledger.completions import Pace
 from pgclarify.model import Passage, RunStatus
-from pgclarify.pipelines.completions import Pace
 from pgclarify.protocols import Completer, Ledger
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint

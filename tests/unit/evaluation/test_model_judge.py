@@ -7,8 +7,8 @@ import pytest
 from pgclarify.errors import DatabaseError, EndpointUnavailable, RequestRefused
 from pgclarify.evaluated import Stated, Usage
 from pgclarify.evaluation.model_judge import ModelJudge
+from pgclarify.ledger.completions import Pace
 from pgclarify.model import Claim, CompletionRequest, Passage
-from pgclarify.pipelines.completions import Pace
 from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
 from pgclarify.protocols import Judge
 from pgclarify.providers.chat_model import ChatModel

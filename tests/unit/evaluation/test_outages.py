@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.errors import CompletionError
+from pgclarify.errors import CompletionError, describe
 from pgclarify.evaluation.outages import Outage, outage_of
 from pgclarify.model import CompletionRequest, Message
-from pgclarify.pipelines.failures import cannot_load, describe, no_language_model, summarize
+from pgclarify.operations.clarification.interpretations import summarize
+from pgclarify.operations.missing_models import cannot_load, no_language_model
 from pgclarify.providers.endpoint import Endpoint
 from tests.openai_server import MODEL, Reply, serve
 

@@ -1,0 +1,65 @@
+"""Embedding models that a pipeline needs by name, without waiting long for any."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from pgclarify.errors import describe
+from pgclarify.protocols import Embedder
+
+_logger = logging.getLogger(__name__)
+
+# A model that is loaded is there at once; for one that is not, other corpora do not wait.
+LOADING_SECONDS = 1.0
+_MODEL_RETRY_SECONDS = 30.0
+
+
+class Models:
+    """The embedding models, as far as they are there; the others are loaded beside the work.
+
+    Args:
+        embedders: Gives the embedding model of a name; raises ModelNotFound.
+        loading_seconds: How long work on other corpora waits for a model that is being loaded.
+    """
+
+    def __init__(self, embedders: Callable[[str], Awaitable[Embedder]], loading_seconds: float) -> None:
+        self._embedders = embedders
+        self._loading_seconds = loading_seconds
+        self._loading: dict[str, asyncio.Task[Embedder | None]] = {}
+        self._left_until: dict[str, float] = {}
+
+    def missing(self) -> list[str]:
+        """Models that are being loaded, or that could not be used a short while ago."""
+        now = asyncio.get_running_loop().time()
+        self._left_until = {model: until for model, until in self._left_until.items() if until > now}
+        self._loading = {model: task for model, task in self._loading.items() if not task.done()}
+        return sorted({*self._left_until, *self._loading})
+
+    async def get(self, model: str) -> Embedder | None:
+        """Load a model; None if it is not there soon."""
+        if model not in self._loading:
+            self._loading[model] = asyncio.create_task(self._load(model), name=f"loading {model}")
+        task = self._loading[model]
+        await asyncio.wait([task], timeout=self._loading_seconds)
+        return task.result() if task.done() else None
+
+    def leave(self, model: str, error: Exception) -> None:
+        """Leave what needs a model to other workers for a while."""
+        _logger.warning("embedding model %s is left to other workers: %s", model, describe(error))
+        self._left_until[model] = asyncio.get_running_loop().time() + _MODEL_RETRY_SECONDS
+
+    async def close(self) -> None:
+        """Wait no longer for models that are being loaded."""
+        tasks = list(self._loading.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _load(self, model: str) -> Embedder | None:
+        try:
+            return await self._embedders(model)
+        except Exception as error:  # whatever it is: one model must not hold up the others
+            self.leave(model, error)
+            return None

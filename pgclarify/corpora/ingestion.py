@@ -1,0 +1,302 @@
+"""Make pending documents searchable: cut them into chunks, embed those that are new, store both."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models
+from pgclarify.errors import (
+    ConfigurationError,
+    DatabaseBusy,
+    DatabaseError,
+    DimensionMismatch,
+    EmbeddingError,
+    ServerUnavailable,
+    describe,
+)
+from pgclarify.ingest.chunking import PART_CHUNKS, Chunker
+from pgclarify.model import Chunk, IndexedDocument, PendingDocument, passage_hash
+from pgclarify.protocols import DocumentStore, Embedder
+
+_logger = logging.getLogger(__name__)
+
+# Classes of SQLSTATE: data exceptions and program limits; and a value that a check refuses.
+_ABOUT_DATA = ("22", "54", "23514")
+
+
+def is_about_data(error: DatabaseError) -> bool:
+    """Whether the database refused the values that it was given, now and whenever they are given again."""
+    return (error.sqlstate or "").startswith(_ABOUT_DATA)
+
+
+class Splitter(Protocol):
+    """Cuts documents into chunks, in a thread; `pgclarify.ingest.chunking.Chunker` is the one in use."""
+
+    def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
+        """Cut the part of a document that starts somewhere: chunks in order, and where the next part starts, if any."""
+
+    def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
+        """Render what is embedded for a chunk."""
+
+
+def chunker_of(embedder: Embedder) -> Splitter:
+    """Make the chunker whose chunks fit into an embedding model.
+
+    Raises:
+        ConfigurationError: If the model reads too few tokens for that.
+    """
+    return Chunker(embedder.tokenizer, embedder.max_tokens)
+
+
+class Ingestion:
+    """Indexes pending documents, claim by claim, each of another corpus if there are several.
+
+    A claim indexes at most 256 passages or so: what would be more is given back, and a document that is more by itself
+    is set aside for LongDocuments.
+
+    Args:
+        store: The tables of the corpora.
+        embedders: Gives the embedding model of a name; raises ModelNotFound.
+        splitters: Makes the splitter for a model; asked once a model.
+        loading_seconds: How long other corpora wait for a model that is being loaded.
+        max_documents: Most documents in one claim.
+        max_chars: Most characters in one claim, unless a single document has more.
+        max_chunks: Most chunks in one claim.
+        batch_size: Chunks in one call of the model. Between two calls, documents that changed meanwhile are left out.
+        retry_seconds: How long a claim that could not be stored is kept for another try.
+    """
+
+    def __init__(
+        self,
+        store: DocumentStore,
+        embedders: Callable[[str], Awaitable[Embedder]],
+        *,
+        splitters: Callable[[Embedder], Splitter] = chunker_of,
+        loading_seconds: float = LOADING_SECONDS,
+        max_documents: int = 256,
+        max_chars: int = 4_000_000,
+        max_chunks: int = PART_CHUNKS,
+        batch_size: int = 64,
+        retry_seconds: float = 1.0,
+    ) -> None:
+        self._store = store
+        self._models = Models(embedders, loading_seconds)
+        self._make_splitter = splitters
+        self._splitters: dict[str, Splitter] = {}
+        self._may_hold_leases = False
+        self._max_documents = max_documents
+        self._max_chars = max_chars
+        self._max_chunks = max_chunks
+        self._batch_size = batch_size
+        self._retry_seconds = retry_seconds
+
+    async def ingest_once(self) -> int:
+        """Claim pending documents of one corpus and index them; the caller loops until there are none.
+
+        Chunks of which a document has a passage are not embedded again. A document that cannot be cut, embedded or
+        stored is marked as failed, with the reason; the others go on. What waits for a model that this process has not,
+        or not yet, is given back, and so is all if the store fails, or is busy twice.
+
+        Returns:
+            How many documents were claimed, failed ones included; 0 if none is pending.
+
+        Raises:
+            DatabaseError: If the store fails, other than over one document.
+        """
+        pending = await self._store.claim_documents(
+            max_documents=self._max_documents, max_chars=self._max_chars, skipped_models=self._models.missing()
+        )
+        if not pending:
+            # What somebody was changing when it was to be stored is still leased.
+            if self._may_hold_leases:
+                self._may_hold_leases = await self._store.release_documents() > 0
+            return 0
+        self._may_hold_leases = True
+        # All are of one corpus, and so for one model.
+        model = pending[0].embedding_model
+        embedder = await self._models.get(model)
+        if embedder is None:
+            await self._store.release_documents()
+            return len(pending)
+        try:
+            splitter = self._splitter(embedder, pending[0])
+        except (ConfigurationError, EmbeddingError) as error:
+            self._models.leave(model, error)
+            await self._store.release_documents()
+            return len(pending)
+        try:
+            cut, is_all = await self._cut(pending, splitter)
+            hashes = await self._hashes([document for document, _ in cut if document.was_indexed])
+            await self._keep(await self._embed(cut, hashes, splitter, embedder))
+            if not is_all:
+                await self._store.release_documents()
+        except ServerUnavailable:
+            raise
+        except DatabaseError:
+            await self._store.release_documents()
+            raise
+        return len(pending)
+
+    async def close(self) -> None:
+        """Wait no longer for models that are being loaded."""
+        await self._models.close()
+
+    def _splitter(self, embedder: Embedder, document: PendingDocument) -> Splitter:
+        if document.dimensions != embedder.dimensions:
+            raise DimensionMismatch(
+                "the embedding model has other dimensions than the corpus",
+                detail=f"The model gives {embedder.dimensions}, the corpus holds {document.dimensions}.",
+            )
+        if embedder.model not in self._splitters:
+            self._splitters[embedder.model] = self._make_splitter(embedder)
+        return self._splitters[embedder.model]
+
+    async def _cut(
+        self, pending: Sequence[PendingDocument], splitter: Splitter
+    ) -> tuple[list[tuple[PendingDocument, list[Chunk]]], bool]:
+        """Cut as many documents as may be indexed at once; and whether these are all, but for long and failed ones."""
+        cut: list[tuple[PendingDocument, list[Chunk]]] = []
+        size = 0
+        for document in pending:
+            if size >= self._max_chunks:
+                return cut, False
+            try:
+                chunks, next_start = await asyncio.to_thread(splitter.split_part, document.content)
+            except Exception as error:  # whatever it is: one document must not hold up the others
+                await self._fail(document, error)
+                continue
+            if next_start is not None:
+                await self._store.set_aside_document(document, expected_passages(document, next_start, len(chunks)))
+            elif cut and size + len(chunks) > self._max_chunks:
+                return cut, False
+            else:
+                cut.append((document, chunks))
+                size += len(chunks)
+        return cut, True
+
+    async def _hashes(self, documents: Sequence[PendingDocument]) -> Mapping[str, Sequence[bytes]]:
+        return await self._store.passage_hashes(documents) if documents else {}
+
+    async def _embed(
+        self,
+        cut: Sequence[tuple[PendingDocument, list[Chunk]]],
+        hashes: Mapping[str, Sequence[bytes]],
+        splitter: Splitter,
+        embedder: Embedder,
+    ) -> list[IndexedDocument]:
+        """Embed chunks that are new, in batches that run across documents, so that short documents fill them too."""
+        flat = [
+            (index, chunk)
+            for index, (document, chunks) in enumerate(cut)
+            for chunk in new_chunks(document.title, chunks, hashes.get(document.document_id, ()))
+        ]
+        rows: dict[tuple[int, int], NDArray[np.float32]] = {}
+        failed: dict[int, EmbeddingError] = {}
+        left = set(range(len(cut)))
+        while flat:
+            batch, flat = flat[: self._batch_size], flat[self._batch_size :]
+            owners = [index for index, _ in batch]
+            titled = [(cut[index][0].title, chunk) for index, chunk in batch]
+            texts = await asyncio.to_thread(render, splitter, titled)
+            part = np.empty((len(batch), embedder.dimensions), dtype=np.float32)
+            try:
+                part[:] = await embedder.encode(texts)
+            except EmbeddingError:
+                # One document may be to blame: find out which, and keep the others.
+                await _embed_apart(texts, owners, part, failed, embedder)
+            rows.update(((index, chunk.ordinal), row) for (index, chunk), row in zip(batch, part, strict=True))
+            if flat:
+                # Those that were removed or changed meanwhile, or whose corpus was dropped, are not worth more.
+                leased = await self._store.leased_documents([cut[index][0] for index in sorted(left)])
+                left = {index for index in left if cut[index][0].document_id in leased}
+                flat = [(index, chunk) for index, chunk in flat if index in left]
+        for index, error in failed.items():
+            await self._fail(cut[index][0], error)
+        return [
+            IndexedDocument(document, chunks, [rows.get((index, chunk.ordinal)) for chunk in chunks])
+            for index, (document, chunks) in enumerate(cut)
+            if index in left and index not in failed
+        ]
+
+    async def _keep(self, indexed: Sequence[IndexedDocument]) -> None:
+        if not indexed:
+            return
+        try:
+            await self._store_patiently(indexed)
+        except DatabaseError as error:
+            if not is_about_data(error):
+                raise
+            if len(indexed) == 1:
+                await self._fail(indexed[0].document, error)
+                return
+            # One document may be to blame, and would hold up the others at every claim.
+            for document in indexed:
+                await self._keep([document])
+
+    async def _store_patiently(self, indexed: Sequence[IndexedDocument]) -> None:
+        try:
+            await self._store.store_documents(indexed)
+        except DatabaseBusy:
+            # Embedding it all again would take longer than what stands in the way.
+            await asyncio.sleep(self._retry_seconds)
+            await self._store.store_documents(indexed)
+
+    async def _fail(self, document: PendingDocument, error: Exception) -> None:
+        reason = describe(error)
+        _logger.warning("document %r of corpus %d: %s", document.document_id, document.corpus_id, reason)
+        await self._store.fail_document(document, reason)
+
+
+def expected_passages(document: PendingDocument, chars: int, passages: int) -> int:
+    """How many passages a document will have, about, if its first chars have so many."""
+    return max(1, round(passages * len(document.content) / chars))
+
+
+def new_chunks(title: str | None, chunks: Sequence[Chunk], hashes: Sequence[bytes]) -> list[Chunk]:
+    """Leave out chunks that are there already: as many of a text, first ones first, as there are passages of it."""
+    there = Counter(hashes)
+    new = []
+    for chunk in chunks:
+        key = passage_hash(title, chunk.heading, chunk.content)
+        if there[key] > 0:
+            there[key] -= 1
+        else:
+            new.append(chunk)
+    return new
+
+
+def render(splitter: Splitter, titled: Sequence[tuple[str | None, Chunk]]) -> list[str]:
+    """What is embedded for chunks, each with the title of its document."""
+    return [splitter.embedding_text(title, chunk.heading, chunk.content) for title, chunk in titled]
+
+
+async def _embed_apart(
+    texts: Sequence[str],
+    owners: Sequence[int],
+    vectors: NDArray[np.float32],
+    failed: dict[int, EmbeddingError],
+    embedder: Embedder,
+) -> None:
+    """Embed one batch document by document, and note those that fail.
+
+    Args:
+        texts: The batch.
+        owners: The document of each text; ascending.
+        vectors: Filled in place: float32, shape (len(texts), dimensions).
+        failed: Filled in place; documents in it already are left out.
+        embedder: The model.
+    """
+    for owner in sorted(set(owners) - failed.keys()):
+        start = owners.index(owner)
+        end = start + owners.count(owner)
+        try:
+            vectors[start:end] = await embedder.encode(texts[start:end])
+        except EmbeddingError as error:
+            failed[owner] = error

@@ -1,0 +1,200 @@
+"""Make long documents searchable: a part a step, and all parts together once the last one is embedded."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models
+from pgclarify.corpora.ingestion import (
+    Splitter,
+    chunker_of,
+    expected_passages,
+    is_about_data,
+    new_chunks,
+    render,
+)
+from pgclarify.errors import (
+    ConfigurationError,
+    DatabaseBusy,
+    DatabaseError,
+    DimensionMismatch,
+    EmbeddingError,
+    ServerUnavailable,
+    describe,
+)
+from pgclarify.model import Chunk, IndexedDocument, LongDocument
+from pgclarify.protocols import Embedder, LongDocumentStore
+
+_logger = logging.getLogger(__name__)
+
+
+class LongIngestion:
+    """Indexes documents that Ingestion has set aside, each step of another corpus if there are several.
+
+    What a step has embedded is kept, so that any worker goes on there. Searches find the earlier content of a document
+    until all parts of the new one take its place, in one transaction.
+
+    Args:
+        store: The tables of the corpora.
+        embedders: Gives the embedding model of a name; raises ModelNotFound.
+        splitters: Makes the splitter for a model; asked once a model.
+        loading_seconds: How long other corpora wait for a model that is being loaded.
+        batch_size: Chunks in one call of the model. Between two calls, a document that changed meanwhile is left.
+        retry_seconds: How long a part that could not be stored is kept for another try.
+    """
+
+    def __init__(
+        self,
+        store: LongDocumentStore,
+        embedders: Callable[[str], Awaitable[Embedder]],
+        *,
+        splitters: Callable[[Embedder], Splitter] = chunker_of,
+        loading_seconds: float = LOADING_SECONDS,
+        batch_size: int = 64,
+        retry_seconds: float = 1.0,
+    ) -> None:
+        self._store = store
+        self._models = Models(embedders, loading_seconds)
+        self._make_splitter = splitters
+        self._splitters: dict[str, Splitter] = {}
+        self._may_hold_lease = False
+        self._batch_size = batch_size
+        self._retry_seconds = retry_seconds
+
+    async def claim(self) -> LongDocument | None:
+        """Claim the next long document; None if there is none."""
+        claimed = await self._store.claim_document(skipped_models=self._models.missing())
+        if claimed is not None:
+            self._may_hold_lease = True
+        elif self._may_hold_lease:
+            # What somebody was changing when it was to be stored is still leased.
+            self._may_hold_lease = await self._store.release_document() > 0
+        return claimed
+
+    async def embed_part(self, claimed: LongDocument) -> None:
+        """Cut, embed and stage the next part of a claimed document.
+
+        A document of which a part cannot be cut, embedded or stored is marked as failed, with the reason. What waits
+        for a model that this process has not, or not yet, is given back, and so is all if the store fails.
+
+        Raises:
+            DatabaseError: If the store fails, other than over this document.
+        """
+        model = claimed.document.embedding_model
+        embedder = await self._models.get(model)
+        if embedder is None:
+            await self._store.release_document()
+            return
+        try:
+            splitter = self._splitter(embedder, claimed)
+        except (ConfigurationError, EmbeddingError) as error:
+            self._models.leave(model, error)
+            await self._store.release_document()
+            return
+        document = claimed.document
+        try:
+            chunks, next_start = await asyncio.to_thread(
+                splitter.split_part, document.content, claimed.staged_chars, ordinal=claimed.staged_passages + 1
+            )
+        except Exception as error:  # whatever it is: the document would be claimed again and again
+            await self._fail(claimed, error)
+            return
+        end = len(document.content) if next_start is None else next_start
+        try:
+            vectors = await self._embed(claimed, chunks, splitter, embedder)
+            if vectors is None:
+                await self._store.release_document()
+                return
+            staged = claimed.staged_passages + len(chunks)
+            keep = partial(
+                self._store.keep_part,
+                IndexedDocument(document, chunks, vectors),
+                claimed,
+                end_char=end,
+                passages_left=max(expected_passages(document, end, staged) - staged, 1),
+            )
+            try:
+                is_kept = await keep()
+            except DatabaseBusy:
+                # Embedding it again would take longer than what stands in the way.
+                await asyncio.sleep(self._retry_seconds)
+                is_kept = await keep()
+            if not is_kept:
+                await self._store.release_document()
+        except ServerUnavailable:
+            raise
+        except EmbeddingError as error:
+            await self._fail(claimed, error)
+        except DatabaseError as error:
+            await self._failed_to_store(claimed, error)
+
+    async def publish(self, claimed: LongDocument) -> bool:
+        """Move a claimed document, all parts of which are staged, into place.
+
+        Returns:
+            False if it has to be tried again: somebody is changing the document.
+
+        Raises:
+            DatabaseError: If the store fails, other than over this document.
+        """
+        try:
+            is_published = await self._store.publish(claimed)
+        except ServerUnavailable:
+            raise
+        except DatabaseError as error:
+            await self._failed_to_store(claimed, error)
+            return True
+        if not is_published:
+            await self._store.release_document()
+        return is_published
+
+    async def close(self) -> None:
+        """Wait no longer for models that are being loaded."""
+        await self._models.close()
+
+    def _splitter(self, embedder: Embedder, claimed: LongDocument) -> Splitter:
+        if claimed.document.dimensions != embedder.dimensions:
+            raise DimensionMismatch(
+                "the embedding model has other dimensions than the corpus",
+                detail=f"The model gives {embedder.dimensions}, the corpus holds {claimed.document.dimensions}.",
+            )
+        if embedder.model not in self._splitters:
+            self._splitters[embedder.model] = self._make_splitter(embedder)
+        return self._splitters[embedder.model]
+
+    async def _embed(
+        self, claimed: LongDocument, chunks: Sequence[Chunk], splitter: Splitter, embedder: Embedder
+    ) -> list[NDArray[np.float32] | None] | None:
+        """Vectors of the chunks that are new, None for the others; None altogether if the document was changed."""
+        title = claimed.document.title
+        hashes = await self._store.passage_hashes(claimed) if claimed.document.was_indexed else ()
+        new = new_chunks(title, chunks, hashes)
+        rows: dict[int, NDArray[np.float32]] = {}
+        for start in range(0, len(new), self._batch_size):
+            if start and not await self._store.is_leased(claimed):
+                return None
+            batch = new[start : start + self._batch_size]
+            texts = await asyncio.to_thread(render, splitter, [(title, chunk) for chunk in batch])
+            vectors = np.asarray(await embedder.encode(texts), dtype=np.float32)
+            rows.update((chunk.ordinal, row) for chunk, row in zip(batch, vectors, strict=True))
+        return [rows.get(chunk.ordinal) for chunk in chunks]
+
+    async def _failed_to_store(self, claimed: LongDocument, error: DatabaseError) -> None:
+        if is_about_data(error):
+            await self._fail(claimed, error)
+            return
+        await self._store.release_document()
+        raise error
+
+    async def _fail(self, claimed: LongDocument, error: Exception) -> None:
+        reason = describe(error)
+        _logger.warning(
+            "document %r of corpus %d: %s", claimed.document.document_id, claimed.document.corpus_id, reason
+        )
+        await self._store.fail_document(claimed.document, reason)

@@ -1,0 +1,146 @@
+"""Fill the space of another embedding model with the passages that are there, while searches use the old one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models
+from pgclarify.corpora.ingestion import Splitter, chunker_of, is_about_data
+from pgclarify.errors import (
+    ConfigurationError,
+    DatabaseError,
+    DimensionMismatch,
+    EmbeddingError,
+    ServerUnavailable,
+    describe,
+)
+from pgclarify.model import PendingPassage
+from pgclarify.protocols import Embedder, SpaceStore
+
+_logger = logging.getLogger(__name__)
+
+
+class Reembedding:
+    """Embeds passages for spaces that are being filled, claim by claim.
+
+    Args:
+        store: The tables of the spaces.
+        embedders: Gives the embedding model of a name; raises ModelNotFound.
+        splitters: Makes the splitter for a model, which says what is embedded of a passage; asked once a model.
+        loading_seconds: How long other spaces wait for a model that is being loaded.
+        max_passages: Most passages in one claim.
+    """
+
+    def __init__(
+        self,
+        store: SpaceStore,
+        embedders: Callable[[str], Awaitable[Embedder]],
+        *,
+        splitters: Callable[[Embedder], Splitter] = chunker_of,
+        loading_seconds: float = LOADING_SECONDS,
+        max_passages: int = 128,
+    ) -> None:
+        self._store = store
+        self._models = Models(embedders, loading_seconds)
+        self._make_splitter = splitters
+        # As long as the models themselves stay.
+        self._splitters: WeakKeyDictionary[Embedder, Splitter] = WeakKeyDictionary()
+        self._may_hold_leases = False
+        self._max_passages = max_passages
+
+    async def fill_once(self) -> int:
+        """Claim passages of one space and embed them; the caller loops until there are none.
+
+        A passage that cannot be embedded or stored is noted, with the reason; the others go on. What waits for a model
+        that this process has not, or not yet, is given back, and so is all if the store fails.
+
+        Returns:
+            How many passages were claimed, failed ones included; 0 if none waits.
+
+        Raises:
+            DatabaseError: If the store fails, other than over one passage.
+        """
+        passages = await self._store.claim_passages(
+            max_passages=self._max_passages, skipped_models=self._models.missing()
+        )
+        if not passages:
+            # What somebody was holding when it was to be stored is still leased.
+            if self._may_hold_leases:
+                self._may_hold_leases = await self._store.release_passages() > 0
+            return 0
+        self._may_hold_leases = True
+        model = passages[0].embedding_model
+        embedder = await self._models.get(model)
+        if embedder is None:
+            await self._store.release_passages()
+            return len(passages)
+        try:
+            splitter = self._splitter(embedder, passages[0])
+        except (ConfigurationError, EmbeddingError) as error:
+            self._models.leave(model, error)
+            await self._store.release_passages()
+            await self._store.refuse_filling(passages[0].embedding_space_id, describe(error))
+            return len(passages)
+        try:
+            await self._fill(passages, splitter, embedder)
+        except ServerUnavailable:
+            raise
+        except DatabaseError:
+            await self._store.release_passages()
+            raise
+        return len(passages)
+
+    async def close(self) -> None:
+        """Wait no longer for models that are being loaded."""
+        await self._models.close()
+
+    def _splitter(self, embedder: Embedder, passage: PendingPassage) -> Splitter:
+        if passage.dimensions != embedder.dimensions:
+            raise DimensionMismatch(
+                "the embedding model has other dimensions than its space",
+                detail=f"The model gives {embedder.dimensions}, the space holds {passage.dimensions}.",
+            )
+        if embedder not in self._splitters:
+            self._splitters[embedder] = self._make_splitter(embedder)
+        return self._splitters[embedder]
+
+    async def _fill(self, passages: Sequence[PendingPassage], splitter: Splitter, embedder: Embedder) -> None:
+        """Embed and store passages together, or each by itself if one may be to blame for a failure."""
+        try:
+            texts = await asyncio.to_thread(_render, splitter, passages)
+            vectors = await embedder.encode(texts)
+            are_cut_off = await asyncio.to_thread(_are_cut_off, embedder, texts)
+            await self._store.store_vectors(passages, np.asarray(vectors, dtype=np.float32), are_cut_off)
+        except (DatabaseError, EmbeddingError) as error:
+            if isinstance(error, DatabaseError) and not is_about_data(error):
+                raise
+            if len(passages) == 1:
+                await self._fail(passages[0], error)
+                return
+            for passage in passages:
+                await self._fill([passage], splitter, embedder)
+
+    async def _fail(self, passage: PendingPassage, error: Exception) -> None:
+        reason = describe(error)
+        _logger.warning(
+            "passage %d of document %r cannot be embedded with %s: %s",
+            passage.passage_id,
+            passage.document_id,
+            passage.embedding_model,
+            reason,
+        )
+        await self._store.fail_passage(passage, reason)
+
+
+def _render(splitter: Splitter, passages: Sequence[PendingPassage]) -> list[str]:
+    return [splitter.embedding_text(passage.title, passage.heading, passage.content) for passage in passages]
+
+
+def _are_cut_off(embedder: Embedder, texts: Sequence[str]) -> list[bool]:
+    """Whether a model reads texts to their end: passages were cut for another one."""
+    return [len(encoding) > embedder.max_tokens for encoding in embedder.tokenizer.encode_batch(list(texts))]

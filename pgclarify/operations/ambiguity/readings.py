@@ -1,0 +1,126 @@
+"""How many readings of a question a corpus supports: what no classifier knows.
+
+It is said to whoever asked, and decides nothing: docs/methods/asking-back.md has the figures. The signal is ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from textwrap import shorten
+from typing import Final
+
+from pgclarify.dialogue import DetectionReason
+from pgclarify.errors import CompletionError
+from pgclarify.language.numbers import counted
+from pgclarify.ledger.completions import Answer
+from pgclarify.model import Candidate, Outcome, Reading, Run, StopCode
+from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
+from pgclarify.operations.judging.verdicts import decide, verdict_call
+from pgclarify.operations.retrieval.first_stage import ranked
+from pgclarify.protocols import Completer, Embedder, ExplorationStore
+
+_MOST_SHOWN: Final = 3
+_LONGEST_SHOWN: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """The readings of a question that a corpus supports, best supported first.
+
+    Attributes:
+        interpretations: They, as questions.
+        answers: The answer to each.
+        judged: How many passages were looked at.
+        failed: How many of them could not be judged, less than all.
+        document_ids: The documents that they were read from, each once.
+    """
+
+    interpretations: tuple[str, ...]
+    answers: tuple[str, ...]
+    judged: int = 0
+    failed: int = 0
+    document_ids: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.interpretations)
+
+    @property
+    def reason(self) -> DetectionReason:
+        """What they say about the question, for whoever asked. They decide nothing."""
+        missing = f"; {self.failed} of {counted(self.judged, 'passage')} could not be judged" if self.failed else ""
+        return DetectionReason("corpus", "readings", self._text() + missing, self.document_ids)
+
+    def _text(self) -> str:
+        if not self.judged:
+            return "no passage of the corpus was found for it"
+        one = self.judged == 1
+        first = f"the first {'passage' if one else f'{self.judged} passages'} of the corpus"
+        if not self.count:
+            return f"no answer to it is in {first}"
+        support = f"{first} {'supports' if one else 'support'}"
+        shown = ", ".join(f'"{shorten(answer, _LONGEST_SHOWN)}"' for answer in self.answers[:_MOST_SHOWN])
+        if self.count == 1:
+            return f"{support} one reading, with the answer {shown}"
+        more = ", ..." if self.count > _MOST_SHOWN else ""
+        return f"{support} {self.count} readings, with the answers {shown}{more}"
+
+
+async def count_readings(
+    run: Run,
+    question: str,
+    exploration: ExplorationStore,
+    completer: Completer,
+    embedder: Embedder,
+    top_k: int,
+) -> Readings:
+    """Search, have each passage judged, and group what answers; nothing is recorded.
+
+    Args:
+        run: The run, which has a corpus.
+        question: What is asked.
+        exploration: Where the passages are, as far as the requester may read them.
+        completer: Judges the passages. It must not call a service that costs money: its calls are kept in no ledger.
+        embedder: The corpus's model.
+        top_k: Passages to judge, from 1.
+
+    Raises:
+        CompletionError: If there were passages, and none could be judged.
+        EmbeddingError: If the question could not be embedded.
+        RunLost: If the run is no longer this worker's.
+    """
+    vector = (await embedder.encode([question]))[0]
+    found = await exploration.find_passages(run, question, vector, method="hybrid", depth=top_k)
+    candidates = ranked(found)
+
+    async def judge(candidate: Candidate) -> Answer[Reading | StopCode]:
+        try:
+            call = verdict_call(completer, question, candidate.passage)
+            completion = await completer.complete(completer.request(call))
+            reading: Reading | StopCode | CompletionError = call.read(completion)
+        except CompletionError as error:
+            reading = error
+        return Answer(reading, None, is_reused=False)
+
+    answers = await asyncio.gather(*(judge(candidate) for candidate in candidates))
+    verdicts = await asyncio.gather(
+        *(decide(run, candidate, answer, embedder) for candidate, answer in zip(candidates, answers, strict=True))
+    )
+    errors = [verdict.error for verdict in verdicts if verdict.outcome is Outcome.FAILED]
+    if errors and len(errors) == len(verdicts):
+        raise CompletionError("no passage of the corpus could be judged", detail=errors[0])
+    grounded = [
+        (candidate.passage.document_id, verdict)
+        for candidate, verdict in zip(candidates, verdicts, strict=True)
+        if verdict.outcome is Outcome.GROUNDED
+    ]
+    readings = await interpret(run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
+    return Readings(
+        interpretations=tuple(one.interpretation for one in readings),
+        answers=tuple(one.answer for one in readings),
+        judged=len(verdicts),
+        failed=len(errors),
+        document_ids=tuple(dict.fromkeys(document_id for document_id, _ in grounded)),
+    )

@@ -1,0 +1,170 @@
+"""From verdicts to interpretations: group the readings, let the medoid of each group speak for it, and end the run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.algorithms import GROUPINGS, Grouping, Mode, consolidate, relate_readings
+from pgclarify.errors import BudgetSpent
+from pgclarify.model import Citation, Cluster, Interpretation, Outcome, Run, RunStatus, StopCode, Verdict
+from pgclarify.operations.trace import Trace
+from pgclarify.protocols import RunStore
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded:
+    """A grounded verdict: the attributes of `Verdict` that it cannot lack, and the document of its passage."""
+
+    document_id: str
+    rank: int
+    interpretation: str
+    answer: str
+    quote: str
+    start_char: int
+    end_char: int
+
+    @classmethod
+    def of(cls, document_id: str, verdict: Verdict) -> Grounded:
+        """Narrow a verdict.
+
+        Raises:
+            ValueError: If it is not grounded.
+        """
+        match verdict:
+            case Verdict(
+                interpretation=str(interpretation),
+                answer=str(answer),
+                quote=str(quote),
+                start_char=int(start_char),
+                end_char=int(end_char),
+            ):
+                return cls(document_id, verdict.rank, interpretation, answer, quote, start_char, end_char)
+            case _:
+                raise ValueError(f"the verdict on candidate {verdict.rank} is not grounded")
+
+
+def embed_mode(run: Run) -> str:
+    """What readings are embedded by: question_answer (the default) or question."""
+    return str(run.settings.get("embed", "question_answer"))
+
+
+def reading_text(run: Run, interpretation: str, answer: str) -> str:
+    """The text whose embedding is f(interpretation; answer), or f(interpretation) where embed is question.
+
+    Source: VERDICT, Algorithm 1, line 8, and Table 4 (bottom half).
+    """
+    return interpretation if embed_mode(run) == "question" else f"{interpretation} {answer}"
+
+
+async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float32]) -> list[Interpretation]:
+    """Consolidate grounded verdicts, off the event loop.
+
+    Args:
+        run: The run; settings["consolidation"] is default or conservative; settings["singletons"] is keep (the default)
+            or drop, which leaves out what one document alone supports, unless nothing would be left.
+        grounded: By rank.
+        vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
+
+    Returns:
+        By falling support (distinct documents), then by best rank. In each, the citation of the medoid comes first, the
+        others follow by rank, one for each passage.
+
+    Source: VERDICT, §4.2 and Algorithm 1, lines 8-13.
+    """
+    clusters = await group(run, grounded, vectors)
+    clusters.sort(key=lambda cluster: min(grounded[member].rank for member in cluster.members))
+    found = [_interpretation(grounded, cluster) for cluster in clusters]
+    # Stable: among equals the best rank stays first.
+    found.sort(key=lambda interpretation: interpretation.support, reverse=True)
+    if run.settings.get("singletons") == "drop":
+        return [interpretation for interpretation in found if interpretation.support > 1] or found
+    return found
+
+
+async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float32]) -> list[Cluster]:
+    """Group what means the same, off the event loop; arguments as of `interpret`."""
+    if not grounded:
+        return []
+    mode: Mode = "conservative" if run.settings.get("consolidation") == "conservative" else "default"
+    return await asyncio.to_thread(_clusters, grounded, vectors, GROUPINGS[mode])
+
+
+async def conclude(run: Run, verdicts: Sequence[tuple[str, Verdict]], store: RunStore, trace: Trace) -> None:
+    """Consolidate what is grounded, and end the run.
+
+    It succeeds if no verdict failed, also without any; is partial if some did; and fails if all did, unless a spent
+    budget is all that stood in their way: then it is partial, though with nothing.
+
+    Args:
+        run: The run.
+        verdicts: All verdicts by rank, each with the document_id of its passage.
+        store: Its tables.
+        trace: What it did so far.
+
+    Raises:
+        RunLost: If the run is no longer this worker's.
+        DatabaseError: If the store fails.
+    """
+    errors = [verdict.error for _, verdict in verdicts if verdict.error is not None]
+    if errors and len(errors) == len(verdicts):
+        # What else went wrong matters more than the budget: nothing would be there with a larger one.
+        others = [verdict.error for _, verdict in verdicts if verdict.error is not None and not verdict.is_refused]
+        if others or not isinstance(store.refusal, BudgetSpent):
+            error = summarize(others or errors)
+            await store.finish_run(run, RunStatus.FAILED, [], error, stages=trace.stages, stop_reason=trace.stop_reason)
+            return
+    grounded = [pair for pair in verdicts if pair[1].outcome is Outcome.GROUNDED]
+    with trace.stage("consolidation") as tally:
+        interpretations = await interpret(run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
+        tally.rows = len(interpretations)
+    status = RunStatus.PARTIAL if errors else RunStatus.SUCCEEDED
+    if not interpretations:
+        # An answer that was found and not shown says more than passages without one.
+        codes = {verdict.stop_code for _, verdict in verdicts}
+        trace.stop_code = next((code for code in (StopCode.THRESHOLD, StopCode.UNPROVEN) if code in codes), None)
+    await store.finish_run(
+        run,
+        status,
+        interpretations,
+        None,
+        stages=trace.stages,
+        stop_reason=trace.stop_reason,
+        stop_code=trace.stop_code,
+    )
+
+
+def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32]:
+    """Stack the vectors of grounded verdicts: float32, shape (len(grounded), n_dims)."""
+    return np.array([verdict.vector for _, verdict in grounded], dtype=np.float32)
+
+
+def _clusters(grounded: Sequence[Grounded], vectors: NDArray[np.float32], grouping: Grouping) -> list[Cluster]:
+    relations = relate_readings([one.interpretation for one in grounded], [one.answer for one in grounded])
+    return consolidate(vectors, grouping=grouping, relations=relations)
+
+
+def _interpretation(grounded: Sequence[Grounded], cluster: Cluster) -> Interpretation:
+    medoid = grounded[cluster.medoid]
+    members = [grounded[member] for member in cluster.members]
+    return Interpretation(
+        interpretation=medoid.interpretation,
+        answer=medoid.answer,
+        support=len({member.document_id for member in members}),
+        cohesion=cluster.cohesion,
+        citations=[
+            Citation(member.rank, member is medoid, member.quote, member.start_char, member.end_char)
+            for member in sorted(members, key=lambda member: (member is not medoid, member.rank))
+        ],
+    )
+
+
+def summarize(errors: Sequence[str]) -> str:
+    """Speak for many errors by the most frequent one; of equally frequent ones, the first."""
+    error, count = Counter(errors).most_common(1)[0]
+    return error if len(errors) == 1 else f"{error} ({count} of {len(errors)} passages)"

@@ -1,0 +1,283 @@
+"""What questions would ask of a language model, before they are asked: none is called, and nothing is paid for.
+
+A question is followed as far as the ledger knows the way: with the relaxed question if its relaxation was paid for, by
+a model's grades if all of them were. From there on it is taken as it is, and calls are bounded instead of counted.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from pgclarify.errors import ConfigurationError, EmbeddingError, InvalidReply, RunLost, describe
+from pgclarify.estimated import Prospect
+from pgclarify.language.numbers import counted
+from pgclarify.ledger.expectations import Expectations, Known
+from pgclarify.model import Found, ModelCall, Reading, Run, RunStatus, StopCode
+from pgclarify.operations.clarification.one_pass import READ_TOKENS, Gate, answer_call
+from pgclarify.operations.detect_ambiguity import summarize
+from pgclarify.operations.judging.proof import Proven
+from pgclarify.operations.judging.verdicts import verdict_call
+from pgclarify.operations.list_answers import cut_evidence
+from pgclarify.operations.missing_models import no_language_model
+from pgclarify.operations.retrieval.exploration import Query, other_signal
+from pgclarify.operations.retrieval.first_stage import RERANKED, ranked
+from pgclarify.operations.retrieval.reranking import UNREAD
+from pgclarify.operations.trace import Trace
+from pgclarify.prompts.relaxation import relaxation
+from pgclarify.prompts.relevance import relevance
+from pgclarify.protocols import Completer, Embedder, EstimateStore, RunStore
+
+_logger = logging.getLogger(__name__)
+
+# So many passages are read at once, but those of one question in any case.
+_PASSAGES_AT_ONCE: Final = 1000
+_EXTRACTIVE: Final = "extractive"
+
+
+async def estimate(
+    run: Run,
+    store: RunStore,
+    estimates: EstimateStore,
+    completer: Completer,
+    embedder: Embedder,
+    *,
+    gate: Gate,
+) -> None:
+    """Carry out a run whose operation is "estimate": what clarifying its questions would ask is its result.
+
+    It succeeds, or fails if a question could not be embedded, or a model is to grade passages and there is none. A run
+    that was cancelled or taken over meanwhile is left alone, without an error.
+
+    Args:
+        run: The run; its question is an array of questions in JSON, each once. Its settings are those of the runs of
+            clarify that are estimated, and more that is not looked at here.
+        store: Where the end is noted.
+        estimates: Where passages and ledger are, and where the result goes.
+        completer: Who would judge.
+        embedder: The corpus's model.
+        gate: What would decide which way a question goes; its language model would grade passages, too.
+
+    Raises:
+        DatabaseError: If the store fails.
+    """
+    trace = Trace()
+    survey = _Survey(run, estimates, completer, embedder, gate, trace)
+    try:
+        try:
+            prospect = await survey.carry_out(json.loads(run.question))
+        except (ConfigurationError, EmbeddingError) as error:
+            await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
+        else:
+            await estimates.record_estimate(run, prospect)
+            await store.finish_run(run, RunStatus.SUCCEEDED, [], None, stages=trace.stages)
+    except RunLost as lost:
+        _logger.info("run %d was left: %s", run.run_id, lost.message)
+
+
+class _Survey:
+    """One estimate, and what it works with."""
+
+    def __init__(
+        self,
+        run: Run,
+        estimates: EstimateStore,
+        completer: Completer,
+        embedder: Embedder,
+        gate: Gate,
+        trace: Trace,
+    ) -> None:
+        self._run = run
+        self._estimates = estimates
+        self._completer = completer
+        self._embedder = embedder
+        self._gate = gate
+        self._trace = trace
+        self._expected = Expectations(run, estimates, completer)
+        self._at_most = 0
+        self._passages = 0
+        settings = run.settings
+        self._method: str = settings["search"]
+        self._top_k: int = settings["top_k"]
+        self._budget: int = settings.get("budget", self._top_k)
+        self._reranker: str | None = settings.get("reranker")
+        self._is_adaptive = settings.get("retrieval") == "adaptive"
+        self._asks_back = settings.get("ask_back") == "auto"
+
+    async def carry_out(self, questions: Sequence[str]) -> Prospect:
+        """Look at questions, one group after the other."""
+        if self._reranker == "model" and self._gate.chat is None:
+            raise no_language_model(
+                'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
+            )
+        if self._completer.provider == _EXTRACTIVE:
+            return Prospect(len(questions), [], 0, 0)
+        clear = await self._clear(questions) if self._asks_back else frozenset()
+        with self._trace.stage("checking") as tally:
+            size = max(1, _PASSAGES_AT_ONCE // self._depth(self._top_k))
+            for start in range(0, len(questions), size):
+                group = questions[start : start + size]
+                await self._clarify(await self._answer([one for one in group if one in clear]))
+                await self._clarify([one for one in group if one not in clear])
+            tally.rows = self._expected.looked_up
+            tally.note = f"{counted(len(questions), 'question')}, {counted(self._passages, 'passage')}"
+        return Prospect(len(questions), self._expected.by_purpose, self._at_most, self._most_calls(questions[0]))
+
+    def _most_calls(self, question: str) -> int:
+        """Bound the calls of any question, whichever way it goes."""
+        answers = self._asks_back and self._gate.chat is not None
+        return answers + self._most_to_clarify(question)
+
+    def _most_to_clarify(self, question: str) -> int:
+        """Bound the calls of any question that is not answered in one pass."""
+        relaxes = self._completer.adapt(relaxation(question)) is not None
+        # Ranked for the question and, apart from that, for the relaxed one.
+        rankings = 1 + (relaxes and (self._is_adaptive or self._asks_back))
+        graded = rankings * self._depth(self._top_k) if self._reranker == "model" else 0
+        return relaxes + graded + self._most_verdicts
+
+    @property
+    def _most_verdicts(self) -> int:
+        return self._budget if self._is_adaptive else min(self._top_k, self._budget)
+
+    async def _clear(self, questions: Sequence[str]) -> frozenset[str]:
+        """Tell which questions one pass would be tried for. No language model has a part in that."""
+        with self._trace.stage("detection") as tally:
+            detections = await self._gate.detector.detect(
+                self._run,
+                self._gate.dialogue,
+                [(question, ()) for question in questions],
+                self._run.settings.get("threshold"),
+            )
+            tally.rows = len(detections)
+            tally.note = summarize(detections)
+        return frozenset(one.question for one in detections if not one.is_ambiguous)
+
+    async def _answer(self, questions: Sequence[str]) -> list[str]:
+        """Count one call for each clear question; those come back that would have to be clarified after it."""
+        if self._gate.chat is None or not questions:
+            return list(questions)
+        rankings, _ = await self._rank(questions, questions, depth=self._top_k)
+        shown = {
+            question: cut_evidence(ranked(found[: self._budget]), READ_TOKENS)
+            for question, found in zip(questions, rankings, strict=True)
+            if found
+        }
+
+        def put() -> list[ModelCall[Proven | None]]:
+            return [answer_call(question, candidates) for question, candidates in shown.items()]
+
+        known = dict(zip(shown, await self._expected.look(put), strict=True))
+        # Nobody knows yet whether one pass will do.
+        self._at_most += sum(one is None for one in known.values()) * self._most_calls(questions[0])
+        settled = {question for question, one in known.items() if one is None or isinstance(one.value, Proven)}
+        return [question for question in questions if question not in settled]
+
+    async def _clarify(self, questions: Sequence[str]) -> None:
+        """Count what clarifying questions asks."""
+        if not questions:
+            return
+        before = self._expected.calls
+        relaxed = await self._relaxed(questions)
+        queries = [question if query is None else query for question, query in zip(questions, relaxed, strict=True)]
+        rankings, are_graded = await self._rank(
+            questions, queries, depth=self._top_k if self._is_adaptive else self._most_verdicts
+        )
+        judged = [found[: self._most_verdicts] for found in rankings]
+        # Whose passages are those that will be judged: of the others only the number is bounded.
+        is_certain = [
+            query is not None and is_graded and not self._is_adaptive
+            for query, is_graded in zip(relaxed, are_graded, strict=True)
+        ]
+        asked = [*zip(questions, judged, strict=True)]
+        uncertain = [one for one, is_sure in zip(asked, is_certain, strict=True) if not is_sure]
+        await self._judge(uncertain)
+        if uncertain:
+            self._at_most += len(uncertain) * self._most_to_clarify(questions[0])
+            before = self._expected.calls
+        await self._judge([one for one, is_sure in zip(asked, is_certain, strict=True) if is_sure])
+        self._at_most += self._expected.calls - before
+        if self._is_adaptive:
+            # Others may be come to through neighbors, unless the search has found all that there is.
+            unseen = [self._budget - len(found) for found in judged if len(found) >= self._top_k]
+            self._expected.add("verdict", sum(unseen))
+
+    async def _relaxed(self, questions: Sequence[str]) -> list[str | None]:
+        """Look up what passages would be searched with; None where that is not known."""
+        calls = [self._completer.adapt(relaxation(question)) for question in questions]
+        asked = [call for call in calls if call is not None]
+        known = iter(await self._expected.look(lambda: asked))
+        queries: list[str | None] = []
+        for question, call in zip(questions, calls, strict=True):
+            match None if call is None else next(known):
+                case Known(str() as query):
+                    queries.append(query)
+                case None if call is not None:
+                    queries.append(None)
+                case _:
+                    # There is nobody to relax it, or no relaxation that fits.
+                    queries.append(question)
+        return queries
+
+    def _depth(self, depth: int) -> int:
+        return max(RERANKED, self._top_k) if self._reranker is not None else depth
+
+    async def _rank(
+        self, questions: Sequence[str], queries: Sequence[str], *, depth: int
+    ) -> tuple[list[list[Found]], list[bool]]:
+        """Rank passages as `FirstStage` does; and tell of each ranking whether it is the one that clarify will have.
+
+        A cross-encoder is left out: it would take longer than all else, and only decide which passages are taken.
+
+        Args:
+            questions: As they were asked.
+            queries: What is searched with.
+            depth: How many passages, if they are not ranked once more.
+        """
+        signal = other_signal(self._method) if self._reranker == "signal" else None
+        vectors = await self._embedder.encode(queries) if Query.needs_vector(self._method, signal) else None
+        rankings = await self._estimates.find_for_each(
+            self._run, queries, vectors, method=self._method, depth=self._depth(depth), signal=signal
+        )
+        self._passages += sum(map(len, rankings))
+        are_certain = [self._reranker is None] * len(queries)
+        if self._reranker == "signal":
+            rankings = [sorted(found, key=lambda one: -(one.signal_score or 0.0)) for found in rankings]
+            are_certain = [True] * len(queries)
+        elif self._reranker == "model":
+            rankings, are_certain = await self._grade(questions, rankings)
+        return [found[: self._top_k] for found in rankings], are_certain
+
+    async def _grade(
+        self, questions: Sequence[str], rankings: Sequence[Sequence[Found]]
+    ) -> tuple[list[list[Found]], list[bool]]:
+        """Rank passages by their grades, where all of them are known."""
+
+        def put() -> list[ModelCall[float]]:
+            return [
+                relevance(question, one.passage)
+                for question, found in zip(questions, rankings, strict=True)
+                for one in found
+            ]
+
+        grades = iter(await self._expected.look(put))
+        graded, are_certain = [], []
+        for found in rankings:
+            known = [next(grades) for _ in found]
+            scores = [UNREAD if one is None or isinstance(one.value, InvalidReply) else one.value for one in known]
+            is_certain = None not in known
+            scored = [replace(one, score=score) for one, score in zip(found, scores, strict=True)]
+            graded.append(sorted(scored, key=lambda one: -one.score) if is_certain else list(found))
+            are_certain.append(is_certain)
+        return graded, are_certain
+
+    async def _judge(self, asked: Sequence[tuple[str, Sequence[Found]]]) -> None:
+        """Count the verdicts on passages."""
+
+        def put() -> list[ModelCall[Reading | StopCode]]:
+            return [verdict_call(self._completer, question, one.passage) for question, found in asked for one in found]
+
+        await self._expected.look(put)

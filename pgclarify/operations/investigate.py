@@ -1,0 +1,315 @@
+"""Multi-hop answers: a question is taken apart step by step, and each step answered from its own evidence.
+
+Source: SUNAR, §3 and Algorithm 1; self-ask, Press et al., 2023. docs/methods/investigation.md says what is ours.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from pgclarify.errors import (
+    CompletionError,
+    ConfigurationError,
+    EmbeddingError,
+    EndpointUnavailable,
+    InvalidReply,
+    RunLost,
+    describe,
+)
+from pgclarify.language.numbers import counted
+from pgclarify.language.questions import asks_same, stands_alone
+from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
+from pgclarify.ledger.completions import Pace
+from pgclarify.model import ModelCall, Run, RunStatus, StopCode
+from pgclarify.operations.investigation.answering import StepAnswerer
+from pgclarify.operations.investigation.conclusion import Chain, Conclusion
+from pgclarify.operations.investigation.entailment import Entailments
+from pgclarify.operations.investigation.gathering import Gatherer
+from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
+from pgclarify.operations.judging.proof import is_told
+from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.operations.trace import Trace
+from pgclarify.prompts.investigation import follow_up
+from pgclarify.protocols import Completer, Embedder, ExplorationStore, RunStore, StepStore
+from pgclarify.steps import FollowUp, Step, StepKind, StepOutcome
+
+_logger = logging.getLogger(__name__)
+_PACE = Pace()
+# The least cosine at which a question in other words counts as one that was asked before: all-MiniLM-L6-v2 gives "the
+# father of" and "the mother of" 0.94.
+_REPEATED = 0.96
+# Questions in a row without an answer, after which further ones would be guesses.
+_UNANSWERED = 2
+
+
+async def investigate(
+    run: Run,
+    store: RunStore,
+    exploration: ExplorationStore,
+    steps: StepStore,
+    chat: Completer,
+    embedder: Embedder,
+    *,
+    rerankers: Rerankers,
+    entailments: Entailments,
+    pace: Pace = _PACE,
+) -> None:
+    """Carry out a run whose operation is "investigate", from its question to its conclusion.
+
+    It succeeds if it came to a conclusion, also to "not in this corpus"; is partial if calls failed or ran out on the
+    way; and fails if the model could not be reached, or nothing could be embedded. A run that was cancelled or taken
+    over meanwhile is left alone, without an error: calls in flight are cancelled, leases given back, nothing more is
+    written.
+
+    Args:
+        run: The run; settings: search, reranker, top_k, budget, batch, max_steps, max_calls, samples, penalty,
+            reasoner, entailment.
+        store: Its tables and the ledger.
+        exploration: Where the passages are, and where the candidates go.
+        steps: Where the steps go.
+        chat: The language model.
+        embedder: The corpus's model.
+        rerankers: Makes the reranker of the settings.
+        entailments: Makes the judge of answers that the settings name.
+        pace: How often to look for replies that other runs are paying for.
+
+    Raises:
+        DatabaseError: If the store fails.
+
+    Source: SUNAR, Algorithm 1 and §3.2.
+    """
+    trace = Trace()
+    try:
+        try:
+            calls = Calls(store, chat, most=run.settings["max_calls"], pace=pace)
+            equivalence = SemanticEquivalence(
+                await entailments.get(run.settings["entailment"], store, embedder, calls=calls)
+            )
+            gatherer = Gatherer(
+                run,
+                store=exploration,
+                embedder=embedder,
+                reranker=await rerankers.get(run.settings["reranker"], store, calls=calls),
+                calls=calls,
+                equivalence=equivalence,
+                trace=trace,
+            )
+            answerer = StepAnswerer(gatherer, calls=calls, equivalence=equivalence, trace=trace)
+            conclusion = Conclusion(run, calls, equivalence, embedder, trace)
+            investigation = _Investigation(run, store, steps, embedder, calls, answerer, conclusion, trace)
+            await investigation.carry_out()
+        except (CompletionError, ConfigurationError, EmbeddingError) as error:
+            await store.finish_run(
+                run, RunStatus.FAILED, [], describe(error), stages=trace.stages, stop_reason=trace.stop_reason
+            )
+    except RunLost as lost:
+        _logger.info("run %d was left: %s", run.run_id, lost.message)
+
+
+class _Unfit(InvalidReply):
+    """A follow-up that should not be asked.
+
+    Args:
+        message: What is wrong with it.
+        follow_up: As the model gave it.
+        repeats: The step that asked the same; None if it is unfit for another reason.
+    """
+
+    def __init__(self, message: str, follow_up: FollowUp, *, repeats: Step | None = None) -> None:
+        super().__init__(message)
+        self.follow_up = follow_up
+        self.repeats = repeats
+
+
+class _Investigation:
+    """One run of investigate, and what it works with."""
+
+    def __init__(
+        self,
+        run: Run,
+        store: RunStore,
+        step_store: StepStore,
+        embedder: Embedder,
+        calls: Calls,
+        answerer: StepAnswerer,
+        conclusion: Conclusion,
+        trace: Trace,
+    ) -> None:
+        self._run = run
+        self._store = store
+        self._step_store = step_store
+        self._embedder = embedder
+        self._calls = calls
+        self._answerer = answerer
+        self._conclusion = conclusion
+        self._trace = trace
+        self._steps: list[Step] = []
+        self._errors: list[CompletionError] = []
+
+    async def carry_out(self) -> None:
+        # What the conclusion may need, nothing before it takes.
+        kept = CALLS_TO_ANSWER if self._run.settings["reasoner"] else 0
+        with self._calls.keeping(kept):
+            answer = await self._decompose()
+        end = await self._conclusion.conclude(
+            Chain(self._steps, self._answerer.shown, self._answerer.relevance, answer)
+        )
+        errors = [*self._errors, *self._answerer.errors, *self._conclusion.errors]
+        if self._calls.were_short:
+            self._trace.stop_reason = self._calls.shortage(kept)
+            self._trace.stop_code = StopCode.LIMIT
+        if end.outcome is StepOutcome.NOT_IN_CORPUS:
+            # That something is not there cannot be said by who has not looked everywhere.
+            gone = next((error for error in errors if isinstance(error, EndpointUnavailable)), None)
+            if gone is not None:
+                await self._record(replace(end, outcome=StepOutcome.FAILED, reason=describe(gone)))
+                raise gone
+            if errors:
+                end = replace(end, outcome=StepOutcome.FAILED, reason=describe(errors[0]))
+            elif self._calls.were_short:
+                end = replace(end, outcome=StepOutcome.CUT_OFF, reason=self._trace.stop_reason)
+        await self._record(end)
+        status = RunStatus.PARTIAL if errors or self._calls.were_short else RunStatus.SUCCEEDED
+        await self._store.finish_run(
+            self._run,
+            status,
+            [],
+            None,
+            stages=self._trace.stages,
+            stop_reason=self._trace.stop_reason,
+            stop_code=self._trace.stop_code,
+        )
+
+    async def _decompose(self) -> str | None:
+        """Ask one question after the other, until there is no further one, or no use in it.
+
+        Returns:
+            What the model concluded from the answers; None if it did not.
+
+        Source: SUNAR, §3 (de); self-ask.
+        """
+        unanswered = 0
+        while True:
+            follow_up = await self._next()
+            if follow_up is None:
+                return None
+            if self._steps and (follow_up.question is None or self._is_answered(follow_up)):
+                self._stop("no further question was needed")
+                return follow_up.answer
+            step = await self._take(follow_up)
+            if step is None:
+                return follow_up.answer
+            if step.kind is StepKind.DIRECT and step.outcome is StepOutcome.ANSWERED:
+                self._stop("the question needed no follow-up")
+                return None
+            if step.outcome is StepOutcome.CUT_OFF:
+                return None
+            unanswered = 0 if step.outcome is StepOutcome.ANSWERED else unanswered + 1
+            if unanswered == _UNANSWERED:
+                self._stop(f"{_UNANSWERED} questions in a row had no answer")
+                return None
+
+    async def _take(self, follow_up: FollowUp) -> Step | None:
+        """Take the next step; None if that is one too many."""
+        ordinal = len(self._steps) + 1
+        question = follow_up.question
+        if question is None or (not self._steps and _same(question, self._run.question)):
+            return await self._record(
+                await self._answerer.answer(self._run.question, kind=StepKind.DIRECT, ordinal=ordinal)
+            )
+        most = self._run.settings["max_steps"]
+        if sum(step.kind is StepKind.FOLLOW_UP for step in self._steps) == most:
+            self._stop(f"the limit of {counted(most, 'follow-up question')} was reached")
+            return None
+        earlier = await self._repeated(question)
+        if earlier is not None:
+            await self._go_round(question, earlier)
+            return None
+        return await self._record(await self._answerer.answer(question, kind=StepKind.FOLLOW_UP, ordinal=ordinal))
+
+    async def _next(self) -> FollowUp | None:
+        """Ask what to ask next; None if that is not to be had."""
+        with self._trace.stage("decomposition", step_ordinal=len(self._steps) + 1) as tally:
+            value = await self._calls.ask(self._render, tally=tally)
+            if isinstance(value, FollowUp):
+                tally.note = self._told(value)
+                return value
+            tally.note = describe(value)
+        if isinstance(value, OutOfCalls):
+            return None
+        if isinstance(value, _Unfit):
+            if value.repeats is not None and value.follow_up.question is not None:
+                await self._go_round(value.follow_up.question, value.repeats)
+                return FollowUp(answer=value.follow_up.answer)
+            self._stop(value.message)
+        elif not self._steps and isinstance(value, EndpointUnavailable):
+            raise value
+        else:
+            self._errors.append(value)
+            self._stop("the next question could not be had")
+        # A question that cannot be taken apart can still be looked up as it is.
+        return None if self._steps else FollowUp()
+
+    def _told(self, follow_up: FollowUp) -> str:
+        """Say what came of asking for the next question."""
+        if follow_up.question is not None and not self._is_answered(follow_up):
+            return f"next question: {follow_up.question}"
+        if not self._steps:
+            return "no follow-up question is needed"
+        return "no further question" if follow_up.answer is None else f"concluded: {follow_up.answer}"
+
+    def _render(self) -> ModelCall[FollowUp]:
+        return follow_up(self._run.question, tuple(self._steps)).then(self._check)
+
+    def _check(self, follow_up: FollowUp) -> FollowUp:
+        if follow_up.question is None or self._is_answered(follow_up):
+            return follow_up
+        for step in self._steps:
+            if _same(step.question, follow_up.question):
+                raise _Unfit("the next question was asked before", follow_up, repeats=step)
+        if not stands_alone(follow_up.question):
+            raise _Unfit("the next question does not stand on its own", follow_up)
+        return follow_up
+
+    def _is_answered(self, follow_up: FollowUp) -> bool:
+        """Tell whether a model that would go on asking has the answer already, as the steps tell it."""
+        return follow_up.answer is not None and is_told(
+            follow_up.answer, [], asked=self._run.question, steps=self._steps
+        )
+
+    async def _repeated(self, question: str) -> Step | None:
+        """Find a step that asked the same in other words."""
+        if not self._steps:
+            return None
+        vectors = await self._embedder.encode([question, *(step.question for step in self._steps)])
+        for step, cosine in zip(self._steps, vectors[1:] @ vectors[0], strict=True):
+            if asks_same(question, step.question, float(cosine), threshold=_REPEATED):
+                return step
+        return None
+
+    async def _go_round(self, question: str, earlier: Step) -> None:
+        """Note that a question came again, which ends the decomposition."""
+        await self._record(
+            Step(
+                ordinal=len(self._steps) + 1,
+                kind=StepKind.FOLLOW_UP,
+                question=question,
+                outcome=StepOutcome.REPEATED,
+                reason=f"step {earlier.ordinal} asked the same",
+            )
+        )
+        self._stop("a question was asked again")
+
+    async def _record(self, step: Step) -> Step:
+        await self._step_store.record_step(self._run, step)
+        self._steps.append(step)
+        return step
+
+    def _stop(self, reason: str) -> None:
+        """Note why it went no further; what was noted first is the reason."""
+        self._trace.stop_reason = self._trace.stop_reason or reason
+
+
+def _same(first: str, second: str) -> bool:
+    return asks_same(first, second, -1.0, threshold=1.0)

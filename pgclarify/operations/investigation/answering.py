@@ -1,0 +1,126 @@
+"""One step of an investigation: a question, the evidence for it, and the answer that the evidence proves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pgclarify.errors import CompletionError, describe
+from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
+from pgclarify.model import Candidate, ModelCall
+from pgclarify.operations.investigation.gathering import Gathered, Gatherer
+from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
+from pgclarify.operations.judging.proof import Proven, prove
+from pgclarify.operations.trace import Tally, Trace
+from pgclarify.prompts.investigation import answer
+from pgclarify.steps import LEAST_CONFIDENCE, Step, StepKind, StepOutcome
+
+
+class StepAnswerer:
+    """Answers the steps of one run.
+
+    Args:
+        gatherer: Who finds the evidence.
+        calls: What the run may ask.
+        equivalence: Who says which answers mean the same.
+        trace: Where the stages are noted.
+
+    Attributes:
+        shown: The candidates of all steps, by rank.
+        relevance: By rank, the score of a candidate before any penalty, in (0, 1).
+        errors: What went wrong on the way.
+    """
+
+    def __init__(
+        self,
+        gatherer: Gatherer,
+        *,
+        calls: Calls,
+        equivalence: SemanticEquivalence,
+        trace: Trace,
+    ) -> None:
+        self._gatherer = gatherer
+        self._calls = calls
+        self._equivalence = equivalence
+        self._trace = trace
+        self.shown: list[Candidate] = []
+        self.relevance: dict[int, float] = {}
+        self.errors: list[CompletionError] = []
+
+    async def answer(self, question: str, *, kind: StepKind, ordinal: int) -> Step:
+        """Find evidence for a question, and answer it from that.
+
+        Args:
+            question: It stands on its own.
+            kind: direct or follow_up.
+            ordinal: The step's, from 1.
+
+        Returns:
+            The step: answered, not_in_corpus, cut_off or failed. Its candidates have been recorded; it has not.
+
+        Raises:
+            EmbeddingError: If a model that runs here failed.
+            RunLost: If the run is no longer this worker's.
+        """
+        step = Step(ordinal, kind, question, StepOutcome.NOT_IN_CORPUS)
+        try:
+            with self._calls.keeping(CALLS_TO_ANSWER):
+                gathered = await self._gatherer.gather(question, step_ordinal=ordinal)
+        except CompletionError as error:
+            return self._failed(step, error)
+        self.errors += gathered.errors
+        self.shown += gathered.candidates
+        self.relevance.update(gathered.relevance)
+        if not gathered.candidates:
+            return replace(step, reason="the search found nothing")
+        with self._trace.stage("answering", step_ordinal=ordinal) as tally:
+            step = await self._answer(step, gathered, tally)
+            tally.note = step.answer or step.reason
+        return step
+
+    async def _answer(self, step: Step, gathered: Gathered, tally: Tally) -> Step:
+        passages = [candidate.passage for candidate in gathered.candidates]
+
+        def render() -> ModelCall[Proven | None]:
+            return answer(step.question, passages).then(
+                lambda finding: prove(finding, gathered.candidates, asked=step.question)
+            )
+
+        value = await self._calls.ask(render, tally=tally)
+        match value:
+            case None:
+                return replace(step, reason="the passages do not answer it")
+            case OutOfCalls():
+                return replace(step, outcome=StepOutcome.CUT_OFF, reason=value.message)
+            case Unproven():
+                return replace(step, reason=value.message)
+            case CompletionError():
+                return self._failed(step, value)
+        return await self._answered(step, value, gathered, tally)
+
+    async def _answered(self, step: Step, proven: Proven, gathered: Gathered, tally: Tally) -> Step:
+        first = proven.cited[0]
+        samples = gathered.samples.get(first.batch)
+        confidence = gathered.relevance[first.rank]
+        reason = None
+        if samples is None and gathered.has_unsampled:
+            reason = f"not sampled: {OutOfCalls().message}"
+        if samples is not None:
+            try:
+                confidence = await self._equivalence.share(step.question, samples, proven.answer, tally)
+            except OutOfCalls as error:
+                reason = f"not compared with what was sampled: {error.message}"
+            except CompletionError as error:
+                self.errors.append(error)
+        return replace(
+            step,
+            outcome=StepOutcome.ANSWERED,
+            answer=proven.answer,
+            confidence=max(confidence, LEAST_CONFIDENCE),
+            reason=reason,
+            semantic_sets=None if samples is None else len(samples.sets),
+            citations=proven.citations,
+        )
+
+    def _failed(self, step: Step, error: CompletionError) -> Step:
+        self.errors.append(error)
+        return replace(step, outcome=StepOutcome.FAILED, reason=describe(error))

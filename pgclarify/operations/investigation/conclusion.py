@@ -1,0 +1,225 @@
+"""The end of an investigation: from its chain of steps, and the best evidence of all, to one answer.
+
+Source: SUNAR, §3.2, the meta evidence reasoner. What is done without it, contradictions and confidence are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import prod
+
+from pgclarify.errors import CompletionError, describe
+from pgclarify.language.questions import asks_same
+from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
+from pgclarify.model import Candidate, ModelCall, Run
+from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
+from pgclarify.operations.judging.proof import Proven, is_told, prove
+from pgclarify.operations.trace import Tally, Trace
+from pgclarify.prompts.investigation import conclusion
+from pgclarify.protocols import Embedder
+from pgclarify.steps import LEAST_CONFIDENCE, Finding, Step, StepKind, StepOutcome
+
+# The least cosine at which two wordings of a question are expected to have one answer.
+_REPHRASED = 0.85
+_DISAGREEMENT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """What the steps of an investigation came to.
+
+    Attributes:
+        steps: In order, without the conclusion.
+        shown: All candidates that were kept, by rank.
+        relevance: By rank, the score of a candidate before any penalty, in (0, 1).
+        answer: What the model concluded from the answers alone, when it had no further question; None if it did not.
+    """
+
+    steps: Sequence[Step]
+    shown: Sequence[Candidate]
+    relevance: Mapping[int, float]
+    answer: str | None
+
+    @property
+    def answered(self) -> list[Step]:
+        """The steps that have an answer."""
+        return [step for step in self.steps if step.outcome is StepOutcome.ANSWERED]
+
+
+class Conclusion:
+    """Brings one investigation to its end.
+
+    Args:
+        run: The run; settings["reasoner"] says whether the model goes over the evidence again.
+        calls: What the run may ask.
+        equivalence: Who says which answers mean the same.
+        embedder: The corpus's model.
+        trace: Where the stage is noted.
+
+    Attributes:
+        errors: What went wrong on the way.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        calls: Calls,
+        equivalence: SemanticEquivalence,
+        embedder: Embedder,
+        trace: Trace,
+    ) -> None:
+        self._run = run
+        self._calls = calls
+        self._equivalence = equivalence
+        self._embedder = embedder
+        self._trace = trace
+        self.errors: list[CompletionError] = []
+
+    async def conclude(self, chain: Chain) -> Step:
+        """Conclude.
+
+        Raises:
+            EmbeddingError: If a model that runs here failed.
+            DatabaseError: If the ledger fails.
+        """
+        ordinal = len(chain.steps) + 1
+        with self._trace.stage("reasoning", step_ordinal=ordinal) as tally:
+            end = Step(ordinal, StepKind.CONCLUSION, self._run.question, StepOutcome.NOT_IN_CORPUS)
+            with self._calls.keeping(CALLS_TO_ANSWER if self._run.settings["reasoner"] else 0):
+                clash = await self._clash(chain.answered, tally)
+            if clash is None and (direct := _direct_answer(chain)) is not None:
+                # Answered from its own passages: there is no chain along which an error could have spread.
+                step = replace(direct, ordinal=ordinal, kind=StepKind.CONCLUSION)
+            elif self._run.settings["reasoner"] and chain.shown:
+                step = await self._from_evidence(end, chain, clash, tally)
+            elif clash is not None:
+                step = replace(end, outcome=StepOutcome.CONTRADICTED, reason=clash)
+            else:
+                step = self._from_chain(end, chain)
+            tally.note = step.outcome.value if step.reason is None else f"{step.outcome}: {step.reason}"
+        return step
+
+    async def _from_evidence(self, end: Step, chain: Chain, clash: str | None, tally: Tally) -> Step:
+        """Let the model go over the chain and the evidence: the meta evidence reasoner."""
+        shown = best_evidence(chain, self._run.settings["top_k"])
+        passages = [candidate.passage for candidate in shown]
+
+        def check(finding: Finding) -> tuple[str | None, Proven | None]:
+            return finding.contradiction, prove(finding, shown, asked=self._run.question, steps=chain.answered)
+
+        def render() -> ModelCall[tuple[str | None, Proven | None]]:
+            return conclusion(self._run.question, chain.steps, passages).then(check)
+
+        value = await self._calls.ask(render, tally=tally)
+        if isinstance(value, CompletionError):
+            if not isinstance(value, Unproven | OutOfCalls):
+                self.errors.append(value)
+            contradiction, proven, why = None, None, describe(value)
+        else:
+            contradiction, proven = value
+            why = "the evidence does not answer the question"
+        if clash is None and contradiction is not None and len(chain.answered) > 1:
+            clash = f"the steps contradict each other: {contradiction}"
+        if proven is not None:
+            return await self._decided(end, chain, proven, clash, tally)
+        if clash is not None:
+            return replace(end, outcome=StepOutcome.CONTRADICTED, reason=clash)
+        return self._from_chain(end, chain, doubt=why)
+
+    async def _decided(self, end: Step, chain: Chain, proven: Proven, clash: str | None, tally: Tally) -> Step:
+        """Give the reasoner's answer, and say how sure it is."""
+        passages = {candidate.passage.passage_id for candidate in proven.cited}
+        ids = {candidate.rank: candidate.passage.passage_id for candidate in chain.shown}
+        grounds = [
+            step.confidence or 0.0
+            for step in chain.answered
+            if any(ids[citation.candidate_rank] in passages for citation in step.citations)
+        ]
+        confidence = prod(grounds) if grounds else max(chain.relevance[one.rank] for one in proven.cited)
+        reason = None
+        if clash is not None:
+            reason = f"{clash}; the evidence decides"
+        elif chain.answer is not None and not await self._agree(self._run.question, proven.answer, chain.answer, tally):
+            reason = f'the steps alone would have given "{chain.answer}"'
+        return replace(
+            end,
+            outcome=StepOutcome.ANSWERED,
+            answer=proven.answer,
+            confidence=max(confidence if reason is None else confidence * _DISAGREEMENT, LEAST_CONFIDENCE),
+            reason=reason,
+            citations=proven.citations,
+        )
+
+    def _from_chain(self, end: Step, chain: Chain, *, doubt: str | None = None) -> Step:
+        """Give what the model concluded from the answers alone, if the steps have answers that say it.
+
+        Args:
+            end: The step to be.
+            chain: The steps.
+            doubt: Why the evidence did not confirm it; None if nobody went over that.
+        """
+        answered = chain.answered
+        if chain.answer is None:
+            return replace(end, reason=doubt or "the steps do not answer the question")
+        if not answered or not is_told(chain.answer, [], asked=self._run.question, steps=answered):
+            return replace(end, reason=f'no step proves the answer "{chain.answer}"')
+        confidence = prod(step.confidence or 0.0 for step in answered)
+        return replace(
+            end,
+            outcome=StepOutcome.ANSWERED,
+            answer=chain.answer,
+            confidence=max(confidence if doubt is None else confidence * _DISAGREEMENT, LEAST_CONFIDENCE),
+            reason=None if doubt is None else f"from the steps alone: {doubt}",
+            citations=tuple(dict.fromkeys(citation for step in answered for citation in step.citations)),
+        )
+
+    async def _clash(self, answered: Sequence[Step], tally: Tally) -> str | None:
+        """Find two steps that ask the same and have answers of different meanings."""
+        if len(answered) < 2:
+            return None
+        vectors = await self._embedder.encode([step.question for step in answered])
+        for (one, first), (other, second) in combinations(enumerate(answered), 2):
+            cosine = float(vectors[one] @ vectors[other])
+            if not asks_same(first.question, second.question, cosine, threshold=_REPHRASED):
+                continue
+            if not await self._agree(first.question, first.answer or "", second.answer or "", tally):
+                return (
+                    f'step {first.ordinal} says "{first.answer}" and step {second.ordinal} says "{second.answer}"'
+                    " to the same question"
+                )
+        return None
+
+    async def _agree(self, question: str, first: str, second: str, tally: Tally) -> bool:
+        """Tell whether two answers mean the same; where nobody can say, nothing speaks against it."""
+        try:
+            return await self._equivalence.agree(question, first, second, tally)
+        except OutOfCalls:
+            return True
+        except CompletionError as error:
+            self.errors.append(error)
+            return True
+
+
+def best_evidence(chain: Chain, most: int) -> list[Candidate]:
+    """Choose what the reasoner is shown: what steps cite, in their order, then the rest by relevance.
+
+    Relevance is the score before any penalty: not every step could be sampled, and divided scores do not compare with
+    whole ones.
+
+    A passage that several steps found is shown once.
+
+    Source: SUNAR, §3.2: the top-l evidences across sub-questions. That what is cited comes first is ours.
+    """
+    by_rank = {candidate.rank: candidate for candidate in chain.shown}
+    cited = [by_rank[citation.candidate_rank] for step in chain.answered for citation in step.citations]
+    ranked = sorted(chain.shown, key=lambda candidate: (-chain.relevance[candidate.rank], candidate.rank))
+    chosen: dict[int, Candidate] = {}
+    for candidate in (*cited, *ranked):
+        chosen.setdefault(candidate.passage.passage_id, candidate)
+    return list(chosen.values())[:most]
+
+
+def _direct_answer(chain: Chain) -> Step | None:
+    return next((step for step in chain.answered if step.kind is StepKind.DIRECT), None)

@@ -1,0 +1,178 @@
+"""Who compares answers: the entailment that a run's settings name.
+
+Source: SUNAR, §3.2.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pgclarify.algorithms import Relation, answer_directions, relate_answers
+from pgclarify.errors import ModelNotFound
+from pgclarify.ledger.ask_each import ask_each
+from pgclarify.ledger.calls import Calls
+from pgclarify.ledger.completions import Pace
+from pgclarify.operations.missing_models import cannot_load, no_language_model
+from pgclarify.prompts.entailment import entailment
+from pgclarify.protocols import Completer, CrossEncoder, Embedder, Entailment, Ledger, Meter
+
+SAME_ANSWER_SIMILARITY = 0.4
+"""Least cosine similarity of two answers that say the same in other words, apart from their question.
+
+Chosen with all-MiniLM-L6-v2, as what has the best F1 among pairs whose words do not tell, on one half of the questions
+of benchmarks/entailment_quality.py; the other half is reported there.
+"""
+
+_PACE = Pace()
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Entailments:
+    """The judges of entailment that a worker has to offer.
+
+    Attributes:
+        chat: The language model; None if there is none.
+        cross_encoders: Gives the cross-encoder of a name; raises EmbeddingError.
+        pace: How often to look for replies that other runs are paying for.
+    """
+
+    chat: Completer | None
+    cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
+    pace: Pace = _PACE
+
+    async def get(self, name: str, ledger: Ledger, embedder: Embedder, *, calls: Calls | None = None) -> Entailment:
+        """Make the judge of a run.
+
+        Args:
+            name: "embedding": the words and vectors of the answers. "model": the language model. Any other: the name or
+                path of a cross-encoder for natural language inference.
+            ledger: The run's.
+            embedder: The corpus's model.
+            calls: The run's, from which a model that is asked takes its own; None if there is no limit.
+
+        Raises:
+            ConfigurationError: If a language model is wanted, and this worker has none.
+            EmbeddingError: If the cross-encoder cannot be loaded, or does not tell entailment.
+        """
+        if name == "embedding":
+            return EmbeddingEntailment(embedder)
+        if name == "model":
+            if self.chat is None:
+                raise no_language_model(
+                    'the entailment "model"', 'pass "embedding" or the name of a cross-encoder, or leave it out'
+                )
+            return ModelEntailment(ledger, self.chat, self.pace, calls)
+        try:
+            encoder = await self.cross_encoders(name)
+        except ModelNotFound as error:
+            raise cannot_load("entailment", name, "embedding") from error
+        # What is wrong with the model is known before anything is paid for.
+        await encoder.entails([])
+        return CrossEncoderEntailment(encoder)
+
+
+class EmbeddingEntailment:
+    """Compares the words of answers, and where they do not tell, the vectors. Implements protocols.Entailment.
+
+    It tells whether answers are the same, so it is symmetric: "October 1919" and "1919" entail each other.
+
+    Args:
+        embedder: The corpus's model.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    async def entails(
+        self,
+        question: str,
+        pairs: Sequence[Pair],
+        *,
+        tally: Meter | None = None,
+    ) -> Sequence[bool]:
+        """Judge pairs.
+
+        Raises:
+            EmbeddingError: If the model fails.
+        """
+        # One direction of each: both are alike.
+        one_way = {frozenset(pair): pair for pair in reversed(pairs)}
+        relations = await asyncio.to_thread(_relate, one_way)
+        unclear = {key: one_way[key] for key, relation in relations.items() if relation is Relation.UNKNOWN}
+        are_near = dict(zip(unclear, await self._are_near(question, list(unclear.values())), strict=True))
+        return [
+            are_near[key] if relations[key] is Relation.UNKNOWN else relations[key] is Relation.AGREE
+            for key in map(frozenset, pairs)
+        ]
+
+    async def _are_near(self, question: str, pairs: Sequence[Pair]) -> list[bool]:
+        if not pairs:
+            return []
+        answers = list(dict.fromkeys(answer for pair in pairs for answer in pair))
+        encoded = await self._embedder.encode([question, *(f"{question} {answer}" for answer in answers)])
+        vectors = dict(zip(answers, answer_directions(encoded[1:], encoded[0]), strict=True))
+        return [float(vectors[one] @ vectors[other]) >= SAME_ANSWER_SIMILARITY for one, other in pairs]
+
+
+def _relate(pairs: Mapping[frozenset[str], Pair]) -> dict[frozenset[str], Relation]:
+    """Compare the words of answers: of long ones, some thousand pairs take seconds."""
+    return {key: relate_answers(*pair) for key, pair in pairs.items()}
+
+
+class ModelEntailment:
+    """Asks a language model about each pair. Implements protocols.Entailment.
+
+    Args:
+        ledger: Where replies are kept.
+        chat: The language model.
+        pace: How often to look for replies that other runs are paying for.
+        calls: Those of the run; None if there is no limit.
+    """
+
+    def __init__(self, ledger: Ledger, chat: Completer, pace: Pace, calls: Calls | None) -> None:
+        self._calls = calls
+        self._ledger = ledger
+        self._chat = chat
+        self._pace = pace
+
+    async def entails(self, question: str, pairs: Sequence[Pair], *, tally: Meter | None = None) -> Sequence[bool]:
+        """Judge pairs, one call each, all at once. A pair whose reply cannot be read is held to be different.
+
+        Raises:
+            CompletionError: If a call failed, no reply at all could be read, or there are not enough calls.
+            RunLost: If the run is no longer this worker's.
+        """
+        asked = [entailment(question, *pair) for pair in pairs]
+        return await ask_each(self._ledger, self._chat, asked, False, pace=self._pace, tally=tally, calls=self._calls)
+
+
+class CrossEncoderEntailment:
+    """Asks a model for natural language inference that runs here. Implements protocols.Entailment.
+
+    Args:
+        encoder: One that tells entailment.
+    """
+
+    def __init__(self, encoder: CrossEncoder) -> None:
+        self._encoder = encoder
+
+    async def entails(
+        self,
+        question: str,
+        pairs: Sequence[Pair],
+        *,
+        tally: Meter | None = None,
+    ) -> Sequence[bool]:
+        """Judge pairs, each answer with the question before it: alone, a name entails nothing.
+
+        Raises:
+            EmbeddingError: If the model fails.
+
+        Source: Kuhn et al., 2023, §3.2 (question and answer together).
+        """
+        return await self._encoder.entails(
+            [(f"{question} {premise}", f"{question} {hypothesis}") for premise, hypothesis in pairs]
+        )

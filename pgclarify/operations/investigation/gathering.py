@@ -1,0 +1,183 @@
+"""The evidence for one step of an investigation: exploration, guided by how sure the model is of each batch.
+
+Source: SUNAR, Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from pgclarify.algorithms import penalize
+from pgclarify.errors import CompletionError
+from pgclarify.ledger.calls import Calls, OutOfCalls
+from pgclarify.model import Candidate, Passage, Run
+from pgclarify.operations.investigation.uncertainty import Samples, SemanticEquivalence, draw_samples
+from pgclarify.operations.retrieval.exploration import (
+    Query,
+    by_reranker,
+    by_signal,
+    explore_passages,
+    find_first,
+    other_signal,
+)
+from pgclarify.operations.trace import Trace
+from pgclarify.protocols import Embedder, ExplorationStore, Reranker
+
+# SUNAR, §4: the first stage. More of them than the budget are never looked at.
+_FIRST_STAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What was found for a step.
+
+    Attributes:
+        candidates: The best ones, best first, ranked on from those of earlier steps.
+        relevance: By rank, the score before the penalty, in (0, 1).
+        samples: By batch, what was sampled from it; no entry where nothing was.
+        errors: What went wrong with samples.
+        has_unsampled: Whether a batch was not sampled for lack of calls.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    relevance: Mapping[int, float] = field(default_factory=dict)
+    samples: Mapping[int, Samples] = field(default_factory=dict)
+    errors: Sequence[CompletionError] = ()
+    has_unsampled: bool = False
+
+
+class Gatherer:
+    """Finds evidence for the steps of one run.
+
+    Args:
+        run: The run; settings: search, top_k, budget, batch, penalty, samples.
+        store: Where the passages are, and where the candidates go.
+        embedder: The corpus's model.
+        reranker: Who scores; None for the other retrieval signal than the first stage's.
+        calls: What the run may ask.
+        equivalence: Who says which answers mean the same.
+        trace: Where the stages are noted.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        *,
+        store: ExplorationStore,
+        embedder: Embedder,
+        reranker: Reranker | None,
+        calls: Calls,
+        equivalence: SemanticEquivalence,
+        trace: Trace,
+    ) -> None:
+        self._run = run
+        self._store = store
+        self._embedder = embedder
+        self._reranker = reranker
+        self._calls = calls
+        self._equivalence = equivalence
+        self._trace = trace
+        self._ranks = 0
+
+    async def gather(self, question: str, *, step_ordinal: int) -> Gathered:
+        """Find, score and keep the best passages for a step, and record them.
+
+        Args:
+            question: The step's.
+            step_ordinal: The step's, from 1.
+
+        Returns:
+            At most settings["top_k"] candidates; none if there is nothing to find.
+
+        Raises:
+            CompletionError: If the reranker asked a model that gave no score.
+            EmbeddingError: If a model that runs here failed.
+            RunLost: If the run is no longer this worker's.
+        """
+        settings = self._run.settings
+        query = await self._query(question)
+        depth = max(_FIRST_STAGE, settings["budget"])
+        first = await find_first(
+            self._run, query, store=self._store, depth=depth, trace=self._trace, step_ordinal=step_ordinal
+        )
+        relevance: dict[int, float] = {}
+        samples: dict[int, Samples] = {}
+        errors: list[CompletionError] = []
+        batches = count(1)
+        has_unsampled = False
+
+        async def rescore(passages: Sequence[Passage], scores: Sequence[float]) -> Sequence[float]:
+            nonlocal has_unsampled
+            batch = next(batches)
+            relevance.update((passage.passage_id, score) for passage, score in zip(passages, scores, strict=True))
+            try:
+                drawn = await self._draw(question, passages, batch=batch, step_ordinal=step_ordinal)
+            except OutOfCalls:
+                has_unsampled = True
+                return scores
+            except CompletionError as error:
+                errors.append(error)
+                return scores
+            if drawn is None:
+                return scores
+            samples[batch] = drawn
+            return [float(score) for score in penalize(scores, len(drawn.sets))]
+
+        explored = await explore_passages(
+            self._run,
+            query,
+            store=self._store,
+            first=first,
+            scorer=by_signal if self._reranker is None else by_reranker(self._reranker, question),
+            budget=settings["budget"],
+            batch_size=settings["batch"],
+            trace=self._trace,
+            rescore=rescore,
+            step_ordinal=step_ordinal,
+        )
+        if len(samples) < next(batches) - 1:
+            # Divided scores do not compare with those of a batch that could not be sampled.
+            by_relevance = [replace(one, score=relevance[one.passage.passage_id]) for one in explored]
+            explored = sorted(by_relevance, key=lambda one: -one.score)
+        kept = tuple(
+            replace(candidate, rank=self._ranks + place)
+            for place, candidate in enumerate(explored[: settings["top_k"]], start=1)
+        )
+        self._ranks += len(kept)
+        # What is gone by now cannot be cited.
+        recorded = set(await self._store.record_candidates(self._run, kept))
+        kept = tuple(candidate for candidate in kept if candidate.rank in recorded)
+        return Gathered(
+            kept, {one.rank: relevance[one.passage.passage_id] for one in kept}, samples, errors, has_unsampled
+        )
+
+    async def _query(self, question: str) -> Query:
+        method = self._run.settings["search"]
+        signal = other_signal(method) if self._reranker is None else None
+        vector = (await self._embedder.encode([question]))[0] if Query.needs_vector(method, signal) else None
+        return Query(question, vector, method, signal)
+
+    async def _draw(
+        self, question: str, passages: Sequence[Passage], *, batch: int, step_ordinal: int
+    ) -> Samples | None:
+        """Sample answers from a batch; None if that is off.
+
+        Raises:
+            CompletionError: If they were not to be had, or not to be compared; OutOfCalls if there are too few calls.
+        """
+        samples = self._run.settings["samples"]
+        if not self._run.settings["penalty"]:
+            return None
+        if not self._calls.take(samples):
+            raise OutOfCalls
+        with self._trace.stage("sampling", batch=batch, step_ordinal=step_ordinal) as tally:
+            return await draw_samples(
+                question,
+                passages,
+                samples=samples,
+                calls=self._calls,
+                equivalence=self._equivalence,
+                tally=tally,
+            )

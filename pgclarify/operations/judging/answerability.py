@@ -1,0 +1,165 @@
+"""Whether a corpus can answer questions that nobody has asked yet: each is checked as a reading is in `clarify`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgclarify.dialogue import EvidenceCitation
+from pgclarify.errors import CompletionError, describe
+from pgclarify.language.numbers import counted
+from pgclarify.language.quotes import find_quote
+from pgclarify.ledger.completions import Answer, Pace, ask_all
+from pgclarify.model import Candidate, Found, Reading, Run, StopCode
+from pgclarify.operations.judging.verdicts import verdict_call
+from pgclarify.operations.retrieval.exploration import Query
+from pgclarify.operations.trace import Trace
+from pgclarify.protocols import Completer, Embedder, ExplorationStore, Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Answerability:
+    """What became of one question.
+
+    Attributes:
+        is_answerable: Whether a passage answers it; None if none does, but some could not be judged.
+        citations: What answers it, in the order of its search; empty unless answerable.
+        errors: Why passages could not be judged.
+    """
+
+    is_answerable: bool | None
+    citations: tuple[EvidenceCitation, ...]
+    errors: tuple[CompletionError, ...]
+
+
+class AnswerabilityCheck:
+    """Checks questions against the corpus of one run.
+
+    Args:
+        run: The run; settings: search and top_k, the passages that are judged for each question.
+        ledger: Where replies are kept.
+        passages: Where the passages are, and where the candidates go.
+        completer: Who judges.
+        embedder: The corpus's model.
+        trace: Where the stages are noted.
+        pace: How often to look for replies that other runs are paying for.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        *,
+        ledger: Ledger,
+        passages: ExplorationStore,
+        completer: Completer,
+        embedder: Embedder,
+        trace: Trace,
+        pace: Pace,
+    ) -> None:
+        self._run = run
+        self._ledger = ledger
+        self._passages = passages
+        self._completer = completer
+        self._embedder = embedder
+        self._trace = trace
+        self._pace = pace
+
+    async def check(self, questions: Sequence[str]) -> list[Answerability]:
+        """Search with each question, and have every passage judged that it finds, all calls in flight at once.
+
+        What clarify would ask about these passages and this question is the same request: a reformulation that is asked
+        later on finds these replies in the ledger.
+
+        Returns:
+            In order.
+
+        Raises:
+            EmbeddingError: If the questions could not be embedded.
+            RunLost: If the run is no longer this worker's; calls in flight are cancelled.
+            DatabaseError: If the store fails.
+
+        Source: VERDICT, Eq. 8, applied to AT-CoT's reformulations; ours.
+        """
+        asked = await self._find(questions)
+        citations: list[dict[int, EvidenceCitation]] = [{} for _ in questions]
+        errors: list[list[CompletionError]] = [[] for _ in questions]
+
+        async def land(index: int, answer: Answer[Reading | StopCode]) -> None:
+            question, place, candidate = asked[index]
+            if isinstance(answer.value, CompletionError):
+                errors[question].append(answer.value)
+                return
+            citation = _cite(answer.value, candidate) if isinstance(answer.value, Reading) else None
+            if citation is not None:
+                citations[question][place] = citation
+
+        with self._trace.stage("checking") as tally:
+            tally.rows = len(asked)
+            calls = [
+                verdict_call(self._completer, questions[question], candidate.passage)
+                for question, _, candidate in asked
+            ]
+            await ask_all(self._ledger, self._completer, calls, land, pace=self._pace, tally=tally)
+            failed = [error for one in errors for error in one]
+            if failed:
+                tally.note = f"{len(failed)} of {len(asked)} verdicts failed: {describe(failed[0])}"
+        return [
+            Answerability(
+                is_answerable=True if found else None if failed else False,
+                citations=tuple(citation for _, citation in sorted(found.items())),
+                errors=tuple(failed),
+            )
+            for found, failed in zip(citations, errors, strict=True)
+        ]
+
+    async def _find(self, questions: Sequence[str]) -> list[tuple[int, int, Candidate]]:
+        """Search, and record each passage once; return what is to be judged: question, place in its search, passage."""
+        method, depth = self._run.settings["search"], self._run.settings["top_k"]
+        with self._trace.stage("retrieval") as tally:
+            needs_vectors = Query.needs_vector(method, None)
+            vectors = await self._embedder.encode(questions) if needs_vectors else [None] * len(questions)
+            # One after the other: each holds the run's row, so that several at once would wait for each other, each on
+            # one of the few connections that all runs share.
+            rankings = [
+                await self._passages.find_passages(self._run, question, vector, method=method, depth=depth)
+                for question, vector in zip(questions, vectors, strict=True)
+            ]
+            candidates = _number(rankings)
+            kept = set(await self._passages.record_candidates(self._run, list(candidates.values())))
+            tally.rows = len(kept)
+            tally.note = f"{method}, for {counted(len(questions), 'reformulation')}"
+        return [
+            (question, place, candidate)
+            for question, ranking in enumerate(rankings)
+            for place, one in enumerate(ranking)
+            # What is gone by now cannot be cited.
+            if (candidate := candidates[one.passage.passage_id]).rank in kept
+        ]
+
+
+def _number(rankings: Sequence[Sequence[Found]]) -> dict[int, Candidate]:
+    """Each passage once, numbered through: what came first in any search before what came second."""
+    places = sorted((place, search) for search, ranking in enumerate(rankings) for place in range(len(ranking)))
+    first: dict[int, Found] = {}
+    for place, search in places:
+        one = rankings[search][place]
+        first.setdefault(one.passage.passage_id, one)
+    return {
+        passage_id: Candidate(rank, one.passage, one.score, one.origin)
+        for rank, (passage_id, one) in enumerate(first.items(), start=1)
+    }
+
+
+def _cite(reading: Reading, candidate: Candidate) -> EvidenceCitation | None:
+    """Find the quote in the passage, as the document spells it; None if it is not there, which is an abstention."""
+    passage = candidate.passage
+    span = find_quote(reading.quote, passage.content)
+    if span is None:
+        return None
+    start, end = span
+    return EvidenceCitation(
+        candidate_rank=candidate.rank,
+        quote=passage.content[start:end],
+        start_char=passage.start_char + start,
+        end_char=passage.start_char + end,
+    )

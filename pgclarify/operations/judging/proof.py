@@ -1,0 +1,192 @@
+"""What an answer rests on: quotes that are in the passages, and words that come from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pgclarify.language.names import names
+from pgclarify.language.numbers import write_numbers
+from pgclarify.language.quotes import find_quote
+from pgclarify.language.words import COMMON, PIECE, folded_words, word_set
+from pgclarify.ledger.calls import Unproven
+from pgclarify.model import Candidate
+from pgclarify.steps import Evidence, Finding, Step, StepCitation
+
+# A quote of nothing else says nothing.
+_EMPTY: Final = COMMON | word_set(
+    "he she it they his her its their him them this that these those which who has had have be been as not"
+)
+_VERDICTS: Final = frozenset({"yes", "no"})
+# A question with one of these may name what can be answered: "Which is older, the castle or the chapel?"
+_CHOOSING: Final = frozenset({"or", "and", "between"})
+# A quote this long that is in another passage than the one named proves as much: the number was wrong, not the quote.
+_TELLING_WORDS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """An answer with its proof.
+
+    Attributes:
+        answer: Short.
+        citations: At least one.
+        cited: The candidate of each citation.
+    """
+
+    answer: str
+    citations: tuple[StepCitation, ...]
+    cited: tuple[Candidate, ...]
+
+
+def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Sequence[Step] = ()) -> Proven | None:
+    """Check an answer against the passages that it was read out of.
+
+    As `prove_told`. And if there are names or numbers in what was asked or answered, one of them has to stand in the
+    cited passages: a model that finds nothing likes to quote what is about something else.
+
+    Args:
+        finding: What the model said.
+        shown: The passages, in the order in which they were shown.
+        asked: The question.
+        steps: Those with an answer on which this one may rest.
+
+    Returns:
+        None if the model gave no answer.
+
+    Raises:
+        Unproven: If the proof is not there; the message says what is wrong.
+    """
+    proven = prove_told(finding, shown, asked=asked, steps=steps)
+    if proven is None:
+        return None
+    before = [text for step in steps for text in (step.question, step.answer) if text is not None]
+    about = frozenset[str]().union(*(names(text) for text in (asked, *before)))
+    if about and about.isdisjoint(_words(*_texts(proven.cited))):
+        raise Unproven("the passage is about something else than the question")
+    return proven
+
+
+def prove_told(
+    finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Sequence[Step] = ()
+) -> Proven | None:
+    """Check that an answer is told by the passages that it was read out of, whatever else these are about.
+
+    Quotes that are not in their passage are left out, and so are those that share no word with the question, the answer
+    or the steps; one at least has to be left. The answer has to be told by the cited passages or by the steps' answers,
+    as `is_told` has it, its numbers in whatever notation: an answer from memory is none.
+
+    Args:
+        finding: What the model said.
+        shown: The passages, in the order in which they were shown.
+        asked: The question.
+        steps: Those with an answer on which this one may rest.
+
+    Returns:
+        None if the model gave no answer.
+
+    Raises:
+        Unproven: If the proof is not there; the message says what is wrong.
+    """
+    answer = finding.answer
+    if answer is None:
+        return None
+    found = _find(finding.evidence, shown)
+    if not found:
+        raise Unproven("the quote does not occur in the passage")
+    before = [text for step in steps for text in (step.question, step.answer) if text is not None]
+    topic = (_words(asked, *before, answer, write_numbers(answer)) - _EMPTY) - _VERDICTS
+    telling = [
+        (one, citation)
+        for one, citation in found
+        if not topic.isdisjoint(_words(citation.quote, write_numbers(citation.quote)))
+    ]
+    if not telling:
+        raise Unproven("the quote has nothing to do with the question")
+    cited = tuple(one for one, _ in telling)
+    citations = tuple(citation for _, citation in telling)
+    quotes = [write_numbers(citation.quote) for citation in citations]
+    if not is_told(answer, _texts(cited), asked=asked, steps=steps) and not is_told(
+        write_numbers(answer), quotes, asked=write_numbers(asked), steps=steps
+    ):
+        raise Unproven("the answer does not come from the passages")
+    return Proven(answer, citations, cited)
+
+
+def is_told(answer: str, texts: Sequence[str], *, asked: str, steps: Sequence[Step] = ()) -> bool:
+    """Tell whether an answer comes from some texts, or from the answers of steps.
+
+    Of its words that are not in the question, half have to stand there at least, and all numbers. If the question has
+    all of its words, they have to stand there together ("Lindvik County", where "Lindvik" and "county" were asked
+    about); and if the question says them together, too, they have to be a step's answer, or the question has to give a
+    choice. Yes and no are in no text.
+
+    Args:
+        answer: A few words.
+        texts: The texts.
+        asked: The question.
+        steps: Those with an answer; their questions may name what the question gives a choice of.
+    """
+    words, given = _words(answer) - COMMON, _words(asked)
+    if words and words <= _VERDICTS:
+        return True
+    answers = [step.answer for step in steps if step.answer is not None]
+    told = _words(*texts, *answers)
+    new = words - given
+    if new:
+        numbers = {word for word in words if any(character.isdigit() for character in word)}
+        return numbers <= told | given and 2 * len(new & told) >= len(new)
+    if not words:
+        return False
+    said = _phrase(answer)
+    if any(said in _phrase(one) for one in answers):
+        return True
+    if said not in _phrase(asked):
+        return any(said in _phrase(text) for text in texts)
+    named = [*texts, *(step.question for step in steps)]
+    return not _CHOOSING.isdisjoint(given) and any(said in _phrase(text) for text in named)
+
+
+def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tuple[Candidate, StepCitation]]:
+    """Find quotes in the passages, each once, as the document spells it, which the model need not have kept to.
+
+    Of more quotes than passages the first ones count.
+    """
+    found: dict[tuple[int, int, int], tuple[Candidate, StepCitation]] = {}
+    for one in evidence[: len(shown)]:
+        for candidate, (start, end) in _places(one, shown):
+            passage = candidate.passage
+            citation = StepCitation(
+                candidate_rank=candidate.rank,
+                quote=passage.content[start:end],
+                start_char=passage.start_char + start,
+                end_char=passage.start_char + end,
+            )
+            found.setdefault((candidate.rank, start, end), (candidate, citation))
+            break
+    return list(found.values())
+
+
+def _words(*texts: str) -> frozenset[str]:
+    return frozenset(word for text in texts for word in folded_words(text))
+
+
+def _texts(cited: Sequence[Candidate]) -> list[str]:
+    """All that the passages have to say, titles and headings included."""
+    return [text for one in cited for text in (one.passage.title, one.passage.heading, one.passage.content) if text]
+
+
+def _phrase(text: str) -> str:
+    """Words that are not common, in order, with spaces around them."""
+    return f" {' '.join(word for word in folded_words(text) if word not in COMMON)} "
+
+
+def _places(evidence: Evidence, shown: Sequence[Candidate]) -> Iterator[tuple[Candidate, tuple[int, int]]]:
+    """Where a quote is: first in the passage that was named, then in the others if it is long enough to tell."""
+    named = shown[evidence.passage - 1] if 1 <= evidence.passage <= len(shown) else None
+    others = shown if len(PIECE.findall(evidence.quote)) >= _TELLING_WORDS else ()
+    for candidate in (named, *others):
+        span = None if candidate is None else find_quote(evidence.quote, candidate.passage.content)
+        if candidate is not None and span is not None:
+            yield candidate, span

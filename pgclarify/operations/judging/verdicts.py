@@ -1,0 +1,169 @@
+"""Verdicts: what one passage says to a question, checked and embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, NotAllowed, describe
+from pgclarify.language.quotes import find_quote
+from pgclarify.ledger.completions import Answer, Pace, ask_all
+from pgclarify.model import Candidate, ModelCall, Outcome, Passage, Reading, Run, StopCode, Verdict
+from pgclarify.operations.clarification.interpretations import reading_text
+from pgclarify.operations.trace import Tally
+from pgclarify.prompts.verdict import verdict
+from pgclarify.protocols import Completer, Embedder, RunStore
+
+# Why a passage has no verdict, for explain.
+_REASONS = {
+    StopCode.NOT_ANSWERED: "the passage answers no reading of the question",
+    StopCode.NO_LANGUAGE_MODEL: "the rules read no answer to the question in the passage",
+    StopCode.THRESHOLD: "the answer that the rules read in the passage is too improbable",
+    StopCode.UNPROVEN: "the quote does not occur in the passage",
+}
+
+
+class Judge:
+    """Gets verdicts on candidates of one run, and keeps them.
+
+    Args:
+        run: The run.
+        store: Its tables and the ledger.
+        completer: Who judges.
+        embedder: What readings are embedded by.
+        pace: How often to look for replies that other runs are paying for.
+    """
+
+    def __init__(self, run: Run, store: RunStore, completer: Completer, embedder: Embedder, pace: Pace) -> None:
+        self._run = run
+        self._store = store
+        self._completer = completer
+        self._embedder = embedder
+        self._pace = pace
+
+    async def judge(
+        self,
+        candidates: Sequence[Candidate],
+        land: Callable[[Candidate, Verdict], None],
+        *,
+        tally: Tally,
+        hear: Callable[[Candidate], None] | None = None,
+    ) -> None:
+        """Ask for one verdict on each candidate, all at once, and record each as it lands.
+
+        Args:
+            candidates: Recorded ones, any number, also none.
+            land: Called with each candidate and its verdict, once that is recorded.
+            tally: Where replies are counted.
+            hear: Called with each candidate once the reply is there, of which the verdict is yet to be made.
+
+        Raises:
+            RunLost: If the run is no longer this worker's; calls in flight are cancelled.
+            DatabaseError: If the store fails.
+
+        Source: VERDICT, Eq. 8 and Algorithm 1, lines 3-7.
+        """
+
+        async def keep(index: int, answer: Answer[Reading | StopCode]) -> None:
+            if hear is not None:
+                hear(candidates[index])
+            verdict = await decide(self._run, candidates[index], answer, self._embedder)
+            await self._store.record_verdict(self._run, verdict)
+            land(candidates[index], verdict)
+
+        calls = [self._call(candidate.passage) for candidate in candidates]
+        tally.rows = len(calls)
+        await ask_all(self._store, self._completer, calls, keep, pace=self._pace, tally=tally)
+
+    async def find_first(self, candidates: Sequence[Candidate], *, tally: Tally) -> tuple[Candidate, Verdict] | None:
+        """Ask for verdicts on candidates, one after the other, until one answers; record none of them.
+
+        Args:
+            candidates: In order; they need not have been recorded.
+            tally: Where replies are counted.
+
+        Returns:
+            The first candidate that answers, with its verdict; None if none does. One that could not be judged is
+            passed over.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+            DatabaseError: If the ledger fails.
+        """
+        verdicts: list[Verdict] = []
+        for candidate in candidates:
+
+            async def keep(_: int, answer: Answer[Reading | StopCode], candidate: Candidate = candidate) -> None:
+                verdicts.append(await decide(self._run, candidate, answer, self._embedder))
+
+            call = self._call(candidate.passage)
+            await ask_all(self._store, self._completer, [call], keep, pace=self._pace, tally=tally)
+            if verdicts[-1].outcome is Outcome.GROUNDED:
+                return candidate, verdicts[-1]
+        return None
+
+    def _call(self, passage: Passage) -> ModelCall[Reading | StopCode]:
+        # The question itself, not the relaxed one, which served recall.
+        return verdict_call(self._completer, self._run.question, passage)
+
+
+def verdict_call(completer: Completer, question: str, passage: Passage) -> ModelCall[Reading | StopCode]:
+    """Render what is asked about one passage.
+
+    Args:
+        completer: Who judges.
+        question: As it was asked.
+        passage: What is judged.
+
+    Raises:
+        ConfigurationError: If the completer judges no passages.
+    """
+    call = completer.adapt(verdict(question, passage))
+    if call is None:
+        raise ConfigurationError(f"the provider {completer.provider} judges no passages")
+    return call
+
+
+async def decide(run: Run, candidate: Candidate, answer: Answer[Reading | StopCode], embedder: Embedder) -> Verdict:
+    """Turn an answer into a verdict: check its quote, and embed the reading.
+
+    Args:
+        run: The run; settings["embed"] says what is embedded of a reading.
+        candidate: Whose passage was judged.
+        answer: What became of the inquiry.
+        embedder: What readings are embedded by; if it fails, the verdict does.
+    """
+    abstained = Verdict(
+        rank=candidate.rank,
+        outcome=Outcome.ABSTAINED,
+        completion_id=answer.completion_id,
+        is_reused=answer.is_reused,
+    )
+    reading = answer.value
+    if isinstance(reading, CompletionError):
+        is_refused = isinstance(reading, NotAllowed)
+        return replace(abstained, outcome=Outcome.FAILED, error=describe(reading), is_refused=is_refused)
+    if not isinstance(reading, Reading):
+        return replace(abstained, reason=_REASONS[reading], stop_code=reading)
+    passage = candidate.passage
+    span = find_quote(reading.quote, passage.content)
+    if span is None:
+        return replace(abstained, reason=_REASONS[StopCode.UNPROVEN], stop_code=StopCode.UNPROVEN)
+    start, end = span
+    text = reading_text(run, reading.interpretation, reading.answer)
+    try:
+        # One by one, since each is recorded as it lands; the embedder puts what lands together into one batch.
+        vector = (await embedder.encode([text]))[0]
+    except EmbeddingError as error:
+        return replace(abstained, outcome=Outcome.FAILED, error=describe(error))
+    return replace(
+        abstained,
+        outcome=Outcome.GROUNDED,
+        interpretation=reading.interpretation,
+        answer=reading.answer,
+        # As the document spells it, which the verifier need not have kept to the letter.
+        quote=passage.content[start:end],
+        start_char=passage.start_char + start,
+        end_char=passage.start_char + end,
+        vector=vector,
+    )

@@ -1,0 +1,294 @@
+"""Answers one by one: each round reads the evidence and the answers so far, and gives one more or says it was the last.
+
+Source: AmbigPrompt, §3, Equation 5. docs/methods/answers-one-by-one.md says what is ours.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from pgclarify.algorithms import find_variant, is_last_name, is_variant
+from pgclarify.dialogue import EvidenceCitation, ListedAnswer
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, InvalidReply, RunLost, describe
+from pgclarify.language.numbers import counted
+from pgclarify.language.quotes import fold
+from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, Unproven
+from pgclarify.ledger.completions import Pace
+from pgclarify.model import Candidate, ModelCall, Run, RunStatus, StopCode
+from pgclarify.operations.judging.proof import Proven, prove_told
+from pgclarify.operations.retrieval.first_stage import FirstStage, keep
+from pgclarify.operations.retrieval.reranking import Rerankers, passage_text
+from pgclarify.operations.trace import Tally, Trace
+from pgclarify.prompts.listing import listing
+from pgclarify.protocols import Completer, DialogueStore, Embedder, ExplorationStore, RunStore
+from pgclarify.steps import Finding
+
+_logger = logging.getLogger(__name__)
+_PACE = Pace()
+# About as many as a token of English text has.
+_TOKEN_CHARS = 4
+# Rounds in a row may bring nothing but another spelling of an answer, since the next request shows it, and so asks for
+# something else.
+_MOST_SPELLED = 2
+# Rounds beyond one for each answer.
+_SPARE_ROUNDS = 5
+
+
+async def list_answers(
+    run: Run,
+    store: RunStore,
+    exploration: ExplorationStore,
+    dialogue: DialogueStore,
+    chat: Completer,
+    embedder: Embedder,
+    *,
+    rerankers: Rerankers,
+    pace: Pace = _PACE,
+) -> None:
+    """Carry out a run whose operation is "list_answers", from its question to its last answer.
+
+    Answers are kept as they are found. It succeeds if it came to an end by itself, also with no answer; is partial if
+    the model failed after some; and fails if the model failed at once, or nothing could be embedded. A run that was
+    cancelled or taken over meanwhile is left alone, without an error: calls in flight are cancelled, leases given back,
+    nothing more is written.
+
+    Args:
+        run: The run; settings: search, reranker (absent for none), top_k, evidence_tokens, max_answers.
+        store: Its tables and the ledger.
+        exploration: Where the passages are, and where the candidates go.
+        dialogue: Where the answers go.
+        chat: The language model.
+        embedder: The corpus's model.
+        rerankers: Makes the reranker of the settings.
+        pace: How often to look for replies that other runs are paying for.
+
+    Raises:
+        DatabaseError: If the store fails.
+
+    Source: AmbigPrompt, §3.
+    """
+    trace = Trace()
+    try:
+        try:
+            shown = await _gather(run, store, exploration, embedder, rerankers, trace)
+            rounds = _Listing(run, store, dialogue, chat, shown, trace, pace)
+            status = await rounds.carry_out()
+        except (CompletionError, ConfigurationError, EmbeddingError) as error:
+            await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
+        else:
+            await store.finish_run(
+                run, status, [], None, stages=trace.stages, stop_reason=trace.stop_reason, stop_code=trace.stop_code
+            )
+    except RunLost as lost:
+        _logger.info("run %d was left: %s", run.run_id, lost.message)
+
+
+async def _gather(
+    run: Run,
+    store: RunStore,
+    exploration: ExplorationStore,
+    embedder: Embedder,
+    rerankers: Rerankers,
+    trace: Trace,
+) -> list[Candidate]:
+    """Find and record candidates; return what is read of them."""
+    name = run.settings.get("reranker")
+    reranker = None if name is None else await rerankers.get(name, store)
+    found = await FirstStage(run, exploration, embedder, reranker, trace).rank(run.question)
+    return cut_evidence(await keep(run, exploration, found), run.settings["evidence_tokens"])
+
+
+def cut_evidence(candidates: Sequence[Candidate], tokens: int) -> list[Candidate]:
+    """Leave of some candidates what a budget has room for.
+
+    The first ones that fit in, with title and headings, whole; the first that does not fit ends it. Only the very first
+    is read in any case, its content as far as there is room, beside title and headings, which are never cut.
+
+    Args:
+        candidates: By rank.
+        tokens: The budget, from 1, a token being four characters.
+    """
+    room = tokens * _TOKEN_CHARS
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        length = len(passage_text(candidate.passage))
+        if length > room:
+            break
+        kept.append(candidate)
+        room -= length
+    if kept or not candidates:
+        return kept
+    first = candidates[0]
+    return [replace(first, passage=replace(first.passage, content=first.passage.content[:room]))]
+
+
+class _Repeated(InvalidReply):
+    """A reply whose answer was found before."""
+
+    def __init__(self) -> None:
+        super().__init__("the answer was found before")
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An answer, and what was found of it so far.
+
+    Attributes:
+        ordinal: The order in which it was found, from 1.
+        variants: Its spellings, as they were found.
+        citations: What proves it, as it was found.
+    """
+
+    ordinal: int
+    variants: list[str] = field(default_factory=list)
+    citations: list[EvidenceCitation] = field(default_factory=list)
+
+    def add(self, proven: Proven) -> bool:
+        """Add a spelling and its proof; false if both are known."""
+        before = len(self.variants), len(self.citations)
+        if not self.has(proven.answer):
+            self.variants.append(proven.answer)
+        new = (
+            EvidenceCitation(one.candidate_rank, one.quote, one.start_char, one.end_char) for one in proven.citations
+        )
+        self.citations += [one for one in new if one not in self.citations]
+        return (len(self.variants), len(self.citations)) != before
+
+    def has(self, answer: str) -> bool:
+        """Tell whether it was found in this spelling."""
+        return fold(answer) in map(fold, self.variants)
+
+    def listed(self) -> ListedAnswer:
+        return ListedAnswer(self.ordinal, self.variants[0], tuple(self.variants), tuple(self.citations))
+
+
+class _Listing:
+    """The rounds of one run."""
+
+    def __init__(
+        self,
+        run: Run,
+        store: RunStore,
+        dialogue: DialogueStore,
+        chat: Completer,
+        shown: Sequence[Candidate],
+        trace: Trace,
+        pace: Pace,
+    ) -> None:
+        self._run = run
+        self._dialogue = dialogue
+        self._shown = shown
+        self._trace = trace
+        self._most: int = run.settings["max_answers"]
+        self._most_rounds = self._most + _SPARE_ROUNDS
+        self._calls = Calls(store, chat, most=CALLS_TO_ANSWER * self._most_rounds, pace=pace)
+        self._entries: list[_Entry] = []
+        # All spellings, in the order in which they were found, and what was read where they were.
+        self._read_in: dict[str, list[str]] = {}
+        # Entries that a reply of this round added to.
+        self._grown: dict[int, _Entry] = {}
+
+    async def carry_out(self) -> RunStatus:
+        """Ask for one answer after the other.
+
+        Raises:
+            CompletionError: If the model failed at once.
+        """
+        if not self._shown:
+            self._trace.stop_reason = "the search found nothing"
+            return RunStatus.SUCCEEDED
+        rounds = spelled = 0
+        while len(self._entries) < self._most:
+            if rounds == self._most_rounds:
+                self._trace.stop_reason = f"the limit of {counted(rounds, 'round')} was reached"
+                self._trace.stop_code = StopCode.LIMIT
+                return RunStatus.SUCCEEDED
+            rounds += 1
+            known = len(self._read_in)
+            with self._trace.stage("listing", batch=rounds) as tally:
+                value = await self._ask(tally)
+            if isinstance(value, Proven):
+                spelled = 0
+                continue
+            has_spelled = isinstance(value, _Repeated | Unproven) and len(self._read_in) > known
+            if has_spelled and spelled < _MOST_SPELLED:
+                spelled += 1
+                continue
+            match value:
+                case None:
+                    self._trace.stop_reason = "no further answer" if self._entries else "the passages give no answer"
+                case _Repeated() if has_spelled:
+                    self._trace.stop_reason = "rounds brought nothing but other spellings"
+                case _Repeated():
+                    self._trace.stop_reason = "a round brought nothing new"
+                case Unproven():
+                    another = "a further answer" if self._entries else "the answer"
+                    self._trace.stop_reason = f"{another} was not proven: {value.message}"
+                    self._trace.stop_code = StopCode.UNPROVEN
+                case CompletionError() if self._entries:
+                    self._trace.stop_reason = f"the model failed: {describe(value)}"
+                    return RunStatus.PARTIAL
+                case CompletionError():
+                    raise value
+            return RunStatus.SUCCEEDED
+        self._trace.stop_reason = f"the limit of {counted(self._most, 'answer')} was reached"
+        self._trace.stop_code = StopCode.LIMIT
+        return RunStatus.SUCCEEDED
+
+    async def _ask(self, tally: Tally) -> Proven | CompletionError | None:
+        """Ask for one more answer, and keep it, and whatever spellings of others came instead of it."""
+        value = await self._calls.ask(self._render, tally=tally)
+        if isinstance(value, Proven):
+            entry = _Entry(len(self._entries) + 1)
+            entry.add(value)
+            self._entries.append(entry)
+            self._grown[entry.ordinal] = entry
+        for entry in self._grown.values():
+            await self._dialogue.record_answer(self._run, entry.listed())
+        self._grown.clear()
+        tally.note = _told(value)
+        return value
+
+    def _render(self) -> ModelCall[Proven | None]:
+        """Ask for one more than all spellings that were found by now, those of this round's first reply included."""
+        passages = [candidate.passage for candidate in self._shown]
+        return listing(self._run.question, passages, tuple(self._read_in)).then(self._check)
+
+    def _check(self, finding: Finding) -> Proven | None:
+        proven = prove_told(finding, self._shown, asked=self._run.question)
+        if proven is None:
+            return None
+        texts = [passage_text(one.passage) for one in proven.cited]
+        known = find_variant(
+            proven.answer, [entry.variants for entry in self._entries], is_one=partial(self._is_one, texts)
+        )
+        if known is None:
+            self._read_in[proven.answer] = texts
+            return proven
+        entry = self._entries[known]
+        if not entry.has(proven.answer):
+            self._read_in[proven.answer] = texts
+        if entry.add(proven):
+            self._grown[entry.ordinal] = entry
+        raise _Repeated
+
+    def _is_one(self, texts: Sequence[str], answer: str, variant: str) -> bool:
+        """Whether an answer that stands in some texts is one that was found before."""
+        return (
+            is_variant(answer, variant)
+            or is_last_name(answer, variant, texts)
+            or is_last_name(variant, answer, self._read_in[variant])
+        )
+
+
+def _told(value: Proven | CompletionError | None) -> str:
+    match value:
+        case None:
+            return "none further"
+        case Proven():
+            return value.answer
+        case _:
+            return describe(value)

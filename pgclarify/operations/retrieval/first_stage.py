@@ -1,0 +1,114 @@
+"""The first ranking of a run, and the candidates that are made of it where they are not recorded as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pgclarify.errors import BudgetSpent
+from pgclarify.model import Candidate, Found, Run
+from pgclarify.operations.retrieval.exploration import Query, Scorer, by_reranker, by_signal, find_first, other_signal
+from pgclarify.operations.trace import Trace
+from pgclarify.protocols import Embedder, ExplorationStore, Reranker
+
+# VERDICT, §5.1.3: the reranker sees a hundred passages.
+RERANKED = 100
+
+
+def ranked(found: Sequence[Found]) -> list[Candidate]:
+    """Make candidates of passages, best first: ranks from 1."""
+    return [Candidate(rank, one.passage, one.score, one.origin) for rank, one in enumerate(found, start=1)]
+
+
+def left_as_found(refusal: BudgetSpent) -> str:
+    """Say why passages are in the order of the search although a model was to rank them."""
+    return f"in the order of the search: {refusal.message}"
+
+
+async def keep(run: Run, passages: ExplorationStore, found: Sequence[Found]) -> list[Candidate]:
+    """Record passages, best first, as the run's candidates; nothing else has been recorded before.
+
+    Returns:
+        Those that were kept: what is gone by now cannot be judged or cited.
+
+    Raises:
+        RunLost: If the run is no longer this worker's.
+    """
+    candidates = ranked(found)
+    kept = set(await passages.record_candidates(run, candidates))
+    return [candidate for candidate in candidates if candidate.rank in kept]
+
+
+class FirstStage:
+    """Ranks passages for a run: by its search and, if settings["reranker"] is set, once more by that.
+
+    Args:
+        run: The run; settings["search"] is dense, lexical or hybrid.
+        passages: Where the passages are.
+        embedder: The corpus's model; not used if nothing needs the question's vector.
+        reranker: Who ranks once more; None for the other retrieval signal.
+        trace: Where the stages are noted.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        passages: ExplorationStore,
+        embedder: Embedder,
+        reranker: Reranker | None,
+        trace: Trace,
+    ) -> None:
+        self._run = run
+        self._passages = passages
+        self._embedder = embedder
+        self._reranker = reranker
+        self._trace = trace
+        self._scores: dict[int, float] = {}
+        self._is_graded = True
+
+    @property
+    def is_reranked(self) -> bool:
+        """Whether passages are ranked once more: then the scores of two rankings are of one kind."""
+        return self._is_graded and self._run.settings.get("reranker") is not None
+
+    async def rank(self, question: str) -> list[Found]:
+        """Rank passages; nothing is recorded.
+
+        Args:
+            question: What is searched with, relaxed or not. A reranker sees the run's own question, and each passage
+                once.
+
+        Returns:
+            At most settings["top_k"], best first, with the reranker's score if there is one. As the search has them,
+            from the first time on that a budget does not let the reranker ask about all of them.
+
+        Raises:
+            CompletionError: If the reranker asked a model that gave no score.
+            EmbeddingError: If a model that runs here failed.
+            RunLost: If the run is no longer this worker's.
+
+        Source: VERDICT, Eq. 7 and §5.1.3.
+        """
+        method, top_k = self._run.settings["search"], self._run.settings["top_k"]
+        signal = other_signal(method) if self.is_reranked and self._reranker is None else None
+        vector = (await self._embedder.encode([question]))[0] if Query.needs_vector(method, signal) else None
+        query = Query(question, vector, method, signal)
+        depth = max(RERANKED, top_k) if self.is_reranked else top_k
+        found = await find_first(self._run, query, store=self._passages, depth=depth, trace=self._trace)
+        return (await self._rerank(found))[:top_k] if self.is_reranked else found
+
+    async def _rerank(self, found: list[Found]) -> list[Found]:
+        scorer: Scorer = by_signal if self._reranker is None else by_reranker(self._reranker, self._run.question)
+        new = [one for one in found if one.passage.passage_id not in self._scores]
+        with self._trace.stage("reranking") as tally:
+            try:
+                scores = await scorer(new, tally)
+            except BudgetSpent as refusal:
+                self._is_graded = False
+                tally.note = left_as_found(refusal)
+                return found
+            tally.rows = len(scores)
+        self._scores.update((one.passage.passage_id, score) for one, score in zip(new, scores, strict=True))
+        scored = [replace(one, score=self._scores[one.passage.passage_id]) for one in found]
+        # Stable: among equals the search decides.
+        return sorted(scored, key=lambda one: -one.score)

@@ -1,0 +1,139 @@
+"""Who scores passages: the reranker that a run's settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from pgclarify.errors import ModelNotFound
+from pgclarify.ledger.ask_each import ask_each
+from pgclarify.ledger.calls import Calls
+from pgclarify.ledger.completions import Pace
+from pgclarify.model import Passage
+from pgclarify.operations.missing_models import cannot_load, no_language_model
+from pgclarify.prompts.relevance import relevance
+from pgclarify.protocols import Completer, CrossEncoder, Ledger, Meter, Reranker
+
+UNREAD = 0.05
+"""What a passage scores whose grade cannot be read: less than with any grade."""
+
+_PACE = Pace()
+
+
+@dataclass(frozen=True, slots=True)
+class Rerankers:
+    """The rerankers that a worker has to offer.
+
+    Attributes:
+        chat: The language model; None if there is none.
+        cross_encoders: Gives the cross-encoder of a name; raises EmbeddingError.
+        pace: How often to look for replies that other runs are paying for.
+    """
+
+    chat: Completer | None
+    cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
+    pace: Pace = _PACE
+
+    async def get(self, name: str, ledger: Ledger, *, calls: Calls | None = None) -> Reranker | None:
+        """Make the reranker of a run.
+
+        Args:
+            name: "signal": the passages' other retrieval signal. "model": the language model. Any other: the name or
+                path of a cross-encoder.
+            ledger: The run's.
+            calls: The run's, from which a model that is asked takes its own; None if there is no limit.
+
+        Returns:
+            None for "signal": those scores come with the passages.
+
+        Raises:
+            ConfigurationError: If a language model is wanted, and this worker has none.
+            EmbeddingError: If the cross-encoder cannot be loaded, or is none that scores relevance.
+        """
+        if name == "signal":
+            return None
+        if name == "model":
+            if self.chat is None:
+                raise no_language_model(
+                    'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
+                )
+            return ModelReranker(ledger, self.chat, self.pace, calls)
+        try:
+            encoder = await self.cross_encoders(name)
+        except ModelNotFound as error:
+            raise cannot_load("reranker", name, "signal") from error
+        # What is wrong with the model is known before anything is paid for.
+        await encoder.relevance([])
+        return CrossEncoderReranker(encoder)
+
+
+class ModelReranker:
+    """Asks a language model for a grade of each passage. Implements protocols.Reranker.
+
+    Args:
+        ledger: Where replies are kept.
+        chat: The language model.
+        pace: How often to look for replies that other runs are paying for.
+        calls: Those of the run; None if there is no limit.
+    """
+
+    def __init__(self, ledger: Ledger, chat: Completer, pace: Pace, calls: Calls | None) -> None:
+        self._calls = calls
+        self._ledger = ledger
+        self._chat = chat
+        self._pace = pace
+
+    async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> Sequence[float]:
+        """Grade passages, one call each, all at once. Those come last whose reply cannot be read.
+
+        If there are not enough calls, the first passages are graded, and the others come last, too.
+
+        Raises:
+            CompletionError: If a call failed, or no reply at all could be read. NotAllowed if a budget did not let one
+                through: grades of some passages say nothing about the others. Those that were paid for are kept.
+            RunLost: If the run is no longer this worker's.
+        """
+        most = len(passages) if self._calls is None else self._calls.at_most(len(passages))
+        scores = await ask_each(
+            self._ledger,
+            self._chat,
+            [relevance(question, passage) for passage in passages[:most]],
+            UNREAD,
+            pace=self._pace,
+            tally=tally,
+            calls=self._calls,
+            may_be_refused=False,
+        )
+        return [*scores, *[UNREAD] * (len(passages) - most)]
+
+
+class CrossEncoderReranker:
+    """Scores passages with a model that runs here. Implements protocols.Reranker.
+
+    Args:
+        encoder: One that scores relevance.
+    """
+
+    def __init__(self, encoder: CrossEncoder) -> None:
+        self._encoder = encoder
+
+    async def score(
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        *,
+        tally: Meter | None = None,
+    ) -> Sequence[float]:
+        """Score passages, each shown with its title and headings.
+
+        Raises:
+            EmbeddingError: If the model fails.
+        """
+        return await self._encoder.relevance([(question, passage_text(passage)) for passage in passages])
+
+
+def passage_text(passage: Passage) -> str:
+    """Render a passage: title, headings and content, a line each, what is empty or said twice left out."""
+    title, heading = (passage.title or "").strip(), (passage.heading or "").strip()
+    preface = (title, "" if heading == title else heading.removeprefix(f"{title} > "))
+    return "\n".join((*filter(None, preface), passage.content))

@@ -1,0 +1,198 @@
+"""Questions of a conversation, said so that they stand on their own: only those that were found to be ambiguous.
+
+Source: Detect, then rewrite (summary): a clear question is not touched, since a rewrite may damage it. What a rewrite
+has to keep is ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from dataclasses import replace
+from textwrap import shorten
+from typing import Final
+
+from pgclarify.algorithms.faithfulness import find_fault
+from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost, describe
+from pgclarify.language.questions import words_that_point_back
+from pgclarify.language.quotes import fold
+from pgclarify.ledger.completions import Pace, ask_one
+from pgclarify.model import Run, RunStatus
+from pgclarify.operations.detect_ambiguity import Detector, summarize
+from pgclarify.operations.trace import Tally, Trace
+from pgclarify.prompts.rewriting import rewriting
+from pgclarify.protocols import Completer, DialogueStore, RunStore
+
+_logger = logging.getLogger(__name__)
+_PACE = Pace()
+_LONGEST_SHOWN: Final = 200
+# "And in 1950?", "What about the museum?"
+_GOES_ON: Final = re.compile(r"\s*(and|or|but|(?:and )?(?:what|how) about|what of|else)\b", re.IGNORECASE)
+# How many of the words that point back a reason names.
+_MOST_NAMED: Final = 3
+# Reasons of a judgement without history that are about what was said before, or say that there is none.
+_OF_HISTORY: Final = frozenset({"referential_words", "history", "threshold"})
+
+
+async def rewrite(
+    run: Run,
+    store: RunStore,
+    dialogue: DialogueStore,
+    detector: Detector,
+    chat: Completer | None,
+    *,
+    pace: Pace = _PACE,
+) -> None:
+    """Carry out a run whose operation is "rewrite".
+
+    A question is ambiguous here if it is with what was said before, and also if it only is without: it will be read
+    alone. A clear question comes back to the byte, without a call, and so does one before which nothing was said. An
+    ambiguous one is rewritten by the model, from the last five turns. What is not faithful is refused; then, and
+    without a model, the question comes back as it was, with the reason. The run is partial if the model could not be
+    reached or understood, and fails if the question could not be embedded. A run that was cancelled or taken over
+    meanwhile is left alone, without an error.
+
+    Args:
+        run: The run. Of its settings, history and threshold count.
+        store: Its tables and the ledger.
+        dialogue: Where rules are, and where detection and question go.
+        detector: Says whether the question is ambiguous.
+        chat: The language model; None if there is none.
+        pace: How often to look for a reply that another run is paying for.
+
+    Raises:
+        DatabaseError: If the store fails.
+
+    Source: Detect, then rewrite (summary), Method Summary.
+    """
+    rewrite_ = _Rewrite(run, store, dialogue, detector, chat, pace)
+    try:
+        await rewrite_.carry_out()
+    except RunLost as lost:
+        _logger.info("run %d was left: %s", run.run_id, lost.message)
+
+
+class _Rewrite:
+    """One run of rewrite, and what it works with."""
+
+    def __init__(
+        self,
+        run: Run,
+        store: RunStore,
+        dialogue: DialogueStore,
+        detector: Detector,
+        chat: Completer | None,
+        pace: Pace,
+    ) -> None:
+        self._run = run
+        self._store = store
+        self._dialogue = dialogue
+        self._detector = detector
+        self._chat = chat
+        self._pace = pace
+        self._trace = Trace()
+        self._history: list[str] = [said for said in run.settings.get("history", []) if said.strip()]
+
+    async def carry_out(self) -> None:
+        try:
+            detection = await self._detect()
+        except (ConfigurationError, EmbeddingError) as error:
+            await self._store.finish_run(self._run, RunStatus.FAILED, [], describe(error), stages=self._trace.stages)
+            return
+        await self._dialogue.record_detections(self._run, [detection])
+        failure = None
+        if not detection.is_ambiguous:
+            rewriting = Rewriting(self._run.question, False)
+        elif not self._history:
+            rewriting = self._as_it_was("nothing was said before it that could tell what is meant")
+        elif self._chat is None:
+            rewriting = self._as_it_was("there is no language model that could rewrite it")
+        else:
+            rewriting, failure = await self._by_model(self._chat)
+        await self._dialogue.record_rewriting(self._run, rewriting)
+        status = RunStatus.SUCCEEDED if failure is None else RunStatus.PARTIAL
+        await self._store.finish_run(self._run, status, [], None, stages=self._trace.stages, stop_reason=failure)
+
+    async def _detect(self) -> Detection:
+        question, threshold = self._run.question, self._run.settings.get("threshold")
+        with self._trace.stage("detection") as tally:
+            # With what was said before, and as it will be read, without it.
+            asked = [(question, self._history), (question, ())] if self._history else [(question, ())]
+            detection, *alone = await self._detector.detect(self._run, self._dialogue, asked, threshold)
+            if not detection.is_ambiguous and any(_leans_on_history(one) for one in alone):
+                detection = replace(alone[0], reasons=_reasons_alone(alone[0]))
+            tally.rows = 1
+            tally.note = summarize([detection])
+        return detection
+
+    async def _by_model(self, chat: Completer) -> tuple[Rewriting, str | None]:
+        """Have the question rewritten; and say what failed, if anything did."""
+        failure = None
+        with self._trace.stage("rewriting") as tally:
+            rewritten = await self._ask(chat, tally)
+            if isinstance(rewritten, CompletionError):
+                failure = describe(rewritten)
+                rewriting = self._as_it_was(f"the model did not rewrite it: {failure}")
+            elif rewritten is None:
+                rewriting = self._as_it_was("what was said before does not tell what is meant")
+            elif fold(rewritten) == fold(self._run.question):
+                rewriting = self._as_it_was("the model left it as it was")
+            else:
+                rewriting = await self._checked(rewritten)
+            self._note(rewriting, tally)
+        return rewriting, failure
+
+    async def _ask(self, chat: Completer, tally: Tally) -> str | CompletionError | None:
+        """Ask the model, and once more if its reply cannot be read."""
+        call = rewriting(self._run.question, self._last_said)
+        return (await ask_one(self._store, chat, call, pace=self._pace, tally=tally)).value
+
+    async def _checked(self, rewritten: str) -> Rewriting:
+        """Take a question of the model's if it is faithful, and refuse it otherwise."""
+        fault = await asyncio.to_thread(find_fault, self._run.question, rewritten, self._last_said)
+        if fault is None:
+            return Rewriting(rewritten, True, "rewritten by the model from what was said before")
+        shown = shorten(rewritten, _LONGEST_SHOWN)
+        return self._as_it_was(f'the model\'s question was refused, since it {fault}: "{shown}"')
+
+    @property
+    def _last_said(self) -> list[str]:
+        return self._history[-HISTORY_LENGTH:]
+
+    def _as_it_was(self, reason: str) -> Rewriting:
+        return Rewriting(self._run.question, True, reason)
+
+    def _note(self, rewriting: Rewriting, tally: Tally) -> None:
+        is_changed = rewriting.rewritten != self._run.question
+        tally.rows = int(is_changed)
+        tally.note = rewriting.rewritten if is_changed else rewriting.reason
+
+
+def _leans_on_history(alone: Detection) -> bool:
+    """Tell whether what is missing in a question, judged alone, was said before.
+
+    It was if the question points back or goes on; one that is vague in itself is no clearer with its history.
+    """
+    return alone.kind == "pragmatic" or (alone.is_ambiguous and _GOES_ON.match(alone.question) is not None)
+
+
+def _reasons_alone(alone: Detection) -> tuple[DetectionReason, ...]:
+    """Why a question is ambiguous only without what was said before.
+
+    What the judgement says of a history that it was not shown is left out.
+    """
+    words = words_that_point_back(alone.question)[:_MOST_NAMED]
+    goes_on = _GOES_ON.match(alone.question)
+    if words:
+        why = "it says " + " and ".join(f'"{word}"' for word in words)
+    elif goes_on is not None:
+        why = f'it goes on, with "{goes_on[1].lower()}"'
+    else:
+        why = "it leaves something out"
+    text = f"read alone, {why}, and does not say what is meant; what was said before may settle it"
+    return (
+        DetectionReason("classifier", "alone", text),
+        *(reason for reason in alone.reasons if reason.name not in _OF_HISTORY),
+    )

@@ -1,0 +1,120 @@
+"""A space is filled with another model's vectors, and a bad passage holds up nobody."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pgclarify.corpora.reembedding import Reembedding
+from pgclarify.errors import DatabaseBusy, DatabaseError, ModelNotFound, ServerUnavailable
+from pgclarify.protocols import Embedder, SpaceStore
+from tests.fakes import FakeEmbedder, FakeSpaceStore
+
+CONTENTS = ["Cars are insured.", "Boats are not.", "Planes are, if they stay on the ground."]
+
+
+def reembedding(store: SpaceStore, embedder: FakeEmbedder, *, max_passages: int = 100) -> Reembedding:
+    async def embedder_of(model: str) -> Embedder:
+        if model != embedder.model:
+            raise ModelNotFound("no such model", detail=f"It is {model!r}.")
+        return embedder
+
+    return Reembedding(store, embedder_of, max_passages=max_passages)
+
+
+async def test_passages_are_embedded_in_one_call_and_stored() -> None:
+    store, embedder = FakeSpaceStore(CONTENTS), FakeEmbedder()
+    assert await reembedding(store, embedder).fill_once() == 3
+    assert embedder.calls == [CONTENTS]
+    assert store.stored == [[1, 2, 3]]
+    assert store.cut_off == set()
+    expected = await embedder.encode(CONTENTS)
+    assert all(np.array_equal(store.vectors[row + 1], expected[row]) for row in range(3))
+
+
+async def test_title_and_heading_are_embedded_in_front() -> None:
+    store, embedder = FakeSpaceStore(CONTENTS), FakeEmbedder()
+    store.pending = [replace(store.pending[0], title="Policy", heading="Scope")]
+    await reembedding(store, embedder).fill_once()
+    assert embedder.calls == [["Policy\nScope\nCars are insured."]]
+
+
+async def test_claim_by_claim_until_none_waits() -> None:
+    store = FakeSpaceStore(CONTENTS)
+    pipeline = reembedding(store, FakeEmbedder(), max_passages=2)
+    assert [await pipeline.fill_once() for _ in range(3)] == [2, 1, 0]
+    assert store.stored == [[1, 2], [3]]
+
+
+async def test_passages_that_the_model_does_not_read_to_their_end() -> None:
+    # Special tokens count, too: a passage of 62 words is read to its end, one of 63 is not.
+    store = FakeSpaceStore(["word " * 62, "word " * 63])
+    await reembedding(store, FakeEmbedder(max_tokens=64)).fill_once()
+    assert store.cut_off == {2}
+    assert sorted(store.vectors) == [1, 2]
+
+
+async def test_a_passage_that_cannot_be_embedded_is_noted_alone() -> None:
+    store, embedder = FakeSpaceStore([*CONTENTS[:2], "poison", CONTENTS[2]]), FakeEmbedder(fails_on="poison")
+    assert await reembedding(store, embedder).fill_once() == 4
+    assert sorted(store.vectors) == [1, 2, 4]
+    assert list(store.failed) == [3]
+    assert "poison" in store.failed[3]
+
+
+async def test_a_vector_that_cannot_be_stored_is_noted_alone() -> None:
+    store = FakeSpaceStore(CONTENTS, refuses=[2])
+    assert await reembedding(store, FakeEmbedder()).fill_once() == 3
+    assert sorted(store.vectors) == [1, 3]
+    assert "cannot be stored" in store.failed[2]
+
+
+@pytest.mark.parametrize("model", ["other", "narrow"])
+async def test_a_model_that_is_not_there_or_not_the_same_is_left_to_others(model: str) -> None:
+    store = FakeSpaceStore(CONTENTS, embedding_model="fake" if model == "narrow" else model, dimensions=256)
+    pipeline = reembedding(store, FakeEmbedder(dimensions=128 if model == "narrow" else 256))
+    assert await pipeline.fill_once() == 3
+    assert len(store.pending) == 3
+    assert store.failed == {}
+    assert list(store.refused) == ([1] if model == "narrow" else []), "another worker may have what this one has not"
+    assert await pipeline.fill_once() == 0, "not again at once"
+
+
+async def test_when_the_store_fails_all_is_given_back() -> None:
+    class Busy(FakeSpaceStore):
+        async def store_vectors(self, *_: object) -> None:
+            raise DatabaseBusy("not now", sqlstate="55P03")
+
+    store = Busy(CONTENTS)
+    with pytest.raises(DatabaseBusy):
+        await reembedding(store, FakeEmbedder()).fill_once()
+    assert len(store.pending) == 3
+    assert store.failed == {}
+
+
+async def test_when_the_server_is_gone_nothing_is_asked_of_it() -> None:
+    class Gone(FakeSpaceStore):
+        async def store_vectors(self, *_: object) -> None:
+            raise ServerUnavailable("no connection", sqlstate="08006")
+
+        async def release_passages(self) -> int:
+            raise DatabaseError("asked")
+
+    with pytest.raises(ServerUnavailable):
+        await reembedding(Gone(CONTENTS), FakeEmbedder()).fill_once()
+
+
+async def test_what_is_still_leased_is_given_back_once_nothing_else_waits() -> None:
+    class Skipping(FakeSpaceStore):
+        async def store_vectors(self, *_: object) -> None:
+            """Somebody holds the passages."""
+
+    store = Skipping(CONTENTS)
+    pipeline = reembedding(store, FakeEmbedder())
+    assert await pipeline.fill_once() == 3
+    assert len(store.leased) == 3
+    assert await pipeline.fill_once() == 0
+    assert store.leased == {}
+    assert len(store.pending) == 3

@@ -1,0 +1,147 @@
+"""A corpus of fruit and its graph, verdicts on it, and guided runs over it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.errors import CompletionError
+from pgclarify.model import Candidate, Found, Passage, Reading, Run
+from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.protocols import Embedder
+from tests.fakes import FakeExplorationStore, FakeStore, RunRecord, scripts
+from tests.fakes.completer import Prompt
+from tests.unit.operations.rental_cars import clarify_with
+
+QUESTION = "which fruit"
+
+
+def content(passage_id: int) -> str:
+    return f"Passage {passage_id} speaks of fruit."
+
+
+def reading(fruit: str, passage_id: int) -> Reading:
+    return Reading(f"What does {fruit} taste like?", fruit, content(passage_id))
+
+
+class Rankings(FakeExplorationStore):
+    """Ranks by what is asked, where it was told how, and notes when batches were recorded."""
+
+    by_query: Mapping[str, Sequence[int]] = {}
+    begun: list[float]
+
+    async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> list[int]:
+        self.begun.append(asyncio.get_running_loop().time())
+        return await super().record_candidates(run, candidates)
+
+    async def find_passages(
+        self,
+        run: Run,
+        query: str,
+        vector: NDArray[np.float32] | None,
+        *,
+        method: str,
+        depth: int,
+        signal: str | None = None,
+    ) -> list[Found]:
+        found = await super().find_passages(run, query, vector, method=method, depth=1000, signal=signal)
+        self.searches[-1] = (query, method, depth, signal)
+        order = list(self.by_query.get(query, [one.passage.passage_id for one in found]))
+        named = [one for one in found if one.passage.passage_id in order]
+        return sorted(named, key=lambda one: order.index(one.passage.passage_id))[:depth]
+
+
+class Orchard:
+    """Passages from 1 on, what is said of them, and one guided run.
+
+    Args:
+        passages: How many there are.
+        fruit: By passage, the fruit that its reading is about, an error, or a raw reply; an abstention on all others.
+        first: What a search finds, best first; None for all passages.
+        neighbors: By passage, its neighbors.
+        by_query: First rankings of particular queries.
+        relaxation: As of ScriptedCompleter.
+        gate: Holds back the calls about `gated`; 0 among them is the relaxation.
+        gated: Passages.
+        seconds: How long a verdict takes, by passage, on a loop's clock.
+        gone: Passages that are gone when candidates are recorded.
+        signals: As of FakeExplorationStore.
+        settings: Of the run, besides `retrieval`.
+    """
+
+    def __init__(
+        self,
+        passages: int,
+        fruit: Mapping[int, str | CompletionError | list[Reading | str | CompletionError | None]],
+        *,
+        first: Sequence[int] | None = None,
+        neighbors: Mapping[int, Sequence[int]] | None = None,
+        by_query: Mapping[str, Sequence[int]] | None = None,
+        relaxation: str | CompletionError | None = None,
+        gate: asyncio.Event | None = None,
+        gated: Collection[int] = (),
+        seconds: Mapping[int, float] | None = None,
+        gone: Collection[int] = (),
+        signals: Mapping[int, float] | None = None,
+        **settings: object,
+    ) -> None:
+        self.store = FakeStore()
+        self.exploration = Rankings(
+            self.store,
+            [Passage(f"document {number}", number, content(number)) for number in range(1, passages + 1)],
+            first=first,
+            neighbors=neighbors,
+            signals=signals,
+            gone=gone,
+        )
+        self.exploration.by_query = by_query or {}
+        self.exploration.begun = []
+        self.verifier = scripts.verifier(
+            {
+                content(number): reading(named, number) if isinstance(named, str) else named
+                for number, named in fruit.items()
+            },
+            relaxation=relaxation,
+            gate=gate,
+            gated=None if gate is None else [content(number) if number else "" for number in gated],
+        )
+        taken = {content(number): each for number, each in (seconds or {}).items()}
+
+        async def take_time(prompt: Prompt) -> None:
+            """Sleep: for a loop whose clock does not wait (`still_time`)."""
+            await asyncio.sleep(taken.get(prompt.passage, 0))
+
+        self.verifier.before = take_time
+        self.run = self.store.add_run(QUESTION, settings={"retrieval": "adaptive", **settings})
+
+    @property
+    def record(self) -> RunRecord:
+        return self.store.runs[self.run.run_id]
+
+    @property
+    def batches(self) -> list[list[int]]:
+        """The passages of each batch, in the order in which they were chosen."""
+        candidates = self.record.candidates
+        numbers = sorted({candidate.batch for candidate in candidates})
+        return [[one.passage.passage_id for one in candidates if one.batch == number] for number in numbers]
+
+    @property
+    def answers(self) -> set[str]:
+        return {found.answer for found in self.record.interpretations}
+
+    async def carry_out(
+        self, *, embedder: Embedder | None = None, rerankers: Rerankers | None = None, within: float = 60
+    ) -> RunRecord:
+        async with asyncio.timeout(within):
+            await clarify_with(
+                self.store,
+                self.run,
+                self.verifier,
+                embedder,
+                exploration=self.exploration,
+                rerankers=rerankers,
+            )
+        return self.record

@@ -1,0 +1,115 @@
+"""What the tests of asking back have in common: a vague question, what is proposed, and a small corpus."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pgclarify.dialogue import AmbiguityType, ClarifyingQuestion, ProposedQuestion
+from pgclarify.errors import CompletionError
+from pgclarify.ledger.completions import Pace
+from pgclarify.model import Passage, Reading, Run
+from pgclarify.operations.clarifying_questions import propose_questions
+from pgclarify.protocols import Embedder
+from tests.fakes import (
+    FakeDialogueStore,
+    FakeEmbedder,
+    FakeExplorationStore,
+    FakeLedgerTable,
+    FakeStore,
+    RunRecord,
+    scripts,
+)
+from tests.fakes.completer import Line, Prompt, ScriptedCompleter
+
+QUESTION = "Lindvik harbor"
+NOVEL = "A novel of that name was written by Ida Holm."
+BERTH = "A berth costs forty crowns a night."
+FERRY = "The ferry leaves at noon."
+WHO, COST = "Who wrote the novel Lindvik Harbor?", "What does a berth cost?"
+CONTENTS = (NOVEL, BERTH, FERRY)
+PACE = Pace(first=0.001, longest=0.001)
+
+SETTINGS: Mapping[str, object] = {
+    "scheme": "at_cot",
+    "form": "respond",
+    "count": 5,
+    "check": "drop",
+    "search": "dense",
+    "top_k": 3,
+}
+
+
+def proposal(
+    asked: str | None = "Do you mean the novel?",
+    reformulation: str | None = WHO,
+    *,
+    ambiguity_type: AmbiguityType = AmbiguityType.SEMANTIC,
+) -> ProposedQuestion:
+    return ProposedQuestion(ambiguity_type, "There is a novel of that name.", asked, reformulation)
+
+
+PROPOSED = (
+    proposal(),
+    proposal("Do you want to keep a boat there?", COST, ambiguity_type=AmbiguityType.SPECIFY),
+)
+READINGS: Mapping[str, Reading] = {
+    WHO + NOVEL: Reading(WHO, "Ida Holm", "written by Ida Holm"),
+    COST + BERTH: Reading(COST, "forty crowns", "A berth costs forty crowns"),
+}
+
+
+def harbor(
+    proposed: Mapping[str, object], verdicts: Mapping[str, Reading | CompletionError] | None = None
+) -> ScriptedCompleter:
+    """Propose by question, and judge by a question with a passage behind it."""
+    known = READINGS if verdicts is None else verdicts
+
+    def say(prompt: Prompt) -> Line:
+        line = known.get(prompt.question + prompt.passage)
+        return line if isinstance(line, CompletionError) else scripts.verdict_reply(line)
+
+    return ScriptedCompleter({**scripts.proposals(proposed), "verdict": say})
+
+
+@dataclass
+class Asked:
+    """What became of a run."""
+
+    run: Run
+    record: RunRecord
+    questions: list[ClarifyingQuestion] | None
+    exploration: FakeExplorationStore
+    completer: ScriptedCompleter
+
+    @property
+    def said(self) -> list[str | None]:
+        return [one.proposed.clarifying_question or one.proposed.reformulation for one in self.questions or []]
+
+    def stages(self) -> list[tuple[str, int | None, int]]:
+        return [(stage.name, stage.rows, stage.calls) for stage in self.record.stages]
+
+
+async def ask_back(
+    proposed: object = PROPOSED,
+    verdicts: Mapping[str, Reading | CompletionError] | None = None,
+    *,
+    before: Callable[[Prompt], Awaitable[None]] | None = None,
+    is_checked: bool = True,
+    first: Sequence[int] | None = None,
+    gone: Sequence[int] = (),
+    table: FakeLedgerTable | None = None,
+    store: FakeStore | None = None,
+    embedder: Embedder | None = None,
+    question: str = QUESTION,
+    **settings: object,
+) -> Asked:
+    """Carry a run out; by default, two proposals of which the corpus answers both."""
+    completer = harbor({question: proposed}, verdicts)
+    completer.before = before
+    store = store or FakeStore(table=table)
+    passages = [Passage(f"d{number}", number, text, start_char=100 * number) for number, text in enumerate(CONTENTS, 1)]
+    exploration = FakeExplorationStore(store, passages, first=first, gone=gone)
+    dialogue = FakeDialogueStore(store)
+    run = store.add_run(question, operation="clarifying_questions", settings={**SETTINGS, **settings})
+    corpus_embedder = (embedder or FakeEmbedder()) if is_checked else None
+    await propose_questions(run, store, exploration, dialogue, completer, corpus_embedder, pace=PACE)
+    return Asked(run, store.runs[run.run_id], dialogue.questions.get(run.run_id), exploration, completer)

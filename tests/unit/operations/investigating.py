@@ -1,0 +1,133 @@
+"""What the tests of an investigation have in common: a small corpus, a script, and the judge of answers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pgclarify.ledger.calls import Calls
+from pgclarify.ledger.completions import Pace
+from pgclarify.model import Candidate, Passage, Run
+from pgclarify.operations.investigate import investigate
+from pgclarify.operations.investigation.entailment import Entailments
+from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.protocols import CrossEncoder, Embedder, Entailment, Ledger
+from pgclarify.steps import Evidence, Finding, FollowUp, Step
+from tests.fakes import (
+    FakeEmbedder,
+    FakeEntailment,
+    FakeExplorationStore,
+    FakeLedgerTable,
+    FakeStepStore,
+    FakeStore,
+    RunRecord,
+)
+from tests.fakes.completer import ScriptedCompleter
+
+QUESTION = "Where was the painter of the Lindvik Altar born?"
+WHO = "Who painted the Lindvik Altar?"
+WHERE = "Where was Ida Holm born?"
+
+ALTAR = "The altar was painted by Ida Holm in 1903."
+BIRTH = "Ida Holm was born in Ortval, a fishing village."
+CASTLE = "Lindvik Castle opens at 10 am."
+RIVAL = "Ida Holm was born in Lindvik, says her sister."
+CONTENTS = (ALTAR, BIRTH, CASTLE, RIVAL)
+
+PAINTER = Finding("Ida Holm", (Evidence(1, "painted by Ida Holm"),))
+BIRTHPLACE = Finding("Ortval", (Evidence(2, BIRTH),))
+BOTH = Finding("Ortval", (Evidence(1, ALTAR), Evidence(2, BIRTH)))
+
+FOLLOW_UPS = (FollowUp(WHO), FollowUp(WHERE), FollowUp(answer="Ortval"))
+ANSWERS = {WHO: PAINTER, WHERE: BIRTHPLACE}
+SAMPLES = {WHO: ["Ida Holm"], WHERE: ["Ortval"]}
+
+SETTINGS: Mapping[str, object] = {
+    "search": "dense",
+    "reranker": "signal",
+    "top_k": 4,
+    "budget": 4,
+    "batch": 4,
+    "max_steps": 4,
+    "max_calls": 60,
+    "samples": 2,
+    "penalty": True,
+    "reasoner": True,
+    "entailment": "pairs",
+}
+
+
+def passages(contents: Sequence[str] = CONTENTS) -> list[Passage]:
+    return [
+        Passage(f"d{number}", number, content, start_char=100 * number) for number, content in enumerate(contents, 1)
+    ]
+
+
+def pair_entailments(same: Sequence[tuple[str, str]]) -> Entailments:
+    """Answers that mean the same, whatever judge the settings name."""
+    both_ways = FakeEntailment([*same, *((other, one) for one, other in same)])
+
+    class PairEntailments(Entailments):
+        async def get(self, name: str, ledger: Ledger, embedder: Embedder, *, calls: Calls | None = None) -> Entailment:
+            return both_ways
+
+    return PairEntailments(None, no_cross_encoder)
+
+
+async def no_cross_encoder(name: str) -> CrossEncoder:
+    raise AssertionError(f"nobody should ask for {name}")
+
+
+@dataclass
+class Told:
+    """What became of a run."""
+
+    run: Run
+    record: RunRecord
+    steps: list[Step]
+    exploration: FakeExplorationStore
+
+    @property
+    def end(self) -> Step:
+        return self.steps[-1]
+
+    @property
+    def outcomes(self) -> list[tuple[str, str]]:
+        return [(step.kind.value, step.outcome.value) for step in self.steps]
+
+    def candidates(self, step_ordinal: int) -> list[Candidate]:
+        return [one for one in self.record.candidates if one.step_ordinal == step_ordinal]
+
+
+async def carry_out(
+    investigator: ScriptedCompleter,
+    *,
+    contents: Sequence[str] = CONTENTS,
+    first: Sequence[int] | None = None,
+    neighbors: Mapping[int, Sequence[int]] | None = None,
+    signals: Mapping[int, float] | None = None,
+    gone: Sequence[int] = (),
+    same: Sequence[tuple[str, str]] = (),
+    table: FakeLedgerTable | None = None,
+    embedder: FakeEmbedder | None = None,
+    rerankers: Rerankers | None = None,
+    entailments: Entailments | None = None,
+    question: str = QUESTION,
+    **settings: object,
+) -> Told:
+    store = FakeStore(table=table)
+    exploration = FakeExplorationStore(
+        store, passages(contents), first=first, neighbors=neighbors, signals=signals, gone=gone
+    )
+    steps = FakeStepStore(store)
+    run = store.add_run(question, operation="investigate", settings={**SETTINGS, **settings})
+    await investigate(
+        run,
+        store,
+        exploration,
+        steps,
+        investigator,
+        embedder or FakeEmbedder(),
+        rerankers=rerankers or Rerankers(None, no_cross_encoder),
+        entailments=entailments or pair_entailments(same),
+        pace=Pace(first=0.001, longest=0.001),
+    )
+    return Told(run, store.runs[run.run_id], steps.steps.get(run.run_id, []), exploration)

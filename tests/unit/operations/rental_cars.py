@@ -1,0 +1,95 @@
+"""A corpus with two readings of "rental cars", the replies to it, and a run over it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from pgclarify.errors import EmbeddingError
+from pgclarify.ledger.completions import Pace
+from pgclarify.model import Passage, Reading, Run
+from pgclarify.operations.clarify import clarify
+from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.protocols import CrossEncoder, Embedder, ExplorationStore
+from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord
+from tests.fakes.completer import ScriptedCompleter
+
+FAST = Pace(first=0.001, longest=0.002)
+
+# Three readings of "rental cars": two documents say the same about coverage.
+COVERED = "Rental cars are covered up to 30 dollars a day. Keep the receipt."
+ALSO_COVERED = "In short: Rental cars are covered up to 30 dollars a day."
+DRIVERS = "Every driver of a rental car must hold a license for two years."
+ASIDE = "Rental offices are often near an airport."
+QUOTE = "Rental cars are covered up to 30 dollars a day."
+
+COVERAGE = Reading("How much does the basic policy pay for a rental car?", "up to 30 dollars a day", QUOTE)
+LICENSE = Reading("How long must a driver have held a license?", "two years", DRIVERS)
+
+
+def passage(document_id: str, content: str, *, passage_id: int = 1, start_char: int = 0) -> Passage:
+    return Passage(document_id, passage_id, content, start_char=start_char)
+
+
+async def carry_out(
+    passages: Sequence[Passage],
+    verifier: ScriptedCompleter,
+    *,
+    store: FakeStore | None = None,
+    embedder: Embedder | None = None,
+    settings: Mapping[str, object] | None = None,
+) -> RunRecord:
+    store = FakeStore(passages) if store is None else store
+    run = store.add_run("rental cars", settings=settings)
+    await clarify_with(store, run, verifier, embedder)
+    return store.runs[run.run_id]
+
+
+async def clarify_with(
+    store: FakeStore,
+    run: Run,
+    verifier: ScriptedCompleter,
+    embedder: Embedder | None = None,
+    *,
+    exploration: ExplorationStore | None = None,
+    rerankers: Rerankers | None = None,
+) -> None:
+    await clarify(
+        run,
+        store,
+        exploration or FakeExplorationStore(store),
+        verifier,
+        embedder or FakeEmbedder(),
+        rerankers or no_rerankers(),
+        pace=FAST,
+    )
+
+
+def no_rerankers() -> Rerankers:
+    async def cross_encoders(name: str) -> CrossEncoder:
+        raise EmbeddingError(f"no cross-encoder {name}")
+
+    return Rerankers(None, cross_encoders)
+
+
+def corpus() -> list[Passage]:
+    return [
+        passage("drivers", DRIVERS),
+        passage("policy", COVERED),
+        passage("aside", ASIDE),
+        passage("faq", ALSO_COVERED),
+    ]
+
+
+def script() -> dict[str, Reading | None]:
+    return {COVERED: COVERAGE, ALSO_COVERED: COVERAGE, DRIVERS: LICENSE, ASIDE: None}
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not condition():  # noqa: ASYNC110 - what is waited for has no event
+            await asyncio.sleep(0)
+
+
+async def until_in_flight(verifier: ScriptedCompleter, count: int) -> None:
+    await eventually(lambda: verifier.in_flight >= count)

@@ -1,0 +1,204 @@
+"""What becomes of a run of which a budget does not let every call through."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from pgclarify.errors import BudgetSpent, EndpointUnavailable, PriceMissing
+from pgclarify.ledger.completions import Pace
+from pgclarify.model import Claim, CompletionRequest, Outcome, Passage, RunStatus, StopCode, as_ended
+from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.operations.search import search
+from pgclarify.operations.trace import Tally
+from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeLedger, FakeLedgerTable, FakeStore, scripts
+from tests.fakes.completer import Prompt
+from tests.unit.ledger.test_completions import buy, replies, request
+from tests.unit.operations.fruit import Orchard, content
+from tests.unit.operations.rental_cars import carry_out, clarify_with, corpus, eventually, script, until_in_flight
+from tests.unit.operations.test_list_answers import BERG, HOLM, World
+from tests.unit.operations.test_reranking import missing, passages
+
+SPENT = 'budget "fake" is spent'
+
+
+class TestPurchases:
+    async def test_what_may_come_to_fit_is_waited_for(self) -> None:
+        table, gate = FakeLedgerTable(max_calls=2), asyncio.Event()
+        slow = scripts.verifier({"a": "one", "b": "two"}, gate=gate)
+        first = asyncio.create_task(buy(FakeLedger(table, worker="one"), slow, [request("a"), request("b")]))
+        await until_in_flight(slow, 2)
+        verifier = scripts.verifier()
+        second = asyncio.create_task(buy(FakeLedger(table, worker="two"), verifier, [request("c"), request("a")]))
+        await eventually(lambda: table.claims >= 4)
+        assert not second.done()
+
+        gate.set()
+
+        assert replies(await first) == ["one", "two"]
+        assert replies(await second) == [SPENT, "one"]
+        assert verifier.calls == []
+
+    async def test_a_call_that_failed_makes_room(self) -> None:
+        table = FakeLedgerTable(max_calls=1)
+        results = await buy(
+            FakeLedger(table), scripts.verifier({"a": BudgetSpent("no"), "b": "two"}), [request("a"), request("b")]
+        )
+        assert replies(results) == ["no", "two"]
+
+    async def test_a_second_try_may_be_refused_too(self) -> None:
+        table = FakeLedgerTable(max_calls=4)
+        record = await carry_out(
+            corpus(), scripts.verifier(script() | {corpus()[0].content: "prose"}), store=store(table)
+        )
+        assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
+        assert record.verdicts[1].error == SPENT
+
+
+class TestClarify:
+    async def test_it_ends_with_what_it_has(self) -> None:
+        table = FakeLedgerTable(max_calls=2)
+        record = await carry_out(corpus(), scripts.verifier(script()), store=store(table))
+
+        assert (record.status, record.error, record.stop_reason) == (RunStatus.PARTIAL, None, SPENT)
+        assert [record.verdicts[rank].outcome for rank in (1, 2, 3, 4)] == [
+            Outcome.GROUNDED,
+            Outcome.GROUNDED,
+            Outcome.FAILED,
+            Outcome.FAILED,
+        ]
+        assert len(record.interpretations) == 2
+
+    async def test_nothing_left_leaves_what_was_paid_for(self) -> None:
+        table = FakeLedgerTable()
+        await carry_out(corpus()[:2], scripts.verifier(script()), store=store(table, 2))
+        table.max_calls = 0
+        verifier = scripts.verifier(script(), relaxation="another")
+        record = await carry_out(corpus(), verifier, store=store(table))
+
+        assert verifier.calls == []
+        # The question is asked as it is.
+        assert (record.query, record.relaxed_question) == ("rental cars", "rental cars")
+        assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
+        assert len(record.interpretations) == 2
+        # What is all there is as complete as ever.
+        record = await carry_out([], scripts.verifier(script()), store=store(table, 2))
+        assert (record.status, record.stop_reason) == (RunStatus.SUCCEEDED, None)
+
+    async def test_nothing_at_all_is_no_failure(self) -> None:
+        record = await carry_out(corpus(), scripts.verifier(script()), store=store(FakeLedgerTable(max_calls=0)))
+        assert (record.status, record.error, record.interpretations) == (RunStatus.PARTIAL, None, [])
+        assert record.stop_reason == SPENT
+
+    async def test_guided_by_verdicts_it_stops(self) -> None:
+        orchard = Orchard(50, {1: "apple", 2: "pear"}, top_k=40)
+        orchard.store.table.max_calls = 5
+        record = await orchard.carry_out()
+        assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
+        assert orchard.answers == {"apple", "pear"}
+        assert len(orchard.verifier.calls) == 5
+
+    async def test_a_reranker_that_may_not_ask(self) -> None:
+        judge = scripts.relevance_judge({"one": "0.9"})
+        ledger, tally = FakeLedger(FakeLedgerTable(max_calls=2)), Tally()
+        reranker = await Rerankers(judge, missing, Pace(0, 0)).get("model", ledger)
+        assert reranker is not None
+        with pytest.raises(BudgetSpent):
+            await reranker.score("?", passages("one", "two", "three"), tally=tally)
+        # What was paid for is kept.
+        assert await reranker.score("?", passages("one", "two")) == [0.9, 0.1]
+
+        clarifying = store(FakeLedgerTable(max_calls=0))
+        run = clarifying.add_run("rental cars", settings={"reranker": "model"})
+        await clarify_with(
+            clarifying,
+            run,
+            scripts.verifier(script()),
+            exploration=FakeExplorationStore(clarifying, corpus()),
+            rerankers=Rerankers(judge, missing, Pace(0, 0)),
+        )
+        record = clarifying.runs[run.run_id]
+        assert (record.status, record.error, record.stop_reason) == (RunStatus.PARTIAL, None, SPENT)
+
+    @pytest.mark.parametrize("retrieval", ["fixed", "adaptive"])
+    async def test_grades_of_some_passages_say_nothing_about_the_others(self, retrieval: str) -> None:
+        orchard = Orchard(50, {1: "apple"}, retrieval=retrieval, reranker="model", top_k=4)
+        # The worst that there is, of the passage that the search ranks first; all others are not graded.
+        judge = scripts.relevance_judge({content(1): "0.1"}, otherwise="0.9")
+        orchard.store.table.max_calls = 1
+        record = await orchard.carry_out(rerankers=Rerankers(judge, missing, Pace(0, 0)))
+
+        assert [candidate.passage.passage_id for candidate in record.candidates] == [1, 2, 3, 4]
+        assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
+        (reranking,) = [stage for stage in record.stages if stage.name == "reranking"][:1]
+        assert reranking.note == f"in the order of the search: {SPENT}"
+
+    async def test_a_search_that_a_model_may_not_rank_is_as_it_was_found(self) -> None:
+        found = [Passage(f"d{number}", number, content(number)) for number in range(1, 5)]
+        searching = FakeStore(found, table=FakeLedgerTable(max_calls=1))
+        settings = {"search": "lexical", "reranker": "model", "budget": 4, "top_k": 3}
+        run = searching.add_run("rental cars", operation="search", settings=settings)
+        judge = scripts.relevance_judge({found[0].content: "0.1"}, otherwise="0.9")
+        rerankers = Rerankers(judge, missing, Pace(0, 0))
+        await search(run, searching, FakeExplorationStore(searching, found), FakeEmbedder(), rerankers)
+        record = searching.runs[run.run_id]
+        assert (record.status, record.error, record.stop_reason) == (RunStatus.PARTIAL, None, SPENT)
+        assert [candidate.passage for candidate in record.candidates] == found[:3]
+
+    async def test_a_budget_does_not_hide_an_endpoint_that_is_away(self) -> None:
+        async def be_away(prompt: Prompt) -> None:
+            raise EndpointUnavailable("the endpoint cannot be reached")
+
+        class Refused(FakeStore):
+            async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+                claims = await super().claim_completions(requests)
+                if len(claims) > 1:
+                    self.refusal = BudgetSpent(SPENT)
+                    claims[1:] = [Claim(None, None, is_ours=False, refusal=self.refusal) for _ in claims[1:]]
+                return claims
+
+        verifier = scripts.verifier(script())
+        verifier.before = be_away
+        record = await carry_out([], verifier, store=Refused(corpus()))
+        assert (record.status, record.error) == (RunStatus.FAILED, "the endpoint cannot be reached")
+
+    async def test_a_missing_price_is_mended_first(self) -> None:
+        class Unpriced(FakeStore):
+            async def claim_completions(self, requests: list[CompletionRequest]) -> list[Claim]:  # type: ignore[override]
+                self.refusal = PriceMissing("there is no price", detail="Insert one.")
+                return [Claim(None, None, is_ours=False, refusal=self.refusal) for _ in requests]
+
+        record = await carry_out([], scripts.verifier(script()), store=Unpriced(corpus()))
+        assert record.status is RunStatus.FAILED
+        assert record.error is not None
+        assert "there is no price: Insert one." in record.error
+
+
+class TestListing:
+    async def test_answers_before_it_are_kept(self) -> None:
+        world = World(HOLM, BERG)
+        world.store.table.max_calls = 1
+        record = await world.carry_out()
+        assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
+        assert [one.answer for one in world.answers] == ["Ida Holm"]
+
+    async def test_none_at_all_is_a_failure_that_names_it(self) -> None:
+        world = World(HOLM, BERG)
+        world.store.table.max_calls = 0
+        record = await world.carry_out()
+        assert (record.status, record.error) == (RunStatus.FAILED, SPENT)
+
+
+def test_no_run_that_was_refused_something_is_complete() -> None:
+    refusal = BudgetSpent(SPENT)
+    limit, budget = StopCode.LIMIT, StopCode.BUDGET
+    assert as_ended(RunStatus.SUCCEEDED, "all is said", limit, None) == (RunStatus.SUCCEEDED, "all is said", limit)
+    assert as_ended(RunStatus.SUCCEEDED, "all is said", limit, refusal) == (RunStatus.PARTIAL, SPENT, budget)
+    assert as_ended(RunStatus.FAILED, None, None, refusal) == (RunStatus.FAILED, SPENT, budget)
+
+
+def store(table: FakeLedgerTable, first: int = 4) -> FakeStore:
+    """The first passages of the corpus, and a ledger."""
+    return FakeStore(corpus()[:first], table=table)

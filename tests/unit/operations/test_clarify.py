@@ -1,0 +1,313 @@
+"""The main job, from a question to its interpretations."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pgclarify.algorithms import GROUPINGS, Mode, consolidate
+from pgclarify.errors import EndpointUnavailable
+from pgclarify.model import Citation, Cluster, Outcome, Passage, Reading, RunStatus, StopCode
+from pgclarify.operations.clarification import interpretations
+from pgclarify.operations.clarify import clarify
+from pgclarify.protocols import Completer, Embedder, ExplorationStore, RunStore
+from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeLedgerTable, FakeStore, scripts
+from tests.unit.operations.rental_cars import (
+    ALSO_COVERED,
+    ASIDE,
+    COVERAGE,
+    COVERED,
+    DRIVERS,
+    LICENSE,
+    QUOTE,
+    carry_out,
+    clarify_with,
+    corpus,
+    eventually,
+    no_rerankers,
+    passage,
+    script,
+    until_in_flight,
+)
+
+
+async def test_the_fakes_are_what_operations_expect() -> None:
+    fake = FakeStore(corpus())
+    store: RunStore = fake
+    verifier: Completer = scripts.verifier(script())
+    embedder: Embedder = FakeEmbedder()
+    exploration: ExplorationStore = FakeExplorationStore(fake)
+    run = fake.add_run("rental cars")
+    await clarify(run, store, exploration, verifier, embedder, no_rerankers())
+    assert fake.runs[run.run_id].status is RunStatus.SUCCEEDED
+
+
+async def test_readings_are_grouped_ordered_and_cited() -> None:
+    record = await carry_out(corpus(), scripts.verifier(script()))
+    assert record.status is RunStatus.SUCCEEDED
+    assert record.error is None
+    coverage, license_ = record.interpretations
+    # Two documents come before one, although the one has the better rank.
+    assert (coverage.interpretation, coverage.answer, coverage.support) == (
+        COVERAGE.interpretation,
+        COVERAGE.answer,
+        2,
+    )
+    assert coverage.cohesion == pytest.approx(1.0)
+    assert coverage.citations == [
+        Citation(candidate_rank=2, is_medoid=True, quote=QUOTE, start_char=0, end_char=47),
+        Citation(candidate_rank=4, is_medoid=False, quote=QUOTE, start_char=10, end_char=57),
+    ]
+    assert (license_.interpretation, license_.support) == (LICENSE.interpretation, 1)
+
+
+async def test_every_candidate_has_its_verdict() -> None:
+    record = await carry_out(corpus(), scripts.verifier(script()))
+    assert [record.verdicts[rank].outcome for rank in (1, 2, 3, 4)] == [
+        Outcome.GROUNDED,
+        Outcome.GROUNDED,
+        Outcome.ABSTAINED,
+        Outcome.GROUNDED,
+    ]
+    abstention = record.verdicts[3]
+    assert abstention.reason
+    assert abstention.completion_id is not None
+    assert abstention.vector is None
+    assert record.verdicts[1].vector is not None
+    assert not record.verdicts[1].is_reused
+
+
+async def test_equal_support_is_ordered_by_rank() -> None:
+    record = await carry_out([passage("a", DRIVERS), passage("b", COVERED)], scripts.verifier(script()))
+    assert [found.answer for found in record.interpretations] == [LICENSE.answer, COVERAGE.answer]
+
+
+async def test_support_counts_documents_not_passages() -> None:
+    passages = [
+        passage("policy", COVERED),
+        passage("policy", ALSO_COVERED, passage_id=2, start_char=100),
+        passage("drivers", DRIVERS),
+    ]
+    record = await carry_out(passages, scripts.verifier(script()))
+    assert [found.support for found in record.interpretations] == [1, 1]
+    assert [len(found.citations) for found in record.interpretations] == [2, 1]
+
+
+async def test_offsets_count_in_the_document() -> None:
+    record = await carry_out([passage("faq", ALSO_COVERED, start_char=1000)], scripts.verifier(script()))
+    (citation,) = record.interpretations[0].citations
+    assert (citation.start_char, citation.end_char) == (1010, 1057)
+
+
+async def test_the_medoid_speaks_and_is_cited_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    def all_together(vectors: NDArray[np.float32], **_: object) -> list[Cluster]:
+        return [Cluster(members=(0, 1, 2), medoid=1, cohesion=0.75)]
+
+    monkeypatch.setattr(interpretations, "consolidate", all_together)
+    record = await carry_out(corpus(), scripts.verifier(script()))
+    (found,) = record.interpretations
+    assert found.interpretation == COVERAGE.interpretation
+    assert found.cohesion == 0.75
+    assert found.support == 3
+    assert [(one.candidate_rank, one.is_medoid) for one in found.citations] == [(2, True), (1, False), (4, False)]
+
+
+async def test_the_quote_is_kept_as_the_document_spells_it() -> None:
+    content = "Rental cars\n  are covered."
+    reading = Reading("What is covered?", "rental cars", "rental cars are covered")
+    record = await carry_out([passage("a", content)], scripts.verifier({content: reading}))
+    verdict = record.verdicts[1]
+    assert verdict.outcome is Outcome.GROUNDED
+    assert verdict.quote == "Rental cars\n  are covered"
+    assert (verdict.start_char, verdict.end_char) == (0, len(verdict.quote))
+
+
+async def test_a_quote_that_does_not_occur_is_an_abstention() -> None:
+    invented = Reading(LICENSE.interpretation, LICENSE.answer, "Drivers need a license for three years.")
+    record = await carry_out([passage("a", DRIVERS)], scripts.verifier({DRIVERS: invented}))
+    verdict = record.verdicts[1]
+    assert verdict.outcome is Outcome.ABSTAINED
+    assert verdict.reason is not None
+    assert "quote" in verdict.reason
+    assert (verdict.interpretation, verdict.answer, verdict.quote, verdict.start_char) == (None, None, None, None)
+    assert verdict.vector is None
+    assert (record.status, record.interpretations) == (RunStatus.SUCCEEDED, [])
+    assert record.stop_code is verdict.stop_code is StopCode.UNPROVEN
+
+
+async def test_the_same_passage_in_two_documents_is_judged_once_and_cited_twice() -> None:
+    verifier = scripts.verifier(script())
+    record = await carry_out([passage("policy", COVERED), passage("mirror", COVERED, start_char=50)], verifier)
+    assert len(verifier.calls) == 1
+    (found,) = record.interpretations
+    assert found.support == 2
+    assert [citation.start_char for citation in found.citations] == [0, 50]
+    assert [record.verdicts[rank].is_reused for rank in (1, 2)] == [False, True]
+
+
+async def test_equal_text_under_another_title_is_judged_for_itself() -> None:
+    verifier = scripts.verifier(script())
+    passages = [Passage("a", 1, COVERED, title="Basic policy"), Passage("b", 1, COVERED, title="Premium policy")]
+    await carry_out(passages, verifier)
+    assert len(verifier.calls) == 2
+
+
+async def test_nothing_found_is_a_success() -> None:
+    verifier = scripts.verifier()
+    record = await carry_out([], verifier)
+    assert (record.status, record.error, record.interpretations) == (RunStatus.SUCCEEDED, None, [])
+    assert verifier.calls == []
+
+
+async def test_top_k_passages_are_judged() -> None:
+    verifier = scripts.verifier(script())
+    record = await carry_out(corpus(), verifier, settings={"top_k": 2})
+    assert len(verifier.calls) == len(record.verdicts) == 2
+
+
+@pytest.mark.parametrize(("budget", "judged"), [(2, 2), (3, 3), (9, 3)])
+async def test_a_budget_bounds_what_is_judged(budget: int, judged: int) -> None:
+    record = await carry_out(corpus(), scripts.verifier(script()), settings={"top_k": 3, "budget": budget})
+    assert sorted(record.verdicts) == list(range(1, judged + 1))
+    assert record.stop_reason is None
+
+
+async def test_all_calls_are_in_flight_together_and_verdicts_are_kept_as_they_land() -> None:
+    gate = asyncio.Event()
+    verifier = scripts.verifier(script(), gate=gate)
+    store = FakeStore(corpus())
+    other = store.add_run("rental cars")
+    clarification = asyncio.create_task(clarify_with(store, other, verifier))
+    await until_in_flight(verifier, 4)
+    assert store.runs[other.run_id].verdicts == {}
+    gate.set()
+    await clarification
+    assert len(store.runs[other.run_id].verdicts) == 4
+
+
+async def test_a_verdict_is_kept_before_the_last_one_is_there() -> None:
+    gate = asyncio.Event()
+    verifier, store = scripts.verifier(script(), gate=gate, gated=[ASIDE]), FakeStore(corpus())
+    run = store.add_run("rental cars")
+    clarification = asyncio.create_task(clarify_with(store, run, verifier))
+    await eventually(lambda: len(store.runs[run.run_id].verdicts) == 3)
+    assert store.runs[run.run_id].status is RunStatus.RUNNING
+    gate.set()
+    await clarification
+    assert store.runs[run.run_id].status is RunStatus.SUCCEEDED
+
+
+async def test_a_run_that_is_paid_for_makes_no_call() -> None:
+    store = FakeStore(corpus())
+    first = await carry_out([], scripts.verifier(script(), relaxation="rented cars"), store=store)
+    again = scripts.verifier(relaxation="another")
+    second = await carry_out([], again, store=store)
+    assert again.calls == []
+    assert second.relaxed_question == "rented cars"
+    assert second.interpretations == first.interpretations
+    assert all(verdict.is_reused for verdict in second.verdicts.values())
+
+
+async def test_two_runs_at_once_pay_once() -> None:
+    table = FakeLedgerTable()
+    verifiers = [scripts.verifier(script(), relaxation="rented cars") for _ in range(2)]
+    first, second = await asyncio.gather(
+        *(
+            carry_out([], verifier, store=FakeStore(corpus(), table=table, worker=str(number)))
+            for number, verifier in enumerate(verifiers)
+        )
+    )
+    assert sum(len(verifier.calls) for verifier in verifiers) == 5
+    assert first.interpretations == second.interpretations
+    assert first.status is second.status is RunStatus.SUCCEEDED
+
+
+async def test_the_relaxed_question_is_for_retrieval_and_the_question_itself_for_verdicts() -> None:
+    verifier = scripts.verifier(script(), relaxation="hired vehicles")
+    embedder = FakeEmbedder()
+    record = await carry_out(corpus(), verifier, embedder=embedder)
+    assert record.relaxed_question == record.query == "hired vehicles"
+    assert embedder.calls[0] == ["hired vehicles"]
+    assert {prompt.question for prompt in verifier.asked("verdict")} == {"rental cars"}
+
+
+async def test_a_verifier_that_does_not_relax_leaves_the_question_as_it_is() -> None:
+    record = await carry_out(corpus(), scripts.verifier(script()))
+    assert record.relaxed_question is None
+    assert record.query == "rental cars"
+
+
+async def test_a_relaxation_that_fits_at_the_second_ask_is_used() -> None:
+    record = await carry_out(corpus(), scripts.verifier(script(), relaxation=["", "hired vehicles"]))
+    assert record.query == "hired vehicles"
+
+
+async def test_a_relaxation_that_never_fits_falls_back_to_the_question() -> None:
+    record = await carry_out(corpus(), scripts.verifier(script(), relaxation=["", "nul \x00"]))
+    assert record.query == record.relaxed_question == "rental cars"
+    assert record.status is RunStatus.SUCCEEDED
+    assert len(record.interpretations) == 2
+
+
+async def test_no_endpoint_for_the_relaxation_fails_the_run() -> None:
+    verifier = scripts.verifier(script(), relaxation=EndpointUnavailable("no endpoint", detail="It is off."))
+    record = await carry_out(corpus(), verifier)
+    assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint: It is off.")
+    assert len(verifier.calls) == 1
+
+
+async def test_lexical_search_needs_no_vector() -> None:
+    embedder = FakeEmbedder()
+    record = await carry_out(
+        [passage("a", ASIDE)], scripts.verifier(script()), embedder=embedder, settings={"search": "lexical"}
+    )
+    assert record.query_vector is None
+    assert embedder.calls == []
+
+
+@pytest.mark.parametrize(
+    ("embed", "text"),
+    [
+        ("question_answer", f"{LICENSE.interpretation} {LICENSE.answer}"),
+        ("question", LICENSE.interpretation),
+    ],
+)
+async def test_what_readings_are_embedded_by(embed: str, text: str) -> None:
+    embedder = FakeEmbedder()
+    record = await carry_out(
+        [passage("a", DRIVERS)], scripts.verifier(script()), embedder=embedder, settings={"embed": embed}
+    )
+    assert embedder.calls == [["rental cars"], [text]]
+    vector = record.verdicts[1].vector
+    assert vector is not None
+    assert np.array_equal(vector, (await embedder.encode([text]))[0])
+
+
+async def test_singletons_are_dropped_on_request() -> None:
+    record = await carry_out(corpus(), scripts.verifier(script()), settings={"singletons": "drop"})
+    assert [found.support for found in record.interpretations] == [2]
+
+
+async def test_singletons_stay_if_nothing_else_would() -> None:
+    passages = [passage("a", DRIVERS), passage("b", COVERED)]
+    record = await carry_out(passages, scripts.verifier(script()), settings={"singletons": "drop"})
+    assert [found.support for found in record.interpretations] == [1, 1]
+
+
+@pytest.mark.parametrize("mode", ["default", "conservative"])
+async def test_consolidation_groups_by_its_mode_in_a_thread_of_its_own(
+    mode: Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[object, bool]] = []
+
+    def noting(vectors: NDArray[np.float32], **options: object) -> list[Cluster]:
+        seen.append((options["grouping"], threading.current_thread() is threading.main_thread()))
+        return consolidate(vectors)
+
+    monkeypatch.setattr(interpretations, "consolidate", noting)
+    await carry_out(corpus(), scripts.verifier(script()), settings={"consolidation": mode})
+    assert seen == [(GROUPINGS[mode], False)]

@@ -1,0 +1,139 @@
+"""The main job, when something goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pgclarify.errors import EndpointUnavailable, InvalidReply
+from pgclarify.model import Outcome, Reading, RunStatus
+from tests.fakes import FakeEmbedder, FakeStore, scripts
+from tests.unit.operations.rental_cars import (
+    ALSO_COVERED,
+    ASIDE,
+    COVERAGE,
+    COVERED,
+    DRIVERS,
+    LICENSE,
+    carry_out,
+    clarify_with,
+    corpus,
+    eventually,
+    passage,
+    script,
+    until_in_flight,
+)
+
+
+async def test_some_failures_make_a_run_partial() -> None:
+    verifier = scripts.verifier({**script(), DRIVERS: EndpointUnavailable("no endpoint")})
+    record = await carry_out(corpus(), verifier)
+    assert (record.status, record.error) == (RunStatus.PARTIAL, None)
+    assert [found.answer for found in record.interpretations] == [COVERAGE.answer]
+    failure = record.verdicts[1]
+    assert (failure.outcome, failure.error, failure.completion_id) == (Outcome.FAILED, "no endpoint", None)
+
+
+async def test_an_abstention_is_enough_for_partial() -> None:
+    verifier = scripts.verifier({DRIVERS: EndpointUnavailable("no endpoint")})
+    record = await carry_out([passage("a", DRIVERS), passage("b", ASIDE)], verifier)
+    assert (record.status, record.interpretations) == (RunStatus.PARTIAL, [])
+
+
+async def test_no_endpoint_at_all_fails_the_run() -> None:
+    down = EndpointUnavailable("no endpoint")
+    passages = [*corpus(), passage("more", "More.")]
+    verifier = scripts.verifier({one.content: down for one in passages} | {DRIVERS: InvalidReply("odd")})
+    record = await carry_out(passages, verifier)
+    assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint (4 of 5 passages)")
+    assert record.interpretations == []
+
+
+async def test_a_verdict_that_fits_at_the_second_ask_counts() -> None:
+    content = DRIVERS
+    store = FakeStore([passage("a", content)])
+    verifier = scripts.verifier({content: ["not json", LICENSE]})
+    record = await carry_out([], verifier, store=store)
+    verdict = record.verdicts[1]
+    assert (record.status, verdict.outcome) == (RunStatus.SUCCEEDED, Outcome.GROUNDED)
+    assert [call.sample for call in verifier.calls] == [0, 1]
+    assert verdict.completion_id is not None
+    assert store.table.rows[verdict.completion_id].request.sample == 1
+
+
+async def test_a_verdict_that_never_fits_is_an_error() -> None:
+    verifier = scripts.verifier({**script(), DRIVERS: ["not json", "nor this"]})
+    record = await carry_out(corpus(), verifier)
+    assert record.status is RunStatus.PARTIAL
+    assert record.verdicts[1].outcome is Outcome.FAILED
+    assert record.verdicts[1].error
+    assert len(verifier.calls) == 5
+
+
+async def test_characters_that_are_no_text_do_not_fit() -> None:
+    bad = Reading("What\x00?", "two years", DRIVERS)
+    record = await carry_out([passage("a", DRIVERS)], scripts.verifier({DRIVERS: [bad, LICENSE]}))
+    assert record.verdicts[1].interpretation == LICENSE.interpretation
+
+
+async def test_a_reading_that_cannot_be_embedded_is_an_error() -> None:
+    record = await carry_out(corpus(), scripts.verifier(script()), embedder=FakeEmbedder(fails_on="two years"))
+    assert record.status is RunStatus.PARTIAL
+    assert record.verdicts[1].outcome is Outcome.FAILED
+    assert [found.answer for found in record.interpretations] == [COVERAGE.answer]
+
+
+async def test_a_question_that_cannot_be_embedded_fails_the_run() -> None:
+    verifier = scripts.verifier(script())
+    record = await carry_out(corpus(), verifier, embedder=FakeEmbedder(fails_on="rental cars"))
+    assert record.status is RunStatus.FAILED
+    assert record.error
+    assert verifier.calls == []
+
+
+@pytest.mark.parametrize("loss", ["cancelled", "taken over"])
+async def test_a_lost_run_is_left_quietly(loss: str) -> None:
+    # One verdict lands after the loss; the other calls would never end by themselves.
+    verifier = scripts.verifier(script(), gate=asyncio.Event(), gated=[DRIVERS, COVERED, ALSO_COVERED])
+    store = FakeStore(corpus())
+    run = store.add_run("rental cars")
+    clarification = asyncio.create_task(clarify_with(store, run, verifier))
+    await until_in_flight(verifier, 4)
+    if loss == "cancelled":
+        store.cancel(run)
+    else:
+        store.take_over(run)
+    async with asyncio.timeout(60):
+        await clarification
+
+    record = store.runs[run.run_id]
+    assert (record.verdicts, record.interpretations) == ({}, [])
+    assert record.status is (RunStatus.CANCELLED if loss == "cancelled" else RunStatus.RUNNING)
+    assert verifier.in_flight == 0
+    assert store.table.leased == []
+    # What was paid for before the loss was noticed is kept for others.
+    assert [row.completion is not None for row in store.table.rows.values()] == [False, False, True, False]
+
+
+async def test_the_next_attempt_pays_only_for_what_was_in_flight() -> None:
+    gate = asyncio.Event()
+    store = FakeStore(corpus())
+    run = store.add_run("rental cars")
+    slow = scripts.verifier(script(), gate=gate, concurrency=2)
+    attempt = asyncio.create_task(clarify_with(store, run, slow))
+    await until_in_flight(slow, 2)
+    gate.set()
+    await eventually(lambda: bool(store.runs[run.run_id].verdicts))
+    attempt.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await attempt
+    assert store.table.leased == []
+    paid = sum(row.completion is not None for row in store.table.rows.values())
+    assert paid >= 1
+
+    again = scripts.verifier(script())
+    await clarify_with(store, store.take_over(run), again)
+    assert len(again.calls) == 4 - paid
+    assert store.runs[run.run_id].status is RunStatus.SUCCEEDED
+    assert len(store.runs[run.run_id].verdicts) == 4

@@ -1,0 +1,195 @@
+"""Asking back: what is proposed, and what of it the corpus answers."""
+
+import pytest
+
+from pgclarify.dialogue import EvidenceCitation
+from pgclarify.errors import CompletionError, EndpointUnavailable
+from pgclarify.model import Reading, RunStatus
+from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, scripts
+from tests.fakes.completer import Prompt
+from tests.unit.operations.harbor import (
+    BERTH,
+    COST,
+    FERRY,
+    NOVEL,
+    PROPOSED,
+    QUESTION,
+    READINGS,
+    WHO,
+    ask_back,
+    proposal,
+)
+
+GONE = EndpointUnavailable("the endpoint cannot be reached")
+
+
+async def test_what_is_proposed_is_checked_with_its_reformulation() -> None:
+    asked = await ask_back()
+
+    assert (asked.record.status, asked.record.error, asked.record.stop_reason) == (RunStatus.SUCCEEDED, None, None)
+    assert [(one.ordinal, one.proposed, one.is_answerable) for one in asked.questions or []] == [
+        (1, PROPOSED[0], True),
+        (2, PROPOSED[1], True),
+    ]
+    assert [one.citations for one in asked.questions or []] == [
+        (EvidenceCitation(1, "written by Ida Holm", 125, 144),),
+        (EvidenceCitation(2, "A berth costs forty crowns", 200, 226),),
+    ]
+    assert [search[0] for search in asked.exploration.searches] == [WHO, COST]
+    # Each passage is a candidate once, and judged once for each question.
+    assert [(one.rank, one.passage.passage_id) for one in asked.record.candidates] == [(1, 1), (2, 2), (3, 3)]
+    assert asked.stages() == [("questioning", 2, 1), ("retrieval", 3, 0), ("checking", 6, 6)]
+
+
+async def test_the_reformulations_are_embedded_together() -> None:
+    embedder = FakeEmbedder()
+    await ask_back(embedder=embedder)
+    assert embedder.calls == [[WHO, COST]]
+    await ask_back(embedder=(lexical := FakeEmbedder()), search="lexical")
+    assert lexical.calls == []
+
+
+async def test_what_no_document_answers_is_dropped() -> None:
+    asked = await ask_back(verdicts={COST + BERTH: READINGS[COST + BERTH]})
+
+    assert [(one.ordinal, one.proposed.reformulation) for one in asked.questions or []] == [(1, COST)]
+    assert asked.record.status is RunStatus.SUCCEEDED
+    assert asked.record.stop_reason == "1 proposal left out that no document answers"
+
+
+async def test_or_marked() -> None:
+    asked = await ask_back(verdicts={COST + BERTH: READINGS[COST + BERTH]}, check="mark")
+
+    assert [(one.proposed.reformulation, one.is_answerable) for one in asked.questions or []] == [
+        (WHO, False),
+        (COST, True),
+    ]
+    assert asked.record.stop_reason is None
+
+
+async def test_nothing_may_be_left() -> None:
+    asked = await ask_back(verdicts={})
+
+    assert asked.questions == []
+    assert asked.record.status is RunStatus.SUCCEEDED
+    assert asked.record.stop_reason == "no document answers any of 2 proposals"
+
+
+async def test_a_corpus_in_which_nothing_is_found_answers_nothing() -> None:
+    asked = await ask_back(first=[], check="mark")
+    assert [one.is_answerable for one in asked.questions or []] == [False, False]
+    assert asked.stages()[1:] == [("retrieval", 0, 0), ("checking", 0, 0)]
+
+
+async def test_a_quote_that_the_passage_does_not_have_proves_nothing() -> None:
+    made_up = {WHO + NOVEL: Reading(WHO, "Ida Holm", "written by Jon Dahl")}
+    assert (await ask_back(verdicts=made_up)).questions == []
+
+
+async def test_without_a_check_nothing_is_judged() -> None:
+    asked = await ask_back(check="none", is_checked=False)
+
+    assert [(one.is_answerable, one.citations) for one in asked.questions or []] == [(None, ()), (None, ())]
+    assert asked.exploration.searches == []
+    assert asked.stages() == [("questioning", 2, 1)]
+
+
+async def test_a_proposal_without_a_reformulation_cannot_be_checked() -> None:
+    unclear = proposal("Which harbor?", None)
+    asked = await ask_back([unclear])
+
+    assert [(one.proposed, one.is_answerable) for one in asked.questions or []] == [(unclear, None)]
+    assert asked.exploration.searches == []
+
+
+async def test_the_question_itself_is_not_proposed_and_nothing_twice() -> None:
+    asked = await ask_back(
+        [
+            proposal("lindvik harbor?"),
+            proposal("Do you mean the novel?", "The Lindvik harbor."),
+            proposal("Would you like to know if you mean the novel?", COST),
+            proposal("Do you want to keep a boat there?", COST),
+        ]
+    )
+
+    assert asked.said == ["Do you mean the novel?", "Do you want to keep a boat there?"]
+    # To answer the question again would tell nothing of the proposal.
+    assert [one.proposed.reformulation for one in asked.questions or []] == [None, COST]
+    assert [search[0] for search in asked.exploration.searches] == [COST]
+
+
+async def test_reformulations_to_choose_from() -> None:
+    asked = await ask_back([proposal(None, text) for text in (WHO, QUESTION, COST, WHO)], form="select")
+    assert asked.said == [WHO, COST]
+
+
+async def test_the_history_is_told() -> None:
+    asked = await ask_back(history=["Where is Lindvik?", "In the north."])
+    (request,) = [call for call in asked.completer.calls if call.purpose == "questions"]
+    assert request.messages[1].content.splitlines()[:2] == ["Turn 1: Where is Lindvik?", "Turn 2: In the north."]
+
+
+class TestTrouble:
+    async def test_a_reply_that_cannot_be_read_is_asked_for_again(self) -> None:
+        good = scripts.proposals_reply(PROPOSED)
+        said: list[str | CompletionError] = ["prose", good]
+        asked = await ask_back(said)
+        assert (asked.record.status, len(asked.said)) == (RunStatus.SUCCEEDED, 2)
+        assert asked.stages()[0] == ("questioning", 2, 2)
+
+    @pytest.mark.parametrize(
+        ("said", "error"),
+        [
+            ("prose", "the model's reply does not fit its form"),
+            ([proposal("lindvik harbor")], "the model proposed nothing but the question itself"),
+            ([proposal("Which\ud800?")], "the model's reply does not fit its form"),
+            (GONE, "the endpoint cannot be reached"),
+        ],
+    )
+    async def test_no_proposal_is_a_failure(self, said: object, error: str) -> None:
+        asked = await ask_back(said)
+        assert asked.record.status is RunStatus.FAILED
+        assert (asked.record.error or "").startswith(error)
+        assert asked.questions is None
+        assert [stage.name for stage in asked.record.stages] == ["questioning"]
+
+    async def test_a_passage_that_could_not_be_judged_leaves_the_answer_open(self) -> None:
+        verdicts: dict[str, Reading | CompletionError] = {
+            WHO + NOVEL: READINGS[WHO + NOVEL],
+            WHO + FERRY: GONE,
+            COST + BERTH: GONE,
+        }
+        asked = await ask_back(verdicts=verdicts)
+
+        assert asked.record.status is RunStatus.PARTIAL
+        # One other passage is enough.
+        assert [one.is_answerable for one in asked.questions or []] == [True, None]
+        assert asked.record.stages[-1].note == "2 of 6 verdicts failed: the endpoint cannot be reached"
+
+    async def test_a_passage_that_is_gone_cannot_be_cited(self) -> None:
+        asked = await ask_back(gone=[1], check="mark")
+        assert [one.is_answerable for one in asked.questions or []] == [False, True]
+        assert len(asked.completer.asked("verdict")) == 4
+
+    async def test_what_cannot_be_embedded_fails_the_run(self) -> None:
+        asked = await ask_back(embedder=FakeEmbedder(fails_on="berth"))
+        assert asked.record.status is RunStatus.FAILED
+        assert "cannot be embedded" in (asked.record.error or "")
+
+    async def test_made_again_nothing_is_paid_for(self) -> None:
+        table = FakeLedgerTable()
+        first = await ask_back(table=table)
+        again = await ask_back(table=table)
+        assert again.questions == first.questions
+        assert again.completer.calls == []
+
+    async def test_a_run_that_is_lost_is_left_alone(self) -> None:
+        async def lose(prompt: Prompt) -> None:
+            if prompt.purpose == "verdict":
+                store.cancel(store.runs[1].run)
+
+        store = FakeStore()
+        asked = await ask_back(before=lose, store=store)
+        assert asked.record.status is RunStatus.CANCELLED
+        assert asked.questions is None
+        assert asked.record.stages == []

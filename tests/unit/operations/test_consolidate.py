@@ -1,0 +1,74 @@
+"""Verdicts that are there, grouped again."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.model import Run, RunStatus, Verdict
+from pgclarify.operations.consolidate import reconsolidate
+from tests.fakes import FakeEmbedder, FakeStore, scripts
+from tests.unit.operations.rental_cars import (
+    COVERAGE,
+    LICENSE,
+    clarify_with,
+    corpus,
+    script,
+)
+
+
+async def finished(store: FakeStore) -> Run:
+    run = store.add_run("rental cars")
+    await clarify_with(store, run, scripts.verifier(script()))
+    return run
+
+
+async def test_consolidation_again_with_the_same_vectors() -> None:
+    store, embedder = FakeStore(corpus()), FakeEmbedder()
+    parent = await finished(store)
+    run = store.add_run(operation="consolidate", parent=parent, settings={"singletons": "drop"})
+    await reconsolidate(run, store, embedder)
+    record = store.runs[run.run_id]
+    assert record.status is RunStatus.SUCCEEDED
+    assert record.interpretations == store.runs[parent.run_id].interpretations[:1]
+    assert [text for call in embedder.calls for text in call] == []
+
+
+async def test_consolidation_again_by_another_embedding() -> None:
+    store, embedder = FakeStore(corpus()), FakeEmbedder()
+    parent = await finished(store)
+    settings = {"embed": "question", "parent_embed": "question_answer"}
+    run = store.add_run(operation="consolidate", parent=parent, settings=settings)
+    await reconsolidate(run, store, embedder)
+    assert embedder.calls == [[LICENSE.interpretation, COVERAGE.interpretation, COVERAGE.interpretation]]
+    record = store.runs[run.run_id]
+    # Kept, so that the run's own vectors are what its settings say.
+    assert _same_vector(record.verdicts[1], (await embedder.encode([LICENSE.interpretation]))[0])
+    assert not _same_vector(store.runs[parent.run_id].verdicts[1], (await embedder.encode([LICENSE.interpretation]))[0])
+    assert [found.support for found in record.interpretations] == [2, 1]
+
+
+def _same_vector(verdict: Verdict, vector: NDArray[np.float32]) -> bool:
+    return verdict.vector is not None and np.array_equal(verdict.vector, vector)
+
+
+async def test_consolidation_again_of_nothing() -> None:
+    store = FakeStore()
+    run = store.add_run(operation="consolidate", parent=await finished(store))
+    await reconsolidate(run, store, FakeEmbedder())
+    assert (store.runs[run.run_id].status, store.runs[run.run_id].interpretations) == (RunStatus.SUCCEEDED, [])
+
+
+async def test_consolidation_again_fails_without_the_embedding() -> None:
+    store = FakeStore(corpus())
+    run = store.add_run(operation="consolidate", parent=await finished(store), settings={"embed": "question"})
+    await reconsolidate(run, store, FakeEmbedder(fails_on="license"))
+    assert store.runs[run.run_id].status is RunStatus.FAILED
+
+
+async def test_a_lost_consolidation_is_left_quietly() -> None:
+    store = FakeStore(corpus())
+    run = store.add_run(operation="consolidate", parent=await finished(store))
+    store.cancel(run)
+    await reconsolidate(run, store, FakeEmbedder())
+    assert store.runs[run.run_id].status is RunStatus.CANCELLED

@@ -1,0 +1,286 @@
+"""Detection: the classifier, users' rules, the readings of a corpus, and runs of many questions."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+
+import pytest
+
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier
+from pgclarify.dialogue import Detection, DetectionReason
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
+from pgclarify.model import RunStatus
+from pgclarify.operations.ambiguity.readings import Readings
+from pgclarify.operations.detect_ambiguity import Detector, detect, summarize
+from pgclarify.protocols import Classifier
+from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeStore
+
+VAGUE, CLEAR = "How much is it?", "How tall is the Varden Tower?"
+SAID = DetectionReason("classifier", "meaning", "it is 0.8 ambiguous")
+
+
+def detector(classifier: Classifier, embedder: FakeEmbedder | None = None) -> Detector:
+    embedder = embedder or FakeEmbedder()
+
+    async def get(model: str) -> FakeEmbedder:
+        assert model == classifier.embedding_model
+        return embedder
+
+    return Detector(classifier, get)
+
+
+async def carry_out(
+    question,
+    *,
+    settings=None,
+    operation="detect_ambiguity",
+    rules=(),
+    readings: Readings | CompletionError | None = None,
+    **options,
+):
+    """One run; what was recorded, and its record."""
+    store = FakeStore()
+    dialogue = FakeDialogueStore(store, rules=rules)
+    run = store.add_run(question, operation=operation, settings=settings)
+    classifier = FakeClassifier({VAGUE: 0.8}, otherwise=0.1)
+
+    async def count() -> Readings:
+        if isinstance(readings, CompletionError):
+            raise readings
+        assert readings is not None
+        return readings
+
+    await detect(run, store, dialogue, detector(classifier, **options), None if readings is None else count)
+    return dialogue.detections.get(run.run_id), store.runs[run.run_id], classifier
+
+
+class TestOneQuestion:
+    async def test_is_ambiguous_from_the_classifiers_threshold_on(self) -> None:
+        (found,), record, _ = await carry_out(VAGUE)
+
+        assert found == Detection(VAGUE, True, 0.8, "pragmatic", (SAID,), "fake 1")
+        assert record.status is RunStatus.SUCCEEDED
+
+    async def test_or_clear_and_reasons_stay(self) -> None:
+        (found,), _, _ = await carry_out(CLEAR)
+
+        assert (found.is_ambiguous, found.kind, found.probability) == (False, None, 0.1)
+        assert [reason.text for reason in found.reasons] == ["it is 0.1 ambiguous"]
+
+    @pytest.mark.parametrize(("threshold", "is_ambiguous"), [(0.8, True), (0.81, False), (0, True), (1, False)])
+    async def test_by_the_callers_threshold_if_there_is_one(self, threshold, is_ambiguous) -> None:
+        (found,), _, _ = await carry_out(VAGUE, settings={"threshold": threshold})
+
+        assert found.is_ambiguous is is_ambiguous
+
+    @pytest.mark.parametrize(("settings", "threshold"), [({"threshold": 0.3}, 0.3), ({"threshold": 0}, 0), ({}, 0.5)])
+    async def test_reasons_are_asked_for_the_side_that_it_decides(self, settings, threshold) -> None:
+        _, _, classifier = await carry_out(VAGUE, settings=settings)
+
+        assert classifier.thresholds == [threshold]
+
+    @pytest.mark.parametrize(("threshold", "found"), [(0.05, "ambiguous (pragmatic)"), (0.8, "clear")])
+    async def test_if_nothing_speaks_for_that_side_it_says_so(self, threshold, found) -> None:
+        class Silent(FakeClassifier):
+            def judge(self, asked, vectors, **options):
+                return [replace(judged, reasons=()) for judged in super().judge(asked, vectors, **options)]
+
+        store = FakeStore()
+        dialogue = FakeDialogueStore(store)
+        run = store.add_run(VAGUE, operation="detect_ambiguity", settings={"threshold": threshold})
+        await detect(run, store, dialogue, detector(Silent(otherwise=0.22)))
+
+        text = f"nothing in its wording speaks for that; the threshold is {threshold}"
+        assert dialogue.detections[run.run_id][0].reasons == (DetectionReason("classifier", "threshold", text),)
+        assert store.runs[run.run_id].stages[0].note == f"{found}, probability 0.22: {text}"
+
+    @pytest.mark.parametrize("threshold", [0.0, 1.0])
+    async def test_the_classifier_that_ships_says_nothing_for_the_other_side(self, threshold) -> None:
+        store = FakeStore()
+        run = store.add_run("", operation="detect_ambiguity")
+        classifier = AmbiguityClassifier.load()
+        embedder = FakeEmbedder(dimensions=384)
+        questions = ["Who is the director of Titanic?", "How old is he?", "How tall is the Varden Tower?"]
+        found = await detector(classifier, embedder).detect(
+            run, FakeDialogueStore(store), [(question, ()) for question in questions], threshold
+        )
+
+        texts = [reason.text for one in found for reason in one.reasons]
+        assert [one.is_ambiguous for one in found] == [threshold == 0] * 3
+        assert not {text for text in texts if ("clear" if threshold == 0 else "ambiguous") in text}
+        assert ('it names "titanic"' in texts) is (threshold == 1)
+
+    async def test_is_judged_with_what_was_said_before_without_blanks(self) -> None:
+        _, _, classifier = await carry_out(VAGUE, settings={"history": ["Is there a tour?", " ", "Yes"]})
+
+        assert classifier.asked == [(VAGUE, ("Is there a tour?", "Yes"))]
+
+    async def test_leaves_a_stage_that_says_what_was_found(self) -> None:
+        _, record, _ = await carry_out(VAGUE)
+
+        (stage,) = record.stages
+        assert (stage.name, stage.rows, stage.calls) == ("detection", 1, 0)
+        assert stage.note == "ambiguous (pragmatic), probability 0.80: it is 0.8 ambiguous"
+
+
+class TestRules:
+    async def test_make_a_clear_question_ambiguous_as_they_say(self) -> None:
+        rules = [
+            ("tower", "lexical", "there are two towers"),
+            ("varden", "syntactic", None),
+            ("bridge", "lexical", None),
+        ]
+        (found,), _, _ = await carry_out(CLEAR, rules=rules)
+
+        assert (found.is_ambiguous, found.probability, found.kind) == (True, 1.0, "lexical")
+        assert found.reasons == (
+            DetectionReason("rule", "rule 1", '"Tower": there are two towers'),
+            DetectionReason("rule", "rule 2", '"Varden" matches a rule'),
+        )
+
+    async def test_stand_beside_what_speaks_for_the_same(self) -> None:
+        (found,), record, _ = await carry_out(VAGUE, rules=[("much", "lexical", "in which currency?")])
+
+        assert [reason.source for reason in found.reasons] == ["rule", "classifier"]
+        assert record.stages[0].note == 'ambiguous (lexical), probability 1.00: "much": in which currency?'
+
+    async def test_whatever_the_threshold(self) -> None:
+        (found,), _, _ = await carry_out(CLEAR, rules=[("tower", "lexical", None)], settings={"threshold": 1})
+
+        assert found.is_ambiguous
+
+    async def test_that_match_nothing_visible_are_reasons_too(self) -> None:
+        (found,), _, _ = await carry_out(CLEAR, rules=[("$", "syntactic", "it is short")])
+
+        assert found.reasons[0].text == "it: it is short"
+
+
+class TestReadingsOfACorpus:
+    async def test_are_a_reason_and_decide_nothing(self) -> None:
+        readings = Readings(("What is A?", "What is B?"), ("a", "b"))
+        (found,), record, _ = await carry_out(CLEAR, readings=readings)
+
+        assert found.is_ambiguous is False
+        assert found.reasons[-1] == readings.reason
+        assert [(stage.name, stage.rows) for stage in record.stages] == [("detection", 1), ("checking", 2)]
+
+    async def test_fail_the_run_if_none_could_be_judged(self) -> None:
+        found, record, _ = await carry_out(CLEAR, readings=CompletionError("no passage could be judged"))
+
+        assert found is None
+        assert (record.status, record.error) == (RunStatus.FAILED, "no passage could be judged")
+        assert [stage.name for stage in record.stages] == ["detection", "checking"]
+
+
+class TestManyQuestions:
+    async def test_are_judged_in_order_under_one_run(self) -> None:
+        questions = [f"{VAGUE} {number}" if number % 3 else VAGUE for number in range(600)]
+        found, record, classifier = await carry_out(json.dumps(questions), operation="detect_ambiguity_many")
+
+        assert [one.question for one in found] == questions
+        assert [one.is_ambiguous for one in found] == [question == VAGUE for question in questions]
+        assert [question for question, _ in classifier.asked] == questions
+        (stage,) = record.stages
+        assert (stage.rows, stage.note) == (600, "200 of 600 questions are ambiguous")
+
+    async def test_are_embedded_all_at_once(self) -> None:
+        embedder = FakeEmbedder()
+        await carry_out(json.dumps([VAGUE] * 600), operation="detect_ambiguity_many", embedder=embedder)
+
+        assert [len(texts) for texts in embedder.calls] == [600]
+
+    async def test_are_matched_with_rules_one_by_one(self) -> None:
+        found, _, _ = await carry_out(
+            json.dumps([CLEAR, "And a bridge?"]), operation="detect_ambiguity_many", rules=[("bridge", "lexical", None)]
+        )
+        assert [one.kind for one in found] == [None, "lexical"]
+
+
+class TestTrouble:
+    async def test_a_question_that_cannot_be_embedded_fails_the_run(self) -> None:
+        found, record, _ = await carry_out(VAGUE, embedder=FakeEmbedder(fails_on="much"))
+
+        assert found is None
+        assert record.status is RunStatus.FAILED
+        assert "cannot be embedded" in str(record.error)
+
+    async def test_so_does_a_model_that_is_not_there(self) -> None:
+        store = FakeStore()
+        dialogue = FakeDialogueStore(store)
+        run = store.add_run(VAGUE, operation="detect_ambiguity")
+
+        async def get(model: str) -> FakeEmbedder:
+            raise EmbeddingError(f"no model {model}")
+
+        await detect(run, store, dialogue, Detector(FakeClassifier(), get))
+
+        assert store.runs[run.run_id].error == "no model fake"
+
+    async def test_so_do_rules_that_take_too_long(self) -> None:
+        class Slow(FakeDialogueStore):
+            async def match_rules(self, run, questions):
+                raise ConfigurationError("rules take too long", detail="The slowest is rule 7.")
+
+        store = FakeStore()
+        dialogue = Slow(store)
+        run = store.add_run(VAGUE, operation="detect_ambiguity")
+
+        await detect(run, store, dialogue, detector(FakeClassifier()))
+
+        assert store.runs[run.run_id].status is RunStatus.FAILED
+        assert store.runs[run.run_id].error == "rules take too long: The slowest is rule 7."
+
+    async def test_a_lost_run_is_left_alone(self) -> None:
+        store = FakeStore()
+        dialogue = FakeDialogueStore(store)
+        run = store.add_run(VAGUE, operation="detect_ambiguity")
+        store.cancel(run)
+
+        await detect(run, store, dialogue, detector(FakeClassifier()))
+
+        assert store.runs[run.run_id].status is RunStatus.CANCELLED
+        assert dialogue.detections == {}
+
+    async def test_nobody_waits_while_the_classifier_computes(self) -> None:
+        """It is called in a thread, in batches."""
+        threads = []
+
+        class Slow(FakeClassifier):
+            def judge(self, asked, vectors, **options):
+                threads.append((threading.current_thread(), len(asked)))
+                return super().judge(asked, vectors, **options)
+
+        store = FakeStore()
+        run = store.add_run("[]", operation="detect_ambiguity_many")
+        found = await detector(Slow()).detect(run, FakeDialogueStore(store), [(VAGUE, ["a", "b"])] * 600, None)
+
+        assert len(found) == 600
+        assert [size for _, size in threads] == [256, 256, 88]
+        assert threading.main_thread() not in {thread for thread, _ in threads}
+
+    async def test_nothing_to_judge_asks_nobody(self) -> None:
+        store = FakeStore()
+        run = store.add_run("", operation="detect_ambiguity")
+        store.cancel(run)
+
+        assert await detector(FakeClassifier()).detect(run, FakeDialogueStore(store), [], None) == []
+
+    async def test_a_run_that_is_lost_meanwhile_says_so_to_who_embeds_the_detector(self) -> None:
+        store = FakeStore()
+        run = store.add_run(VAGUE, operation="rewrite")
+        store.cancel(run)
+
+        with pytest.raises(RunLost):
+            await detector(FakeClassifier()).detect(run, FakeDialogueStore(store), [(VAGUE, ())], None)
+
+
+def test_a_summary_counts_or_says_why() -> None:
+    clear = Detection(CLEAR, False, 0.04, None, (), "1")
+    vague = Detection(VAGUE, True, 0.96, "syntactic", (SAID,), "1")
+
+    assert summarize([clear]) == "clear, probability 0.04"
+    assert summarize([vague]) == "ambiguous (syntactic), probability 0.96: it is 0.8 ambiguous"
+    assert summarize([clear, vague]) == "1 of 2 questions is ambiguous"
+    assert summarize([]) == "0 of 0 questions are ambiguous"

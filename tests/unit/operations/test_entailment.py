@@ -1,0 +1,174 @@
+"""Who compares answers: words and vectors, a language model, or a cross-encoder."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from pgclarify.algorithms import Relation, relate_answers, semantic_sets
+from pgclarify.embedding import load_embedder
+from pgclarify.errors import (
+    ConfigurationError,
+    EmbeddingError,
+    EndpointUnavailable,
+    InvalidReply,
+    ModelNotFound,
+    describe,
+)
+from pgclarify.ledger.completions import Pace
+from pgclarify.operations.investigation.entailment import Entailments
+from pgclarify.operations.trace import Tally
+from pgclarify.protocols import CrossEncoder, Entailment
+from tests.fakes import FakeCrossEncoder, FakeEmbedder, FakeLedger, scripts
+from tests.fakes.completer import ScriptedCompleter
+
+QUESTION = "When did the bridge open?"
+PACE = Pace(first=0.0, longest=0.0)
+
+
+async def missing(name: str) -> CrossEncoder:
+    raise ModelNotFound(f"no cross-encoder {name}")
+
+
+async def by_embedding(embedder: FakeEmbedder) -> Entailment:
+    return await Entailments(None, missing).get("embedding", FakeLedger(), embedder)
+
+
+async def by_model(judge: ScriptedCompleter, ledger: FakeLedger) -> Entailment:
+    return await Entailments(judge, missing, PACE).get("model", ledger, FakeEmbedder())
+
+
+async def test_without_a_language_model_none_can_be_asked() -> None:
+    with pytest.raises(ConfigurationError, match="takes a language model: set OPENAI_BASE_URL") as caught:
+        await Entailments(None, missing).get("model", FakeLedger(), FakeEmbedder())
+    assert "start it again; or pass" in describe(caught.value)
+
+
+async def test_any_other_name_is_a_cross_encoder() -> None:
+    with pytest.raises(ModelNotFound, match="cross-encoder small") as caught:
+        await Entailments(scripts.entailment_judge(), missing).get("small", FakeLedger(), FakeEmbedder())
+    said = describe(caught.value)
+    assert 'Pass "embedding" or "model"' in said
+    assert "the worker's log" in said
+
+
+async def test_words_decide_where_they_tell() -> None:
+    embedder = FakeEmbedder()
+    entailment = await by_embedding(embedder)
+    pairs = [("in 1902", "1902"), ("1902", "1903"), ("Jean Ping", "the J. Ping"), ("Kris Benson", "Anna Benson")]
+    assert await entailment.entails(QUESTION, pairs) == [True, False, True, False]
+    assert not embedder.calls
+
+
+async def test_vectors_decide_elsewhere_each_answer_embedded_once() -> None:
+    embedder = FakeEmbedder()
+    entailment = await by_embedding(embedder)
+    # To the fake, words in another number are other words, and vectors of shared words are close.
+    close = ("slow slow slow slow walk walk", "slow slow slow slow swim swim")
+    far = ("slow slow slow slow walk walk", "to save money money money")
+    assert await entailment.entails(QUESTION, [close, far, (close[1], close[0])]) == [True, False, True]
+    assert embedder.calls == [[QUESTION, *(f"{QUESTION} {answer}" for answer in (*close, far[1]))]]
+
+
+async def test_words_are_compared_once_and_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    def watched(one: str, other: str) -> Relation:
+        threads.append(threading.get_ident())
+        return relate_answers(one, other)
+
+    monkeypatch.setattr("pgclarify.operations.investigation.entailment.relate_answers", watched)
+    answers = ["in 1902", "1902", "1903"]
+    pairs = [(one, other) for one in answers for other in answers if one != other]
+    judged = await (await by_embedding(FakeEmbedder())).entails(QUESTION, pairs)
+    assert [pair for pair, is_entailed in zip(pairs, judged, strict=True) if is_entailed] == [
+        ("in 1902", "1902"),
+        ("1902", "in 1902"),
+    ]
+    assert len(threads) == 3
+    assert threading.get_ident() not in threads
+
+
+async def test_the_threshold_fits_the_model_that_it_was_chosen_with() -> None:
+    question, near = "Where is the town?", ["on the coast", "by the sea", "at the seaside"]
+    embedder = load_embedder("all-MiniLM-L6-v2", threads=1)
+    try:
+        entailment = await Entailments(None, missing).get("embedding", FakeLedger(), embedder)
+        same = await entailment.entails(question, [(one, other) for one in near for other in near])
+        different = await entailment.entails(question, [(one, "high up in the Alps") for one in near])
+    finally:
+        embedder.close()
+    assert all(same)
+    assert not any(different)
+
+
+async def test_answers_drawn_from_a_model_fall_into_sets() -> None:
+    answers = ["1902", "It opened in 1902.", "1903", "in the year 1902", "in 1903"]
+    entailment = await by_embedding(FakeEmbedder())
+    matrix = [await entailment.entails(QUESTION, [(one, other) for other in answers]) for one in answers]
+    assert semantic_sets(np.array(matrix)) == [(0, 1, 3), (2, 4)]
+
+
+async def test_a_failing_embedder_is_an_error() -> None:
+    entailment = await by_embedding(FakeEmbedder(fails_on="walk"))
+    with pytest.raises(EmbeddingError):
+        await entailment.entails(QUESTION, [("slow walk", "to save money")])
+
+
+async def test_a_model_is_asked_about_each_pair_at_once_and_once() -> None:
+    judge = scripts.entailment_judge({"in May 1902 > 1902": "yes"})
+    ledger, tally = FakeLedger(), Tally()
+    entailment = await by_model(judge, ledger)
+    pairs = [("in May 1902", "1902"), ("1902", "in May 1902"), ("in May 1902", "1902")]
+    assert await entailment.entails(QUESTION, pairs, tally=tally) == [True, False, True]
+    assert judge.most_in_flight == 2
+    assert (tally.calls, tally.reused_calls) == (2, 0)
+    assert await (await by_model(judge, ledger)).entails(QUESTION, pairs[:1], tally=tally) == [True]
+    assert len(judge.calls) == 2
+
+
+async def test_no_pairs_cost_nothing() -> None:
+    judge, embedder = scripts.entailment_judge(), FakeEmbedder()
+    assert await (await by_model(judge, FakeLedger())).entails(QUESTION, []) == []
+    assert await (await by_embedding(embedder)).entails(QUESTION, []) == []
+    assert not judge.calls
+    assert not embedder.calls
+
+
+async def test_what_cannot_be_read_is_held_to_be_different_and_noted() -> None:
+    judge = scripts.entailment_judge({"a > b": "perhaps", "c > d": ["perhaps", "yes"]}, otherwise="yes")
+    tally = Tally()
+    entailment = await by_model(judge, FakeLedger())
+    pairs = [("a", "b"), ("c", "d"), ("e", "f")]
+    assert await entailment.entails(QUESTION, pairs, tally=tally) == [False, True, True]
+    assert tally.note == "1 of 3 replies could not be read"
+
+
+@pytest.mark.parametrize("error", [InvalidReply("no"), EndpointUnavailable("no")])
+async def test_a_model_that_does_not_judge_is_an_error(error: InvalidReply | EndpointUnavailable) -> None:
+    line = "perhaps" if isinstance(error, InvalidReply) else error
+    entailment = await by_model(scripts.entailment_judge({"a > b": line}), FakeLedger())
+    with pytest.raises(type(error)):
+        await entailment.entails(QUESTION, [("a", "b")])
+
+
+async def test_a_cross_encoder_reads_answers_with_their_question() -> None:
+    pair = (f"{QUESTION} in May 1902", f"{QUESTION} 1902")
+    encoder = FakeCrossEncoder(entailed={pair: True})
+
+    async def get(_: str) -> CrossEncoder:
+        return encoder
+
+    entailment = await Entailments(None, get).get("some/model", FakeLedger(), FakeEmbedder())
+    assert await entailment.entails(QUESTION, [("in May 1902", "1902"), ("1902", "in May 1902")]) == [True, False]
+    assert encoder.calls == [[pair, pair[::-1]]]
+
+
+async def test_a_cross_encoder_that_tells_no_entailment_is_refused_before_anything_else() -> None:
+    async def get(_: str) -> CrossEncoder:
+        return FakeCrossEncoder(scores={})
+
+    with pytest.raises(EmbeddingError, match="does not tell entailment"):
+        await Entailments(None, get).get("some/model", FakeLedger(), FakeEmbedder())

@@ -1,0 +1,273 @@
+"""Estimates beside what clarify then asks: the same ledger, the same passages, and nobody is asked by the first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from pgclarify.estimated import Expected, Prospect
+from pgclarify.model import Passage, Reading, Run, RunStatus
+from pgclarify.operations.clarification.one_pass import Gate
+from pgclarify.operations.clarify import clarify
+from pgclarify.operations.detect_ambiguity import Detector
+from pgclarify.operations.estimate import estimate
+from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.prompts.verdict import verdict
+from pgclarify.protocols import CrossEncoder, Embedder
+from pgclarify.steps import Evidence, Finding
+from tests.fakes import (
+    FakeClassifier,
+    FakeDialogueStore,
+    FakeEmbedder,
+    FakeEstimateStore,
+    FakeExplorationStore,
+    FakeStore,
+    scripts,
+)
+from tests.fakes.scripts import Said, Told
+from tests.unit.operations.rental_cars import FAST
+
+QUESTIONS = ("How long must a driver have held a license?", "What is covered?")
+OFFICE = "Rental offices are often near an airport."
+DRIVERS = "Every driver of a rental car must have held a license for two years."
+COVERED = "Rental cars are covered up to 30 dollars a day."
+CONTENTS = (OFFICE, DRIVERS, COVERED)
+LICENSE = Reading("How long must the driver of a rental car have held a license?", "two years", DRIVERS)
+PROVEN = Finding("two years", (Evidence(2, DRIVERS),))
+
+
+@dataclass
+class Desk:
+    """Where questions are estimated, and then asked."""
+
+    contents: Sequence[str] = CONTENTS
+    verdicts: dict[str, Said | list[Said]] = field(default_factory=lambda: {DRIVERS: LICENSE})
+    relaxation: str | list[Said] | None = "driver license"
+    provider: str = "openai"
+    answers: Mapping[str, Told | list[Told]] = field(default_factory=dict)
+    ambiguous: Sequence[str] = ()
+    settings: Mapping[str, object] = field(default_factory=dict)
+    has_model: bool = True
+    signals: Mapping[int, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        found = self.passages()
+        self.store = FakeStore(found)
+        self.exploration = FakeExplorationStore(self.store, found, signals=self.signals)
+        self.estimates = FakeEstimateStore(self.store, self.exploration)
+        self.verifier = scripts.verifier(self.verdicts, relaxation=self.relaxation, provider=self.provider)
+        self.relevance = scripts.relevance_judge({COVERED: "0.9"})
+        self.investigator = scripts.investigator(answers=self.answers)
+        self.embedder = FakeEmbedder()
+        classifier = FakeClassifier(dict.fromkeys(self.ambiguous, 0.9), otherwise=0.2)
+
+        async def embedders(_: str) -> Embedder:
+            return self.embedder
+
+        chat = self.investigator if self.has_model else None
+        self.gate = Gate(Detector(classifier, embedders), FakeDialogueStore(self.store), chat)
+
+    def passages(self) -> list[Passage]:
+        return [Passage(f"document-{n}", n, content) for n, content in enumerate(self.contents, start=1)]
+
+    @property
+    def paid(self) -> int:
+        """How many calls were made so far."""
+        return len(self.verifier.calls) + len(self.relevance.calls) + len(self.investigator.calls)
+
+    def enter(self, questions: Sequence[str] = QUESTIONS, **settings: object) -> Run:
+        settings = {**self.settings, **settings}
+        return self.store.add_run(json.dumps(questions), operation="estimate", settings=settings)
+
+    async def carry_out(self, run: Run) -> None:
+        await estimate(
+            run,
+            self.store,
+            self.estimates,
+            self.verifier,
+            self.embedder,
+            gate=self.gate,
+        )
+
+    async def estimate(self, questions: Sequence[str] = QUESTIONS, **settings: object) -> Prospect:
+        before, run = self.paid, self.enter(questions, **settings)
+        await self.carry_out(run)
+        assert self.paid == before, "nobody is asked"
+        assert self.store.runs[run.run_id].error is None
+        return self.estimates.prospects[run.run_id]
+
+    async def clarify(self, questions: Sequence[str] = QUESTIONS, **settings: object) -> int:
+        """Ask the questions, and say how many calls that took."""
+
+        async def none(_: str) -> CrossEncoder:
+            raise AssertionError("no cross-encoder is asked for")
+
+        before = self.paid
+        for question in questions:
+            run = self.store.add_run(question, settings={**self.settings, **settings})
+            await clarify(
+                run,
+                self.store,
+                self.exploration,
+                self.verifier,
+                self.embedder,
+                Rerankers(self.relevance, none),
+                gate=self.gate,
+                pace=FAST,
+            )
+            assert self.store.runs[run.run_id].status in (RunStatus.SUCCEEDED, RunStatus.PARTIAL)
+        return self.paid - before
+
+
+def calls(prospect: Prospect) -> int:
+    return sum(one.calls for one in prospect.purposes)
+
+
+def reused(prospect: Prospect) -> int:
+    return sum(one.reused_calls for one in prospect.purposes)
+
+
+def figures(prospect: Prospect) -> tuple[int, int, int]:
+    return calls(prospect), prospect.calls_at_most, reused(prospect)
+
+
+async def test_it_says_what_is_asked() -> None:
+    desk = Desk(settings={"top_k": 3})
+    before = await desk.estimate()
+    assert figures(before) == (8, 8, 0)
+    assert (before.sampled, before.calls_at_most_each) == (2, 4)
+    assert {one.purpose: one.calls for one in before.purposes} == {"relaxation": 2, "verdict": 6}
+    passages = desk.passages()
+    rendered = [verdict(question, passage).messages for question in QUESTIONS for passage in passages]
+    length = sum(len(message.content) for messages in rendered for message in messages)
+    assert before.purposes[1] == Expected("verdict", 6, 0, length)
+    # With the question itself: nothing is known of the relaxed one.
+    assert desk.estimates.searches == [list(QUESTIONS)]
+
+    assert await desk.clarify() == 8
+    assert figures(await desk.estimate()) == (0, 0, 8)
+    assert desk.estimates.searches[1] == ["driver license"] * 2
+
+
+async def test_equal_texts_are_counted_once() -> None:
+    desk = Desk(contents=(OFFICE, OFFICE, COVERED, OFFICE), relaxation=None)
+    assert calls(await desk.estimate()) == await desk.clarify() == 4
+
+
+@pytest.mark.parametrize("relaxation", [["", "license"], ["", ""]])
+async def test_what_does_not_fit_is_followed_to_its_end(relaxation: list[Said]) -> None:
+    desk = Desk(relaxation=relaxation, verdicts={DRIVERS: ["no JSON", LICENSE], OFFICE: ["no JSON", "none"]})
+    question = QUESTIONS[:1]
+    paid = await desk.clarify(question)
+    assert paid == 2 + 2 + 2 + 1
+    assert figures(await desk.estimate(question)) == (0, 0, paid)
+    assert desk.estimates.searches[-1] == [relaxation[1] or QUESTIONS[0]]
+
+
+async def test_a_retry_that_was_cut_off_is_to_be_paid() -> None:
+    desk = Desk(relaxation=None, verdicts={DRIVERS: ["no JSON", LICENSE]})
+    await desk.clarify(QUESTIONS[:1])
+    (again,) = [row for row in desk.store.table.rows.values() if row.request.sample == 1]
+    again.completion = None
+    assert figures(await desk.estimate(QUESTIONS[:1])) == (1, 1, 3)
+
+
+async def test_a_smaller_budget_asks_less() -> None:
+    desk = Desk(settings={"top_k": 3, "budget": 2}, relaxation=None)
+    assert calls(await desk.estimate()) == await desk.clarify() == 4
+
+
+async def test_grades_are_followed_once_all_are_known() -> None:
+    desk = Desk(settings={"top_k": 1, "reranker": "model"})
+    before = await desk.estimate()
+    # Relaxation, three grades, one verdict; of grades there could be a hundred.
+    assert (calls(before), before.calls_at_most) == (10, 2 * 102)
+    assert await desk.clarify() == 10
+    assert figures(await desk.estimate()) == (0, 0, 10)
+    # The best passage is the last one that the search finds, and the search alone would not have told.
+    assert {prompt.passage for prompt in desk.verifier.asked("verdict")} == {COVERED}
+
+
+async def test_a_signal_ranks_as_it_does_for_clarify() -> None:
+    desk = Desk(settings={"top_k": 1, "reranker": "signal"}, relaxation=None, signals={3: 0.9})
+    assert calls(await desk.estimate()) == await desk.clarify() == 2
+    assert figures(await desk.estimate()) == (0, 0, 2)
+
+
+async def test_a_cross_encoder_is_not_loaded_and_makes_it_a_bound() -> None:
+    desk = Desk(settings={"top_k": 1, "reranker": "some/cross-encoder"}, relaxation=None)
+    await desk.clarify(QUESTIONS, reranker="signal")
+    assert figures(await desk.estimate()) == (0, 2, 2)
+
+
+async def test_exploration_is_counted_at_most() -> None:
+    desk = Desk(settings={"top_k": 2, "budget": 5, "retrieval": "adaptive"})
+    assert figures(await desk.estimate()) == (12, 12, 0)
+    # Fewer than were looked for: the search has found all that there is.
+    assert figures(await desk.estimate(top_k=4)) == (8, 12, 0)
+
+
+class TestAskingBack:
+    async def test_counts_one_call_for_a_clear_question(self) -> None:
+        desk = Desk(settings={"ask_back": "auto", "top_k": 3}, ambiguous=QUESTIONS[1:])
+        before = await desk.estimate()
+        # One that is clear, and one that is clarified; if that one pass proves nothing, it is clarified, too.
+        assert figures(before) == (1 + 4, 5 + 4, 0)
+        assert {one.purpose: one.calls for one in before.purposes} == {"answer": 1, "relaxation": 1, "verdict": 3}
+
+    async def test_knows_an_answer_that_was_proven(self) -> None:
+        desk = Desk(settings={"ask_back": "auto"}, answers={QUESTIONS[0]: PROVEN})
+        assert await desk.clarify(QUESTIONS[:1]) == 1
+        assert figures(await desk.estimate(QUESTIONS[:1])) == (0, 0, 1)
+
+    async def test_knows_that_nothing_was_proven(self) -> None:
+        desk = Desk(settings={"ask_back": "auto"}, answers={QUESTIONS[0]: None})
+        paid = await desk.clarify(QUESTIONS[:1])
+        assert figures(await desk.estimate(QUESTIONS[:1])) == (0, 0, paid)
+        assert figures(await desk.estimate(QUESTIONS[:1], singletons="drop")) == (0, 0, paid)
+
+
+async def test_without_a_language_model_nothing_is_asked_and_nothing_looked_for() -> None:
+    desk = Desk(provider="extractive")
+    assert await desk.estimate() == Prospect(2, [], 0, 0)
+    assert desk.estimates.searches == []
+
+
+async def test_a_model_that_is_not_there_is_an_error() -> None:
+    desk = Desk(settings={"reranker": "model"}, has_model=False)
+    run = desk.enter()
+    await desk.carry_out(run)
+    record = desk.store.runs[run.run_id]
+    assert (record.status, desk.estimates.prospects) == (RunStatus.FAILED, {})
+    assert "language model" in (record.error or "")
+
+
+async def test_many_passages_are_read_in_turns() -> None:
+    desk = Desk(settings={"top_k": 400}, relaxation=None)
+    questions = [f"What is {number}?" for number in range(5)]
+    assert calls(await desk.estimate(questions)) == 15
+    assert [len(queries) for queries in desk.estimates.searches] == [2, 2, 1]
+
+
+async def test_a_run_that_was_cancelled_is_left_alone() -> None:
+    desk = Desk()
+    run = desk.enter()
+    desk.store.cancel(run)
+    await desk.carry_out(run)
+    record = desk.store.runs[run.run_id]
+    assert (record.status, desk.estimates.prospects) == (RunStatus.CANCELLED, {})
+
+
+async def test_it_keeps_what_it_looked_at() -> None:
+    desk = Desk(settings={"ask_back": "auto"}, ambiguous=QUESTIONS)
+    run = desk.enter()
+    await desk.carry_out(run)
+    stages = {stage.name: (stage.rows, stage.calls, stage.note) for stage in desk.store.runs[run.run_id].stages}
+    assert stages == {
+        "detection": (2, 0, "2 of 2 questions are ambiguous"),
+        # Two relaxations, and six verdicts.
+        "checking": (8, 0, "2 questions, 6 passages"),
+    }

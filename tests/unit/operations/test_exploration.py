@@ -1,0 +1,264 @@
+"""The loop around the explorer: what is scored, in which batch, who led to it, and what it costs."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from pgclarify.algorithms import explore
+from pgclarify.model import Candidate, Completion, Passage, Run
+from pgclarify.operations.retrieval.exploration import (
+    Query,
+    Scorer,
+    by_reranker,
+    by_signal,
+    explore_passages,
+    find_first,
+    other_signal,
+    stop_reason,
+)
+from pgclarify.operations.trace import Tally, Trace
+from pgclarify.protocols import Meter
+from tests.fakes import FakeExplorationStore, FakeStore
+
+PASSAGES = [Passage(f"document {number}", number, f"passage {number}") for number in range(1, 41)]
+QUERY = Query("a question", np.ones(256, dtype=np.float32), "dense", "lexical")
+
+
+class World:
+    """A run, the passages, and what exploring them leaves."""
+
+    def __init__(
+        self,
+        first: Sequence[int],
+        neighbors: Mapping[int, Sequence[int]] | None = None,
+        signals: Mapping[int, float] | None = None,
+    ) -> None:
+        self.store = FakeStore()
+        self.run: Run = self.store.add_run("a question", operation="search")
+        self.exploration = FakeExplorationStore(self.store, PASSAGES, first=first, neighbors=neighbors, signals=signals)
+        self.trace = Trace()
+
+    async def explore(
+        self, *, budget: int = 100, batch_size: int = 2, k: int = 10, scorer: Scorer = by_signal, **options: object
+    ) -> list[Candidate]:
+        first = await find_first(self.run, QUERY, store=self.exploration, depth=budget, trace=self.trace)
+        return await explore_passages(
+            self.run,
+            QUERY,
+            store=self.exploration,
+            first=first,
+            scorer=scorer,
+            budget=budget,
+            batch_size=batch_size,
+            k=k,
+            trace=self.trace,
+            **options,  # type: ignore[arg-type]
+        )
+
+    def stages(self) -> list[tuple[str, int | None, int | None]]:
+        return [(stage.name, stage.batch, stage.rows) for stage in self.trace.stages]
+
+
+def ids(candidates: Sequence[Candidate]) -> list[int]:
+    return [candidate.passage.passage_id for candidate in candidates]
+
+
+async def test_neighbors_of_good_passages_are_come_to() -> None:
+    world = World([1, 2, 3, 4], neighbors={1: [9, 8], 2: [7]}, signals={1: 0.3, 2: 0.4, 9: 0.9, 7: 0.8})
+
+    explored = await world.explore(budget=4)
+
+    assert [(one.rank, one.passage.passage_id, one.origin, one.via_passage_id, one.batch) for one in explored] == [
+        (1, 9, "neighbor", 1, 2),
+        (2, 7, "neighbor", 2, 2),
+        (3, 2, "dense", None, 1),
+        (4, 1, "dense", None, 1),
+    ]
+    assert [one.score for one in explored] == [0.9, 0.8, 0.4, 0.3]
+    assert explored[0].passage.content == "passage 9"
+
+
+async def test_a_passage_of_the_first_ranking_may_be_led_to() -> None:
+    world = World([1, 2, 3, 4, 5], neighbors={1: [5]})
+
+    explored = {one.passage.passage_id: one for one in await world.explore(budget=3)}
+
+    assert sorted(explored) == [1, 2, 5]
+    assert (explored[5].origin, explored[5].via_passage_id, explored[5].batch) == ("neighbor", 1, 2)
+
+
+async def test_neighbors_are_looked_up_when_they_are_needed() -> None:
+    """Not before the first ranking's turn, and not after the last batch."""
+    chain = {number: [number + 1] for number in range(1, 40)}
+    world = World([1, 2, 20, 21, 30, 31], neighbors=chain)
+
+    explored = await world.explore(budget=11)
+
+    assert len(explored) == 11
+    assert world.exploration.lookups == [[1, 2], [3, 20, 21], [4, 22, 30, 31]]
+    assert world.stages() == [
+        ("retrieval", None, 6),
+        ("reranking", 1, 2),
+        ("neighbors", 1, 1),
+        ("reranking", 2, 1),
+        ("reranking", 3, 2),
+        ("neighbors", 3, 2),
+        ("reranking", 4, 2),
+        ("reranking", 5, 2),
+        # The first ranking is at its end.
+        ("neighbors", 5, 3),
+        ("reranking", 6, 2),
+    ]
+    by_id = {one.passage.passage_id: one.batch for one in explored}
+    assert by_id == {1: 1, 2: 1, 3: 2, 20: 3, 21: 3, 4: 4, 22: 4, 30: 5, 31: 5, 5: 6, 23: 6}
+
+
+async def test_the_best_are_looked_up_first() -> None:
+    """Where they lead to enough, the others are looked up when they are the best that is left, if ever."""
+    world = World([1, 2, 3, 4], neighbors={1: [11, 12, 13, 14, 15], 2: [21]}, signals={1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6})
+
+    explored = await world.explore(budget=12, batch_size=4)
+
+    # Equals are looked up together.
+    assert world.exploration.lookups == [[1, 2, 3], [4, 11, 12, 13, 14], [15, 21]]
+    assert {one.passage.passage_id for one in explored if one.batch == 2} == {11, 12, 13, 14}
+    assert {one.passage.passage_id for one in explored if one.batch == 3} == {15, 21}
+
+
+async def test_where_few_lead_anywhere_all_are_looked_up_at_once() -> None:
+    signals = {number: 1 - number / 100 for number in range(1, 41)}
+    world = World(range(1, 17), neighbors={}, signals=signals)
+
+    await world.explore(batch_size=4)
+
+    # The three best of four, the other; from then on all four.
+    assert [len(ids) for ids in world.exploration.lookups] == [3, 1, 4, 4, 4]
+
+
+async def test_it_explores_as_the_algorithm_does() -> None:
+    """What is looked up late makes no difference."""
+    chance = random.Random(5)  # noqa: S311 - not for secrets
+    for _ in range(200):
+        numbers = list(range(1, 41))
+        neighbors = {number: chance.sample(numbers, chance.randint(0, 8)) for number in numbers}
+        signals = {number: chance.choice([0.2, 0.4, 0.6, 0.8]) for number in numbers}
+        first = chance.sample(numbers, chance.randint(1, 12))
+        budget, batch_size = chance.randint(1, 30), chance.randint(1, 5)
+        world = World(first, neighbors=neighbors, signals=signals)
+
+        explored = await world.explore(budget=budget, batch_size=batch_size)
+
+        expected = explore(
+            first[:budget],
+            lambda batch, near=neighbors: {one: near[one] for one in batch},  # type: ignore[misc]
+            lambda batch, scores=signals: [scores[one] for one in batch],  # type: ignore[misc]
+            budget=budget,
+            batch_size=batch_size,
+        )
+        assert [(one.passage.passage_id, one.score) for one in explored] == [(one.id, one.score) for one in expected]
+
+
+async def test_without_a_graph_the_first_ranking_is_all_there_is() -> None:
+    world = World([3, 1, 2], signals={1: 0.7})
+
+    assert ids(await world.explore()) == [1, 2, 3]
+    assert world.exploration.lookups == [[1], [3], [2]]
+
+
+async def test_nothing_to_find() -> None:
+    world = World([])
+
+    assert await world.explore() == []
+    assert world.exploration.lookups == []
+
+
+async def test_few_neighbors_are_followed() -> None:
+    world = World([1], neighbors={1: [5, 6, 7]})
+
+    assert sorted(ids(await world.explore(k=2))) == [1, 5, 6]
+
+
+async def test_no_neighbors_is_reranking() -> None:
+    world = World([1, 2, 3], neighbors={1: [9]}, signals={3: 0.9})
+
+    explored = await world.explore(batch_size=100, k=0)
+
+    assert ids(explored) == [3, 1, 2]
+    assert world.exploration.lookups == []
+
+
+async def test_scores_of_a_batch_can_be_changed() -> None:
+    """What leads to the next batch are the changed scores."""
+    world = World([1, 2, 3, 4], neighbors={1: [11], 3: [13]}, signals={1: 0.9, 2: 0.9, 3: 0.5, 4: 0.5})
+    seen: list[tuple[list[int], list[float]]] = []
+
+    async def rescore(passages: Sequence[Passage], scores: Sequence[float]) -> list[float]:
+        seen.append(([passage.passage_id for passage in passages], list(scores)))
+        return [score / 3 if len(seen) == 1 else score for score in scores]
+
+    explored = await world.explore(rescore=rescore, step_ordinal=2)
+
+    assert seen[0] == ([1, 2], [0.9, 0.9])
+    assert {one.passage.passage_id: one.score for one in explored} == pytest.approx(
+        {1: 0.3, 2: 0.3, 11: 0.5, 3: 0.5, 4: 0.5, 13: 0.5}
+    )
+    assert {one.step_ordinal for one in explored} == {2}
+    assert {stage.step_ordinal for stage in world.trace.stages if stage.batch} == {2}
+
+
+class Lengths:
+    """A reranker by the number of a passage, which says so of every reply."""
+
+    async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> list[float]:
+        for _ in passages:
+            assert tally is not None
+            tally.count(Completion("", 3, 1, 0.0), is_reused=False)
+        assert question == "a question"
+        return [passage.passage_id / 100 for passage in passages]
+
+
+async def test_a_reranker_scores_and_its_calls_are_counted() -> None:
+    world = World([1, 2], neighbors={2: [30, 40]})
+
+    explored = await world.explore(scorer=by_reranker(Lengths(), "a question"))
+
+    assert ids(explored) == [40, 30, 2, 1]
+    assert [(stage.calls, stage.prompt_tokens) for stage in world.trace.stages if stage.name == "reranking"] == [
+        (2, 6),
+        (2, 6),
+    ]
+
+
+async def test_a_signal_that_nobody_asked_for() -> None:
+    world = World([1])
+    found = await world.exploration.find_passages(world.run, "a question", None, method="lexical", depth=1)
+
+    with pytest.raises(ValueError, match="without a signal"):
+        await by_signal(found, Tally())
+
+
+@pytest.mark.parametrize(("method", "signal"), [("dense", "lexical"), ("lexical", "dense"), ("hybrid", "both")])
+def test_the_other_signal(method: str, signal: str) -> None:
+    assert other_signal(method) == signal
+    # Either the search or the signal takes a vector.
+    assert Query.needs_vector(method, signal)
+    assert Query.needs_vector(method, None) == (method != "lexical")
+
+
+def test_stop_reasons_tell_budget_from_exhaustion() -> None:
+    assert stop_reason(5, 5) == "the budget of 5 passages is spent"
+    assert stop_reason(4, 5) == "nothing was left to look at"
+
+
+async def test_the_order_of_equals_is_that_of_the_explorer() -> None:
+    world = World([1, 2, 3], neighbors={1: [4]})
+
+    explored = await world.explore()
+
+    assert all(math.isclose(one.score, 0.5) for one in explored)
+    assert ids(explored) == [3, 4, 1, 2]

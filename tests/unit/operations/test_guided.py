@@ -1,0 +1,269 @@
+"""Verdict-guided exploration: where it goes, and when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgclarify.model import Outcome, RunStatus
+from tests.unit.operations.fruit import QUESTION, Orchard
+
+BARREN = "the last batch added no new reading"
+
+
+async def test_neighbors_of_grounded_passages_share_the_next_batch_with_the_first_ranking() -> None:
+    orchard = Orchard(30, {2: "apple"}, first=range(1, 21), neighbors={2: [21, 22, 3, 23, 24], 3: [30]})
+    await orchard.carry_out()
+    assert orchard.batches == [[1, 2, 3, 4, 5, 6, 7, 8], [21, 22, 9]]
+    ways = {one.passage.passage_id: (one.origin, one.via_passage_id) for one in orchard.record.candidates}
+    assert ways[21] == ways[22] == ("neighbor", 2)
+    assert ways[9] == ways[1] == ("dense", None)
+    assert [one.rank for one in orchard.record.candidates] == list(range(1, 12))
+    assert orchard.exploration.lookups == [[2]]
+
+
+async def test_those_of_a_batch_that_answer_lead_in_turn_the_nearest_of_each_first() -> None:
+    neighbors = {1: [31, 32, 33], 5: [34, 35, 36]}
+    orchard = Orchard(40, {1: "apple", 5: "pear"}, first=range(1, 21), neighbors=neighbors)
+    await orchard.carry_out()
+    assert orchard.batches[1] == [31, 34, 9]
+
+
+async def test_a_passage_of_the_first_ranking_that_is_a_neighbor_too_is_reached_by_whatever_comes_first() -> None:
+    orchard = Orchard(20, {1: "apple"}, neighbors={1: [20, 9]})
+    await orchard.carry_out()
+    assert orchard.batches[1] == [20, 9, 10]
+    assert [one.via_passage_id for one in orchard.record.candidates[8:]] == [1, 1, None]
+
+
+async def test_what_abstained_or_failed_leads_nowhere() -> None:
+    unread = ["not json", "nor this"]
+    orchard = Orchard(12, {2: [*unread], 3: "apple"}, first=range(1, 10), neighbors={1: [10], 2: [11], 3: [12]})
+    await orchard.carry_out()
+    assert orchard.exploration.lookups[0] == [3]
+    assert {10, 11}.isdisjoint(passage for batch in orchard.batches for passage in batch)
+
+
+async def test_near_a_new_reading_comes_before_near_a_known_one() -> None:
+    fruit = {1: "apple", 9: "apple", 10: "pear"}
+    orchard = Orchard(40, fruit, first=range(1, 21), neighbors={9: [31, 32], 10: [33]})
+    await orchard.carry_out()
+    assert orchard.batches[1:] == [[9, 10, 11], [33, 31, 12, 13]]
+
+
+async def test_it_ends_when_a_batch_adds_no_new_reading() -> None:
+    orchard = Orchard(20, {1: "apple", 9: "apple", 11: "apple"})
+    record = await orchard.carry_out()
+    assert len(orchard.verifier.calls) == len(record.verdicts) == 11
+    assert (record.status, record.stop_reason) == (RunStatus.SUCCEEDED, BARREN)
+    assert [found.support for found in record.interpretations] == [3]
+
+
+async def test_two_passages_of_one_batch_that_say_the_same_are_new() -> None:
+    orchard = Orchard(20, {1: "apple", 9: "pear", 10: "pear"})
+    await orchard.carry_out()
+    assert len(orchard.batches) == 3
+    assert orchard.answers == {"apple", "pear"}
+
+
+async def test_it_goes_on_while_there_is_no_reading_at_all() -> None:
+    orchard = Orchard(30, {19: "apple"}, budget=20)
+    record = await orchard.carry_out()
+    assert [len(batch) for batch in orchard.batches] == [8, 8, 4]
+    assert record.stop_reason == "the budget of 20 verdicts was spent"
+    assert orchard.answers == {"apple"}
+
+
+async def test_the_budget_is_top_k_if_it_is_not_set() -> None:
+    orchard = Orchard(30, {}, top_k=7)
+    record = await orchard.carry_out()
+    assert len(record.verdicts) == 7
+    assert record.stop_reason == "the budget of 7 verdicts was spent"
+
+
+async def test_the_last_batch_is_cut_to_the_budget_and_no_neighbors_are_asked_for_after_it() -> None:
+    orchard = Orchard(30, {1: "apple", 9: "pear"}, budget=10)
+    await orchard.carry_out()
+    assert [len(batch) for batch in orchard.batches] == [8, 2]
+    assert orchard.exploration.lookups == [[1]]
+
+
+async def test_after_a_batch_with_much_that_is_new_the_next_is_large() -> None:
+    fruit = {1: "apple", 2: "pear", 3: "plum", 4: "medlar"}
+    orchard = Orchard(40, fruit, top_k=40)
+    await orchard.carry_out()
+    assert [len(batch) for batch in orchard.batches] == [8, 24]
+
+
+async def test_when_no_passage_is_left_it_says_so() -> None:
+    orchard = Orchard(7, {1: "apple", 6: "pear"})
+    record = await orchard.carry_out()
+    assert (len(record.verdicts), record.stop_reason) == (7, "no passage was left")
+
+
+async def test_nothing_found_is_a_success() -> None:
+    orchard = Orchard(0, {}, relaxation="any fruit")
+    record = await orchard.carry_out()
+    assert (record.status, record.interpretations, record.stop_reason) == (
+        RunStatus.SUCCEEDED,
+        [],
+        "no passage was left",
+    )
+
+
+async def test_neighbors_go_on_where_the_first_ranking_ends() -> None:
+    orchard = Orchard(9, {2: "apple"}, first=[1, 2], neighbors={2: [3, 4, 5, 6, 7, 8, 9]})
+    await orchard.carry_out()
+    assert orchard.batches == [[1, 2], [3, 4, 5, 6, 7, 8]]
+
+
+async def test_passages_that_are_gone_get_no_verdict() -> None:
+    orchard = Orchard(20, {1: "apple"}, gone=[2, 9, 10, 11])
+    record = await orchard.carry_out()
+    # The second batch is gone as a whole: the third follows at once.
+    assert orchard.batches == [[1, 3, 4, 5, 6, 7, 8], [12, 13, 14, 15]]
+    assert [one.rank for one in record.candidates] == sorted(record.verdicts)
+    assert record.status is RunStatus.SUCCEEDED
+
+
+async def test_passages_that_are_gone_take_nothing_of_the_budget() -> None:
+    orchard = Orchard(10, {6: "apple"}, budget=5, gone=[1, 2, 3, 4, 5])
+    record = await orchard.carry_out()
+    assert orchard.batches == [[6, 7, 8, 9, 10]]
+    assert (orchard.answers, record.stop_reason) == ({"apple"}, "the budget of 5 verdicts was spent")
+
+
+async def test_where_all_are_gone_no_budget_is_said_to_be_spent() -> None:
+    orchard = Orchard(5, {}, budget=5, gone=[1, 2, 3, 4, 5])
+    record = await orchard.carry_out()
+    assert (record.verdicts, record.stop_reason) == ({}, "no passage was left")
+
+
+async def test_where_the_whole_first_batch_is_gone_it_goes_on_with_what_the_relaxed_question_finds() -> None:
+    by_query = {QUESTION: [1, 2], "any fruit": [2, 3]}
+    orchard = Orchard(3, {3: "apple"}, by_query=by_query, relaxation="any fruit", gone=[1, 2])
+    record = await orchard.carry_out()
+    assert orchard.batches == [[3]]
+    assert (orchard.answers, record.stop_reason) == ({"apple"}, "no passage was left")
+
+
+async def test_the_first_batch_is_judged_while_the_question_is_being_relaxed() -> None:
+    gate = asyncio.Event()
+    orchard = Orchard(20, {1: "apple"}, relaxation="any fruit", gate=gate, gated=[0])
+    task = asyncio.create_task(orchard.carry_out())
+    while len(orchard.record.verdicts) < 8:  # noqa: ASYNC110 - what is waited for has no event
+        await asyncio.sleep(0)
+    assert orchard.verifier.in_flight == 1
+    assert [query for query, *_ in orchard.exploration.searches] == [QUESTION]
+    gate.set()
+    record = await task
+    assert record.relaxed_question == "any fruit"
+    assert [query for query, *_ in orchard.exploration.searches] == [QUESTION, "any fruit"]
+
+
+@pytest.mark.parametrize("budget", [1, 8])
+async def test_where_the_first_batch_spends_the_budget_the_question_is_not_relaxed(budget: int) -> None:
+    orchard = Orchard(20, {1: "apple"}, relaxation="any fruit", budget=budget)
+    record = await orchard.carry_out()
+    assert len(orchard.verifier.calls) == budget
+    assert [query for query, *_ in orchard.exploration.searches] == [QUESTION]
+    assert (record.relaxed_question, orchard.answers) == (None, {"apple"})
+    assert (record.stop_reason or "").startswith(f"the budget of {budget} verdict{'s' if budget > 1 else ''} was")
+
+
+async def test_a_small_budget_that_the_first_batch_leaves_some_of_is_spent_on_what_the_relaxed_question_finds() -> None:
+    by_query = {QUESTION: [1, 2], "any fruit": [2, 3]}
+    orchard = Orchard(3, {3: "apple"}, by_query=by_query, relaxation="any fruit", budget=3)
+    await orchard.carry_out()
+    assert (orchard.batches, orchard.answers) == ([[1, 2], [3]], {"apple"})
+
+
+async def test_further_batches_are_of_both_rankings_fused() -> None:
+    by_query = {QUESTION: range(1, 13), "any fruit": [2, 21, 10, 22]}
+    orchard = Orchard(22, {1: "apple"}, by_query=by_query, relaxation="any fruit")
+    await orchard.carry_out()
+    # 10 is in both rankings; of the others, those come first that are further up in theirs.
+    assert orchard.batches == [[1, 2, 3, 4, 5, 6, 7, 8], [10, 21, 22]]
+
+
+async def test_a_relaxation_that_changes_nothing_is_not_searched_with() -> None:
+    orchard = Orchard(20, {1: "apple"}, relaxation=QUESTION)
+    await orchard.carry_out()
+    assert len(orchard.exploration.searches) == 1
+
+
+async def test_what_only_the_relaxed_question_finds_is_judged() -> None:
+    by_query: Mapping[str, Sequence[int]] = {QUESTION: [], "any fruit": [3, 1]}
+    orchard = Orchard(3, {3: "apple"}, by_query=by_query, relaxation="any fruit")
+    await orchard.carry_out()
+    assert orchard.batches == [[3, 1]]
+    assert orchard.answers == {"apple"}
+
+
+async def test_a_run_that_is_paid_for_takes_the_same_way() -> None:
+    orchard = Orchard(30, {1: "apple", 6: "pear"}, neighbors={1: [21, 22], 6: [25]}, relaxation="any fruit")
+    first = await orchard.carry_out()
+    calls, batches = len(orchard.verifier.calls), orchard.batches
+    orchard.run = orchard.store.add_run(QUESTION, settings={"retrieval": "adaptive"})
+    second = await orchard.carry_out()
+    assert len(orchard.verifier.calls) == calls
+    assert (orchard.batches, second.interpretations) == (batches, first.interpretations)
+
+
+async def test_the_trace_tells_of_every_batch() -> None:
+    orchard = Orchard(30, {1: "apple", 9: "pear"}, neighbors={1: [21, 22], 9: [25, 26, 27]}, relaxation="any fruit")
+    record = await orchard.carry_out()
+    stages = [(stage.name, stage.batch, stage.rows) for stage in record.stages]
+    assert sorted(stages[:4], key=repr) == sorted(
+        [("retrieval", None, 20), ("relaxation", None, None), ("judgement", 1, 8), ("retrieval", None, 20)], key=repr
+    )
+    assert stages[4:] == [
+        ("neighbors", 1, 2),
+        ("judgement", 2, 3),
+        ("neighbors", 2, 3),
+        ("judgement", 3, 4),
+        ("consolidation", None, 2),
+    ]
+    assert sum(stage.calls for stage in record.stages) == len(orchard.verifier.calls) == 16
+
+
+async def test_neighbors_that_are_known_are_not_read_again() -> None:
+    orchard = Orchard(40, {1: "apple", 9: "pear"}, first=range(1, 21), neighbors={1: [2, 21, 22, 23], 9: [1, 23, 30]})
+    record = await orchard.carry_out()
+    # 2 was chosen, and 23 came up before.
+    assert [stage.rows for stage in record.stages if stage.name == "neighbors"] == [3, 1]
+
+
+numbers = st.integers(1, 25)
+
+
+@given(
+    st.lists(numbers, max_size=20, unique=True),
+    st.dictionaries(numbers, st.lists(numbers, max_size=6, unique=True)),
+    st.dictionaries(numbers, st.sampled_from(["apple", "pear", "plum", "quince", "medlar"])),
+    st.integers(1, 25),
+)
+def test_whatever_the_verdicts_say(
+    first: list[int], neighbors: dict[int, list[int]], fruit: dict[int, str], budget: int
+) -> None:
+    orchard = Orchard(25, fruit, first=first, neighbors=neighbors, budget=budget)
+    record = asyncio.run(orchard.carry_out())
+    assert record.status is RunStatus.SUCCEEDED
+    judged = [one.passage.passage_id for one in record.candidates]
+    assert len(judged) == len(set(judged)) == len(record.verdicts) == len(orchard.verifier.calls) <= budget
+    assert [one.rank for one in record.candidates] == sorted(record.verdicts) == list(range(1, len(judged) + 1))
+    batch_of = {one.passage.passage_id: one.batch for one in record.candidates}
+    for one in record.candidates:
+        if one.via_passage_id is None:
+            assert one.passage.passage_id in first
+        else:
+            assert one.passage.passage_id in neighbors[one.via_passage_id]
+            assert batch_of[one.via_passage_id] < one.batch
+            assert record.verdicts[judged.index(one.via_passage_id) + 1].outcome is Outcome.GROUNDED
+    # What was found is found in the end, and if nothing was, nothing was left out either.
+    assert orchard.answers == {fruit[number] for number in judged if number in fruit}
+    assert orchard.answers or len(judged) == min(budget, len(first))

@@ -1,0 +1,410 @@
+"""The chain of an investigation: what is asked, in which order, and where it ends."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pgclarify.errors import EndpointUnavailable
+from pgclarify.ledger.completions import Pace
+from pgclarify.model import RunStatus
+from pgclarify.operations.investigate import investigate
+from pgclarify.operations.investigation.entailment import Entailments
+from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.steps import Evidence, Finding, FollowUp, StepKind, StepOutcome
+from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeLedgerTable, FakeStepStore, FakeStore, scripts
+from tests.fakes.completer import ScriptedCompleter
+from tests.unit.operations.investigating import (
+    ALTAR,
+    ANSWERS,
+    BIRTH,
+    BIRTHPLACE,
+    BOTH,
+    CONTENTS,
+    FOLLOW_UPS,
+    PAINTER,
+    QUESTION,
+    SAMPLES,
+    SETTINGS,
+    WHERE,
+    WHO,
+    carry_out,
+    no_cross_encoder,
+    pair_entailments,
+    passages,
+)
+
+GONE = EndpointUnavailable("the endpoint cannot be reached")
+
+
+def script(**changes: object) -> ScriptedCompleter:
+    said: dict[str, Any] = {
+        "follow_ups": FOLLOW_UPS,
+        "answers": ANSWERS,
+        "samples": SAMPLES,
+        "conclusion": BOTH,
+        **changes,
+    }
+    return scripts.investigator(said.pop("follow_ups"), **said)
+
+
+async def test_a_question_is_taken_apart_and_answered():
+    told = await carry_out(script())
+    assert (told.record.status, told.record.error) == (RunStatus.SUCCEEDED, None)
+    assert told.record.stop_reason == "no further question was needed"
+    assert told.outcomes == [("follow_up", "answered"), ("follow_up", "answered"), ("conclusion", "answered")]
+    assert [step.ordinal for step in told.steps] == [1, 2, 3]
+    assert [step.question for step in told.steps] == [WHO, WHERE, QUESTION]
+    assert [step.answer for step in told.steps] == ["Ida Holm", "Ortval", "Ortval"]
+    who, where, end = told.steps
+    assert [(one.candidate_rank, one.quote, one.start_char, one.end_char) for one in who.citations] == [
+        (1, "painted by Ida Holm", 114, 133)
+    ]
+    # Ranks count through the run: the second step's begin behind the first one's four.
+    assert [one.candidate_rank for one in where.citations] == [6]
+    assert [(one.candidate_rank, one.quote) for one in end.citations] == [(1, ALTAR), (6, BIRTH)]
+
+
+async def test_each_follow_up_is_asked_with_what_is_known_by_then():
+    investigator = script()
+    await carry_out(investigator)
+    assert [asked.lines("Fact") for asked in investigator.asked("follow_up")] == [
+        [],
+        [f"{WHO} Ida Holm"],
+        [f"{WHO} Ida Holm", f"{WHERE} Ortval"],
+    ]
+    assert {asked.question for asked in investigator.asked("follow_up")} == {QUESTION}
+
+
+async def test_every_stage_is_noted_with_its_step():
+    told = await carry_out(script())
+    stages = [(stage.name, stage.step_ordinal, stage.calls) for stage in told.record.stages]
+    step = [("decomposition", 1), ("retrieval", 0), ("reranking", 0), ("sampling", 2), ("answering", 1)]
+    assert stages == [
+        *((name, 1, calls) for name, calls in step),
+        *((name, 2, calls) for name, calls in step),
+        ("decomposition", 3, 1),
+        ("reasoning", 3, 1),
+    ]
+    assert [stage.note for stage in told.record.stages if stage.name == "decomposition"] == [
+        f"next question: {WHO}",
+        f"next question: {WHERE}",
+        "concluded: Ortval",
+    ]
+
+
+async def test_a_question_that_needs_no_follow_up_is_answered_as_it_is():
+    investigator = scripts.investigator(answers={WHERE: BIRTHPLACE}, samples={WHERE: ["Ortval"]})
+    told = await carry_out(investigator, question=WHERE)
+    assert told.outcomes == [("direct", "answered"), ("conclusion", "answered")]
+    assert (told.end.answer, told.end.confidence) == ("Ortval", 1.0)
+    assert told.end.citations == told.steps[0].citations
+    assert told.record.stop_reason == "the question needed no follow-up"
+    # There is no chain for the reasoner to mend.
+    assert investigator.asked("conclusion") == []
+
+
+async def test_a_follow_up_that_is_the_question_itself_makes_it_direct():
+    told = await carry_out(scripts.investigator([FollowUp(WHERE)], answers={WHERE: BIRTHPLACE}), question=WHERE)
+    assert told.outcomes[0] == ("direct", "answered")
+
+
+async def test_a_direct_question_without_an_answer_is_taken_apart_after_all():
+    follow_ups = [FollowUp(), FollowUp(WHO), FollowUp(WHERE), FollowUp(answer="Ortval")]
+    told = await carry_out(script(follow_ups=follow_ups))
+    assert told.outcomes == [
+        ("direct", "not_in_corpus"),
+        ("follow_up", "answered"),
+        ("follow_up", "answered"),
+        ("conclusion", "answered"),
+    ]
+
+
+async def test_what_no_passage_answers_is_not_in_the_corpus():
+    told = await carry_out(scripts.investigator(), question=WHERE)
+    assert told.record.status is RunStatus.SUCCEEDED
+    assert told.outcomes == [("direct", "not_in_corpus"), ("conclusion", "not_in_corpus")]
+    assert told.steps[0].reason == "the passages do not answer it"
+    assert (told.end.answer, told.end.confidence, told.end.citations) == (None, None, ())
+
+
+async def test_a_corpus_without_passages_costs_no_answer():
+    investigator = scripts.investigator([FollowUp(WHO)])
+    told = await carry_out(investigator, contents=())
+    assert told.steps[0].reason == "the search found nothing"
+    assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
+    assert [call.purpose for call in investigator.calls] == ["follow_up", "follow_up"]
+
+
+async def test_two_questions_in_a_row_without_an_answer_end_it():
+    follow_ups = [FollowUp(WHO), FollowUp("Who restored the Lindvik Altar?"), FollowUp(WHERE)]
+    investigator = script(follow_ups=follow_ups, answers={}, conclusion=None)
+    told = await carry_out(investigator)
+    assert told.outcomes == [
+        ("follow_up", "not_in_corpus"),
+        ("follow_up", "not_in_corpus"),
+        ("conclusion", "not_in_corpus"),
+    ]
+    assert told.record.stop_reason == "2 questions in a row had no answer"
+    assert len(investigator.asked("follow_up")) == 2
+
+
+async def test_one_question_without_an_answer_does_not():
+    follow_ups = [FollowUp(WHO), FollowUp(WHERE), FollowUp("When was the Lindvik Altar made?"), FollowUp()]
+    told = await carry_out(script(follow_ups=follow_ups, answers={WHERE: BIRTHPLACE}))
+    assert [outcome for _, outcome in told.outcomes[:3]] == ["not_in_corpus", "answered", "not_in_corpus"]
+    assert told.record.stop_reason == "no further question was needed"
+
+
+async def test_a_question_that_comes_again_ends_it():
+    again = FollowUp("who painted the lindvik altar")
+    investigator = script(follow_ups=[FollowUp(WHO), [again, again]], conclusion=None)
+    told = await carry_out(investigator)
+    assert told.outcomes[1] == ("follow_up", "repeated")
+    assert told.steps[1].reason == "step 1 asked the same"
+    assert told.steps[1].question == again.question
+    assert told.record.stop_reason == "a question was asked again"
+    # Once more, with a reminder, and not a third time.
+    assert [call.sample for call in investigator.calls if call.purpose == "follow_up"] == [0, 0, 1]
+    assert len(investigator.asked("answer")) == 1
+
+
+async def test_a_model_that_is_reminded_may_still_go_on():
+    told = await carry_out(script(follow_ups=[FollowUp(WHO), [FollowUp(WHO), FollowUp(WHERE)], FollowUp()]))
+    assert told.outcomes[:2] == [("follow_up", "answered"), ("follow_up", "answered")]
+
+
+async def test_a_model_that_has_the_answer_is_not_let_go_on():
+    told = await carry_out(script(follow_ups=[FollowUp(WHO), FollowUp(WHERE), FollowUp("Is Ortval big?", "Ortval")]))
+    assert told.outcomes == [("follow_up", "answered"), ("follow_up", "answered"), ("conclusion", "answered")]
+    assert told.record.stop_reason == "no further question was needed"
+    # It has not, if no step says so.
+    told = await carry_out(script(follow_ups=[FollowUp(WHO), FollowUp(WHERE, "Copenhagen"), FollowUp()]))
+    assert [outcome for _, outcome in told.outcomes] == ["answered", "answered", "answered"]
+
+
+async def test_a_question_that_comes_again_in_other_words_ends_it():
+    # A bag of words: the same ones in another order.
+    told = await carry_out(script(follow_ups=[FollowUp(WHO), FollowUp("The Lindvik Altar, who painted?")]))
+    assert told.outcomes[1] == ("follow_up", "repeated")
+
+
+async def test_a_question_that_rests_on_a_missing_answer_is_not_asked():
+    follow_ups = [FollowUp(WHO), [FollowUp("Where was he born?"), FollowUp("Where was #1 born?")]]
+    investigator = script(follow_ups=follow_ups, answers={}, conclusion=None)
+    told = await carry_out(investigator)
+    assert told.outcomes == [("follow_up", "not_in_corpus"), ("conclusion", "not_in_corpus")]
+    assert told.record.stop_reason == "the next question does not stand on its own"
+    assert len(investigator.asked("answer")) == 1
+
+
+async def test_a_first_question_that_does_not_stand_on_its_own_leaves_the_question_as_it_is():
+    lean = FollowUp("Where was she born?")
+    told = await carry_out(scripts.investigator([[lean, lean]], answers={WHERE: BIRTHPLACE}), question=WHERE)
+    assert told.outcomes == [("direct", "answered"), ("conclusion", "answered")]
+    assert told.record.status is RunStatus.SUCCEEDED
+
+
+async def test_follow_ups_are_limited():
+    told = await carry_out(script(), max_steps=1)
+    assert told.outcomes == [("follow_up", "answered"), ("conclusion", "answered")]
+    assert told.record.stop_reason == "the limit of 1 follow-up question was reached"
+    # Reaching it is a decision, not a failure.
+    assert told.record.status is RunStatus.SUCCEEDED
+
+
+async def test_calls_are_limited():
+    investigator = script(conclusion=None)
+    # Two are kept for the conclusion, and sampling leaves two for an answer.
+    told = await carry_out(investigator, max_calls=7)
+    assert told.outcomes == [("follow_up", "answered"), ("follow_up", "cut_off"), ("conclusion", "cut_off")]
+    assert [call.purpose for call in investigator.calls] == [
+        *("follow_up", "sample", "sample", "answer", "follow_up", "conclusion")
+    ]
+    assert told.record.status is RunStatus.PARTIAL
+    assert told.record.stop_reason == "the calls left did not suffice (limit 7, of which 2 are kept for the conclusion)"
+    assert told.end.reason == told.record.stop_reason
+
+
+@pytest.mark.parametrize("max_calls", range(1, 16))
+async def test_the_limit_on_calls_holds(max_calls: int):
+    investigator = script(answers={WHO: [Finding("Ida", (Evidence(1, "made up"),)), PAINTER], WHERE: "no JSON"})
+    told = await carry_out(investigator, max_calls=max_calls)
+    assert len(investigator.calls) <= max_calls
+    assert told.steps[-1].kind is StepKind.CONCLUSION
+
+
+@pytest.mark.parametrize("max_calls", [1, 3, 5, 8, 12, 13, 14, 16, 20, 30, 60])
+@pytest.mark.parametrize(("reranker", "entailment"), [("model", "embedding"), ("signal", "model"), ("model", "model")])
+async def test_the_limit_holds_for_whoever_asks_a_model(max_calls: int, reranker: str, entailment: str):
+    relevance, same = (
+        scripts.relevance_judge({ALTAR: "great!", BIRTH: "0.9"}),
+        scripts.entailment_judge(otherwise="perhaps"),
+    )
+    said = ["Ida Holm", "Holm", "I. Holm", "Ida", "Mrs Holm"]
+    investigator = script(samples={WHO: said, WHERE: ["Ortval", "Lindvik"]})
+    told = await carry_out(
+        investigator,
+        contents=[*CONTENTS, *(f"Passage {number} about Ida Holm." for number in range(60))],
+        rerankers=Rerankers(relevance, no_cross_encoder),
+        entailments=Entailments(same, no_cross_encoder),
+        reranker=reranker,
+        entailment=entailment,
+        max_calls=max_calls,
+        samples=5,
+        budget=40,
+        batch=8,
+    )
+    assert len(investigator.calls) + len(relevance.calls) + len(same.calls) <= max_calls
+    assert told.steps[-1].kind is StepKind.CONCLUSION
+    assert told.record.status is RunStatus.PARTIAL
+    assert (told.record.stop_reason or "").startswith(f"the calls left did not suffice (limit {max_calls}")
+    # Two were kept for the conclusion, if there was something to conclude from.
+    assert bool(investigator.asked("conclusion")) == bool(told.record.candidates)
+
+
+async def test_a_reranker_that_can_be_asked_a_few_times_reranks_a_few():
+    judge = scripts.relevance_judge({BIRTH: "0.9"})
+    investigator = scripts.investigator(answers={WHERE: Finding("Ortval", (Evidence(1, BIRTH),))})
+    rerankers = Rerankers(judge, no_cross_encoder)
+    told = await carry_out(investigator, question=WHERE, reranker="model", rerankers=rerankers, max_calls=8, batch=2)
+    # One to take it apart, two for an answer, two for the conclusion; two for grades, and one that is too little for
+    # two samples, for the first of the next batch.
+    assert len(judge.calls) == 3
+    assert [one.score for one in told.candidates(1)] == [0.9, 0.1, 0.1, 0.05]
+    assert (told.end.answer, told.record.status) == ("Ortval", RunStatus.PARTIAL)
+
+
+async def test_a_reranker_that_costs_no_more_than_there_is_is_no_shortage():
+    rerankers = Rerankers(scripts.relevance_judge({BIRTH: "0.9"}), no_cross_encoder)
+    told = await carry_out(
+        scripts.investigator(answers={WHERE: Finding("Ortval", (Evidence(1, BIRTH),))}),
+        question=WHERE,
+        reranker="model",
+        rerankers=rerankers,
+        penalty=False,
+        budget=100,
+    )
+    assert (told.end.answer, told.record.status) == ("Ortval", RunStatus.SUCCEEDED)
+
+
+async def test_an_answer_found_under_the_limit_stands():
+    told = await carry_out(script(), max_calls=10)
+    assert told.end.answer == "Ortval"
+    assert told.record.status is RunStatus.PARTIAL
+
+
+async def test_a_second_run_pays_nothing_and_ends_the_same():
+    table = FakeLedgerTable()
+    first, second = script(), script()
+    one = await carry_out(first, table=table)
+    other = await carry_out(second, table=table)
+    assert len(first.calls) == 10
+    assert second.calls == []
+    assert one.steps == other.steps
+    assert sum(stage.reused_calls for stage in other.record.stages) == 10
+
+
+async def test_an_endpoint_that_is_gone_fails_the_run():
+    told = await carry_out(script(follow_ups=[GONE]))
+    assert (told.record.status, told.record.error) == (RunStatus.FAILED, GONE.message)
+    assert told.steps == []
+
+
+async def test_an_endpoint_that_goes_on_the_way_fails_the_run_too():
+    told = await carry_out(script(follow_ups=[FollowUp(WHO), GONE], conclusion=GONE))
+    assert (told.record.status, told.record.error) == (RunStatus.FAILED, GONE.message)
+    assert told.outcomes == [("follow_up", "answered"), ("conclusion", "failed")]
+
+
+async def test_an_answer_that_stands_survives_an_endpoint_that_goes():
+    told = await carry_out(script(follow_ups=[FollowUp(WHO), FollowUp(WHERE), GONE]))
+    assert told.end.answer == "Ortval"
+    assert (told.record.status, told.record.error) == (RunStatus.PARTIAL, None)
+
+
+async def test_a_model_that_cannot_be_understood_is_no_sign_of_an_empty_corpus():
+    told = await carry_out(script(answers={WHO: ["nonsense", "nonsense"]}, follow_ups=[FollowUp(WHO)], conclusion=None))
+    assert told.outcomes == [("follow_up", "failed"), ("conclusion", "failed")]
+    assert told.record.status is RunStatus.PARTIAL
+    assert (told.steps[0].reason or "").startswith("the model's reply does not fit its form")
+
+
+async def test_a_question_that_cannot_be_taken_apart_is_looked_up_as_it_is():
+    told = await carry_out(scripts.investigator([["nonsense", "{}}"]], answers={WHERE: BIRTHPLACE}), question=WHERE)
+    assert told.outcomes == [("direct", "answered"), ("conclusion", "answered")]
+    assert told.record.status is RunStatus.PARTIAL
+
+
+@pytest.mark.parametrize("reply", ['{"question": "Who painted \\u0000it?"}', '{"question": "Who \\ud800?"}'])
+async def test_what_no_table_can_keep_is_not_asked(reply: str):
+    told = await carry_out(script(follow_ups=[[reply, reply]]))
+    assert told.steps[0].kind is StepKind.DIRECT
+
+
+async def test_a_question_that_cannot_be_embedded_fails_the_run():
+    told = await carry_out(script(), embedder=FakeEmbedder(fails_on="Lindvik"))
+    assert told.record.status is RunStatus.FAILED
+    assert told.record.error is not None
+
+
+class Watched:
+    """One run that is looked at while it goes on."""
+
+    def __init__(self, investigator: ScriptedCompleter) -> None:
+        self.table = FakeLedgerTable()
+        self.store = FakeStore(table=self.table)
+        self.steps = FakeStepStore(self.store)
+        self.run = self.store.add_run(QUESTION, operation="investigate", settings=SETTINGS)
+        self.task = asyncio.create_task(
+            investigate(
+                self.run,
+                self.store,
+                FakeExplorationStore(self.store, passages(CONTENTS)),
+                self.steps,
+                investigator,
+                FakeEmbedder(),
+                rerankers=Rerankers(None, no_cross_encoder),
+                entailments=pair_entailments(()),
+                pace=Pace(first=0.001, longest=0.001),
+            )
+        )
+
+
+async def until_asked(investigator: ScriptedCompleter, purpose: str, times: int = 1) -> None:
+    while len(investigator.asked(purpose)) < times:  # noqa: ASYNC110 - a fake tells nobody when it is asked
+        await asyncio.sleep(0)
+
+
+async def test_steps_can_be_read_while_it_goes_on():
+    gate = asyncio.Event()
+    investigator = script(gate=gate, gated="conclusion")
+    watched = Watched(investigator)
+    await until_asked(investigator, "conclusion")
+    assert [step.outcome for step in watched.steps.steps[1]] == [StepOutcome.ANSWERED, StepOutcome.ANSWERED]
+    gate.set()
+    await watched.task
+    assert len(watched.steps.steps[1]) == 3
+
+
+async def test_a_run_that_is_cancelled_gives_its_leases_back():
+    investigator = script(gate=asyncio.Event(), gated="sample")
+    watched = Watched(investigator)
+    await until_asked(investigator, "sample", 2)
+    assert len(watched.table.leased) == 2
+    watched.task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await watched.task
+    assert watched.table.leased == []
+
+
+async def test_a_run_that_was_lost_is_left_without_an_error():
+    gate = asyncio.Event()
+    investigator = script(gate=gate)
+    watched = Watched(investigator)
+    await until_asked(investigator, "answer")
+    watched.store.cancel(watched.run)
+    gate.set()
+    await watched.task
+    assert watched.steps.steps == {}
+    assert watched.store.runs[1].status is RunStatus.CANCELLED

@@ -1,0 +1,214 @@
+"""The end of an investigation: the reasoner, the chain without it, contradictions, and how sure the answer is."""
+
+import pytest
+
+from pgclarify.model import Candidate, Passage, RunStatus
+from pgclarify.operations.investigation.conclusion import Chain, best_evidence
+from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding, FollowUp, StepOutcome
+from tests.fakes import scripts
+from tests.fakes.completer import ScriptedCompleter
+from tests.unit.operations.investigating import (
+    ALTAR,
+    ANSWERS,
+    BIRTH,
+    BOTH,
+    CASTLE,
+    CONTENTS,
+    FOLLOW_UPS,
+    QUESTION,
+    RIVAL,
+    SAMPLES,
+    WHERE,
+    WHO,
+    Told,
+    carry_out,
+)
+
+INVENTED = Finding("Ortval", (Evidence(2, "She was born at Ortval, they say."),))
+AT_LINDVIK = Finding("Lindvik", (Evidence(4, RIVAL),))
+# A word more, so that it does not count as the same question at once.
+AGAIN = "Where was actress Ida Holm born?"
+
+
+def script(conclusion: object = BOTH, follow_ups: object = FOLLOW_UPS, **answers: Finding) -> ScriptedCompleter:
+    return scripts.investigator(
+        follow_ups,  # type: ignore[arg-type]
+        answers={**ANSWERS, **answers},
+        samples=SAMPLES,
+        conclusion=conclusion,  # type: ignore[arg-type]
+    )
+
+
+async def contradicting(conclusion: object, **settings: object) -> Told:
+    follow_ups = [FollowUp(WHERE), FollowUp(AGAIN), FollowUp(answer="Ortval")]
+    investigator = script(conclusion, follow_ups, **{AGAIN: AT_LINDVIK})
+    return await carry_out(investigator, question=QUESTION, **settings)  # type: ignore[arg-type]
+
+
+async def test_the_reasoner_sees_the_chain_and_the_best_evidence_with_what_is_cited_first():
+    investigator = script()
+    await carry_out(investigator, signals={1: 0.5, 2: 0.3, 3: 0.9, 4: 0.7}, top_k=4)
+    (asked,) = investigator.asked("conclusion")
+    assert asked.question == QUESTION
+    assert asked.lines("Fact") == [f"{WHO} Ida Holm", f"{WHERE} Ortval"]
+    # The two steps came upon the same four passages, which are shown once.
+    assert asked.passages == [ALTAR, BIRTH, CASTLE, RIVAL]
+
+
+async def test_the_reasoner_may_set_the_chain_right():
+    right = Finding("Lindvik", (Evidence(4, RIVAL),))
+    told = await carry_out(script([right]), signals={4: 0.4}, question="Where was the painter of the altar born?")
+    assert told.end.answer == "Lindvik"
+    assert told.end.reason == 'the steps alone would have given "Ortval"'
+    # It cites what no step rests on, and disagrees: half of what that passage is worth.
+    assert told.end.confidence == pytest.approx(0.2)
+    assert told.record.status is RunStatus.SUCCEEDED
+
+
+async def test_an_answer_of_the_reasoner_is_as_sure_as_the_steps_that_it_rests_on():
+    samples = {WHO: ["Ida Holm", "Johan"], WHERE: ["Ortval", "Lindvik"]}
+    investigator = scripts.investigator(FOLLOW_UPS, answers=ANSWERS, samples=samples, conclusion=BOTH)
+    told = await carry_out(investigator)
+    assert [step.confidence for step in told.steps[:2]] == [pytest.approx(2 / 3), pytest.approx(2 / 3)]
+    assert told.end.confidence == pytest.approx(4 / 9)
+    assert told.end.reason is None
+
+
+async def test_of_the_reasoners_quotes_those_count_that_are_there():
+    some = Finding("Ortval", (Evidence(1, "No such words here at all."), Evidence(9, "nor here"), Evidence(2, BIRTH)))
+    told = await carry_out(script(some))
+    assert [citation.quote for citation in told.end.citations] == [BIRTH]
+
+
+async def test_a_quote_under_the_wrong_number_is_found_where_it_is():
+    told = await carry_out(script(Finding("Ortval", (Evidence(1, BIRTH),))))
+    assert [citation.candidate_rank for citation in told.end.citations] == [6]
+
+
+async def test_quotes_that_are_not_there_are_asked_for_once_more():
+    investigator = script([INVENTED, BOTH])
+    told = await carry_out(investigator)
+    assert told.end.answer == "Ortval"
+    assert [call.sample for call in investigator.calls if call.purpose == "conclusion"] == [0, 1]
+
+
+async def test_an_answer_without_proof_falls_back_on_the_chain():
+    told = await carry_out(script([INVENTED, INVENTED]))
+    assert told.end.answer == "Ortval"
+    assert told.end.reason == "from the steps alone: the quote does not occur in the passage"
+    assert told.end.confidence == 0.5
+    assert [citation.candidate_rank for citation in told.end.citations] == [1, 6]
+    assert told.record.status is RunStatus.SUCCEEDED
+
+
+async def test_neither_proof_nor_chain_is_not_in_the_corpus():
+    told = await carry_out(script([INVENTED, INVENTED], [FollowUp(WHO), FollowUp(WHERE), FollowUp()]))
+    assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
+    assert told.end.reason == "the quote does not occur in the passage"
+
+
+async def test_the_reasoner_may_find_what_the_steps_did_not():
+    investigator = scripts.investigator([FollowUp(WHO), FollowUp(WHERE)], conclusion=BOTH)
+    told = await carry_out(investigator, signals={1: 0.9, 2: 0.8})
+    assert [step.outcome for step in told.steps[:2]] == [StepOutcome.NOT_IN_CORPUS] * 2
+    assert told.end.answer == "Ortval"
+    # No step stands behind it: what its best passage is worth.
+    assert told.end.confidence == 0.9
+
+
+async def test_without_the_reasoner_the_chain_speaks():
+    investigator = script()
+    told = await carry_out(investigator, reasoner=False)
+    assert investigator.asked("conclusion") == []
+    assert (told.end.answer, told.end.confidence, told.end.reason) == ("Ortval", 1.0, None)
+    assert [citation.candidate_rank for citation in told.end.citations] == [1, 6]
+
+
+@pytest.mark.parametrize("reasoner", [True, False])
+async def test_a_product_of_small_shares_is_not_too_small(reasoner: bool):
+    told = await carry_out(script(), penalty=False, signals=dict.fromkeys(range(1, 5), 1e-30), reasoner=reasoner)
+    assert told.end.answer == "Ortval"
+    assert told.end.confidence == LEAST_CONFIDENCE
+
+
+async def test_a_chain_without_a_conclusion_is_none():
+    told = await carry_out(script(follow_ups=[FollowUp(WHO), FollowUp(WHERE), FollowUp()]), reasoner=False)
+    assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
+    assert told.end.reason == "the steps do not answer the question"
+
+
+async def test_what_no_step_says_is_not_concluded_from_the_chain():
+    told = await carry_out(script(follow_ups=[*FOLLOW_UPS[:2], FollowUp(answer="Copenhagen")]), reasoner=False)
+    assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
+    assert told.end.reason == 'no step proves the answer "Copenhagen"'
+
+
+async def test_what_is_concluded_without_any_answer_is_from_memory():
+    told = await carry_out(scripts.investigator([FollowUp(WHO), FollowUp(answer="Lindvik")]), reasoner=False)
+    assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
+
+
+async def test_a_comparison_may_be_answered_by_what_the_question_names():
+    follow_ups = [FollowUp(WHO), FollowUp(WHERE), FollowUp(answer="yes")]
+    told = await carry_out(script(follow_ups=follow_ups), question="Was the painter born in Ortval?", reasoner=False)
+    assert told.end.answer == "yes"
+
+
+async def test_contradicting_steps_are_told_of_where_nobody_decides():
+    told = await contradicting(None, reasoner=False)
+    assert told.end.outcome is StepOutcome.CONTRADICTED
+    assert told.end.reason == 'step 1 says "Ortval" and step 2 says "Lindvik" to the same question'
+    assert told.record.status is RunStatus.SUCCEEDED
+
+
+async def test_contradicting_steps_are_decided_by_the_evidence():
+    told = await contradicting(Finding("Ortval", (Evidence(1, BIRTH),)))
+    assert told.end.answer == "Ortval"
+    assert told.end.reason is not None
+    assert told.end.reason.endswith("; the evidence decides")
+    assert told.end.confidence == pytest.approx(0.5)
+
+
+async def test_contradicting_steps_that_the_evidence_does_not_decide_between():
+    told = await contradicting(Finding())
+    assert told.end.outcome is StepOutcome.CONTRADICTED
+    assert "Ortval" in (told.end.reason or "")
+    assert "Lindvik" in (told.end.reason or "")
+
+
+async def test_steps_that_agree_in_other_words_do_not_contradict_each_other():
+    told = await contradicting(Finding(), same=[("Ortval", "Lindvik")], reasoner=False)
+    assert told.end.outcome is StepOutcome.ANSWERED
+
+
+async def test_the_reasoner_may_see_a_contradiction_itself():
+    told = await carry_out(script(Finding(contradiction="Ida Holm cannot have painted it in 1903")))
+    assert told.end.outcome is StepOutcome.CONTRADICTED
+    assert told.end.reason == "the steps contradict each other: Ida Holm cannot have painted it in 1903"
+
+
+async def test_one_answer_alone_contradicts_nothing():
+    contradiction = Finding(contradiction="fact 1 and fact 2")
+    told = await carry_out(script(contradiction, [FollowUp(WHO), FollowUp()]))
+    assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
+
+
+async def test_a_reasoner_that_cannot_be_understood_leaves_the_chain():
+    told = await carry_out(script(["nonsense", "nonsense"]))
+    assert told.end.answer == "Ortval"
+    assert told.record.status is RunStatus.PARTIAL
+
+
+async def test_more_evidence_than_fits_leaves_the_weakest_out():
+    investigator = script()
+    await carry_out(investigator, top_k=3, signals={1: 0.5, 2: 0.3, 3: 0.9, 4: 0.1}, contents=CONTENTS)
+    (asked,) = investigator.asked("conclusion")
+    assert RIVAL not in asked.passages
+    assert ALTAR in asked.passages
+
+
+def test_evidence_of_a_step_that_was_sampled_compares_with_that_of_one_that_was_not():
+    good = [Candidate(rank, Passage(f"a{rank}", rank, "good"), 0.8 / 5, "dense", step_ordinal=1) for rank in (1, 2)]
+    poor = [Candidate(rank, Passage(f"b{rank}", rank, "poor"), 0.2, "dense", step_ordinal=2) for rank in (3, 4)]
+    chain = Chain([], [*good, *poor], {1: 0.8, 2: 0.8, 3: 0.2, 4: 0.2}, None)
+    assert best_evidence(chain, 2) == good

@@ -1,0 +1,364 @@
+"""The gate in front of clarify: which way a question goes, and what that saves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from pgclarify.errors import EndpointUnavailable
+from pgclarify.model import Outcome, Passage, Reading, Run, RunStatus
+from pgclarify.operations.clarification.one_pass import Gate
+from pgclarify.operations.clarify import clarify
+from pgclarify.operations.detect_ambiguity import Detector
+from pgclarify.protocols import Embedder
+from pgclarify.steps import Evidence, Finding
+from tests.fakes import (
+    FakeClassifier,
+    FakeDialogueStore,
+    FakeEmbedder,
+    FakeExplorationStore,
+    FakeStore,
+    RunRecord,
+    scripts,
+)
+from tests.fakes.scripts import Told as Line
+from tests.unit.operations.rental_cars import FAST, no_rerankers
+
+QUESTION = "How long must a driver have held a license?"
+OFFICE = "Rental offices are often near an airport."
+DRIVERS = "Every driver of a rental car must have held a license for two years."
+COVERED = "Rental cars are covered up to 30 dollars a day."
+CONTENTS = (OFFICE, DRIVERS, COVERED)
+PROVEN = Finding("two years", (Evidence(2, DRIVERS),))
+LICENSE = Reading("How long must the driver of a rental car have held a license?", "two years", DRIVERS)
+COVERAGE = Reading("How much is covered for a rental car?", "30 dollars a day", COVERED)
+
+
+def passages(contents: Sequence[str] = CONTENTS) -> list[Passage]:
+    return [Passage(f"document-{n}", n, content, start_char=10 * n) for n, content in enumerate(contents, start=1)]
+
+
+@dataclass
+class Desk:
+    """Where one question is asked, and what came of it."""
+
+    is_ambiguous: bool = False
+    contents: Sequence[str] = CONTENTS
+    verdicts: dict[str, Reading | None] = field(default_factory=lambda: {DRIVERS: LICENSE, COVERED: COVERAGE})
+    relaxation: str | None = "driver license"
+    answer: Line | list[Line] = PROVEN
+    has_model: bool = True
+    settings: dict[str, object] = field(default_factory=dict)
+    rules: Sequence[tuple[str, str, str | None]] = ()
+    gone: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        found = passages(self.contents)
+        self.store = FakeStore(found)
+        self.exploration = FakeExplorationStore(self.store, found, gone=self.gone)
+        self.dialogue = FakeDialogueStore(self.store, rules=self.rules)
+        self.verifier = scripts.verifier(dict(self.verdicts), relaxation=self.relaxation)
+        self.investigator = scripts.investigator(answers={QUESTION: self.answer})
+        self.classifier = FakeClassifier({QUESTION: 0.9 if self.is_ambiguous else 0.2})
+        self.embedder = FakeEmbedder()
+
+    async def ask(self) -> RunRecord:
+        run = self.store.add_run(QUESTION, settings={"ask_back": "auto", **self.settings})
+        await self.carry_out(run)
+        return self.store.runs[run.run_id]
+
+    async def carry_out(self, run: Run) -> None:
+        async def embedders(_: str) -> Embedder:
+            return self.embedder
+
+        detector = Detector(self.classifier, embedders)
+        gate = Gate(detector, self.dialogue, self.investigator if self.has_model else None)
+        await clarify(
+            run,
+            self.store,
+            self.exploration,
+            self.verifier,
+            self.embedder,
+            no_rerankers(),
+            gate=gate,
+            pace=FAST,
+        )
+
+    @property
+    def route(self) -> tuple[str, int]:
+        return self.dialogue.routes[1]
+
+
+def notes(record: RunRecord) -> dict[str, str | None]:
+    return {stage.name: stage.note for stage in record.stages}
+
+
+async def test_a_clear_question_is_answered_in_one_pass() -> None:
+    desk = Desk()
+    record = await desk.ask()
+    assert (record.status, record.error) == (RunStatus.SUCCEEDED, None)
+    (found,) = record.interpretations
+    assert (found.interpretation, found.answer, found.support) == (QUESTION, "two years", 1)
+    (citation,) = found.citations
+    assert (citation.candidate_rank, citation.is_medoid, citation.quote) == (2, True, DRIVERS)
+    assert (citation.start_char, citation.end_char) == (20, 20 + len(DRIVERS))
+    # One call, of the one that reads several passages; nobody relaxed the question or judged a passage.
+    assert [call.purpose for call in desk.investigator.calls] == ["answer"]
+    assert desk.verifier.calls == []
+    assert record.query == QUESTION
+    # Three passages and the relaxation, less that call.
+    assert desk.route == ("answered", 3)
+    assert [stage.name for stage in record.stages] == ["detection", "retrieval", "answering", "consolidation"]
+    assert notes(record)["answering"] == "two years"
+    assert record.stop_reason is not None
+
+
+async def test_what_it_read_is_kept_as_clarify_keeps_it() -> None:
+    desk = Desk()
+    record = await desk.ask()
+    assert [candidate.rank for candidate in record.candidates] == [1, 2, 3]
+    (verdict,) = record.verdicts.values()
+    assert (verdict.rank, verdict.outcome, verdict.interpretation) == (2, Outcome.GROUNDED, QUESTION)
+    assert verdict.completion_id in desk.store.table.rows
+    assert not verdict.is_reused
+    (vector,) = await FakeEmbedder().encode([f"{QUESTION} two years"])
+    assert verdict.vector is not None
+    assert verdict.vector == pytest.approx(vector)
+
+
+async def test_the_run_says_why() -> None:
+    desk = Desk()
+    record = await desk.ask()
+    (detection,) = desk.dialogue.detections[1]
+    assert (detection.question, detection.is_ambiguous) == (QUESTION, False)
+    assert notes(record)["detection"] == "clear, probability 0.20: it is 0.2 ambiguous"
+
+
+async def test_an_ambiguous_question_is_clarified() -> None:
+    desk = Desk(is_ambiguous=True)
+    record = await desk.ask()
+    assert {found.answer for found in record.interpretations} == {"two years", "30 dollars a day"}
+    assert desk.investigator.calls == []
+    assert record.query == "driver license"
+    assert desk.route == ("clarified", 0)
+    assert desk.dialogue.detections[1][0].kind == "pragmatic"
+    assert notes(record)["detection"] == "ambiguous (pragmatic), probability 0.90: it is 0.9 ambiguous"
+
+
+@pytest.mark.parametrize(
+    ("answer", "calls", "why"),
+    [
+        (None, 1, "no passage answers it"),
+        # The second time it proves no more than the first.
+        ([Finding("a fortnight", (Evidence(2, DRIVERS),))] * 2, 2, "the answer does not come from the passages"),
+        ([Finding("two years", (Evidence(1, "Ask at the desk."),))] * 2, 2, "the quote does not occur in the passage"),
+        (["what?", "what?"], 2, "the model's reply does not fit its form"),
+        (EndpointUnavailable("nobody is there"), 1, "nobody is there"),
+    ],
+)
+async def test_without_a_proof_it_is_clarified(answer: Line | list[Line], calls: int, why: str) -> None:
+    desk = Desk(answer=answer)
+    record = await desk.ask()
+    assert len(desk.investigator.calls) == calls
+    assert record.status is RunStatus.SUCCEEDED
+    assert {found.answer for found in record.interpretations} == {"two years", "30 dollars a day"}
+    assert sorted(record.verdicts) == [1, 2, 3]
+    assert desk.route == ("clarified", 0)
+    assert (notes(record)["answering"] or "").startswith(f"one pass found no proof: {why}")
+    assert record.stop_reason is None
+
+
+async def test_an_answer_that_cannot_be_embedded_proves_nothing() -> None:
+    desk = Desk()
+    # The question can be; its answer cannot.
+    desk.embedder = FakeEmbedder(fails_on="two years")
+    record = await desk.ask()
+    assert (record.status, desk.route) == (RunStatus.PARTIAL, ("clarified", 0))
+    assert {found.answer for found in record.interpretations} == {"30 dollars a day"}
+    assert str(notes(record)["answering"]).startswith("one pass found no proof: a text cannot be embedded")
+
+
+async def test_a_second_reply_that_proves_it_counts_as_a_call() -> None:
+    desk = Desk(answer=["what?", PROVEN])
+    record = await desk.ask()
+    assert [found.answer for found in record.interpretations] == ["two years"]
+    assert desk.route == ("answered", 2)
+
+
+async def test_where_nothing_is_found_it_is_clarified() -> None:
+    desk = Desk(contents=())
+    record = await desk.ask()
+    assert (record.status, record.interpretations) == (RunStatus.SUCCEEDED, [])
+    assert desk.investigator.calls == []
+    assert desk.route == ("clarified", 0)
+
+
+async def test_a_passage_that_is_gone_proves_nothing() -> None:
+    desk = Desk(gone=[2])
+    record = await desk.ask()
+    assert desk.route == ("clarified", 0)
+    assert "gone" in str(notes(record)["answering"])
+    assert {found.answer for found in record.interpretations} == {"two years", "30 dollars a day"}
+
+
+async def test_another_passage_that_is_gone_leaves_its_rank_free() -> None:
+    desk = Desk(gone=[1])
+    record = await desk.ask()
+    assert desk.route == ("answered", 3)
+    assert [candidate.rank for candidate in record.candidates] == [2, 3]
+
+
+async def test_passages_of_one_text_would_be_judged_once() -> None:
+    desk = Desk(contents=(OFFICE, DRIVERS, COVERED, OFFICE, OFFICE))
+    await desk.ask()
+    assert desk.route == ("answered", 3)
+
+
+async def test_a_verifier_that_does_not_relax_would_have_had_a_call_less() -> None:
+    desk = Desk(relaxation=None)
+    await desk.ask()
+    assert desk.route == ("answered", 2)
+
+
+async def test_nothing_is_saved_where_there_was_one_passage() -> None:
+    desk = Desk(contents=(DRIVERS,), answer=Finding("two years", (Evidence(1, DRIVERS),)), relaxation=None)
+    await desk.ask()
+    assert desk.route == ("answered", 0)
+
+
+async def test_one_pass_reads_no_more_than_fits() -> None:
+    long = "Offices are open. " * 700
+    desk = Desk(contents=(OFFICE, DRIVERS, long, COVERED))
+    record = await desk.ask()
+    (asked,) = desk.investigator.asked("answer")
+    assert asked.passages == [OFFICE, DRIVERS, long][: len(asked.passages)]
+    assert COVERED not in asked.passages or sum(map(len, asked.passages)) <= 12_000
+    assert len(record.candidates) == 4
+
+
+async def test_a_budget_bounds_what_it_reads() -> None:
+    desk = Desk(settings={"budget": 2})
+    record = await desk.ask()
+    (asked,) = desk.investigator.asked("answer")
+    assert asked.passages == [OFFICE, DRIVERS]
+    assert len(record.candidates) == 2
+    assert desk.route == ("answered", 2)
+
+
+async def test_a_single_document_is_enough_even_if_singletons_are_dropped() -> None:
+    record = await Desk(settings={"singletons": "drop"}).ask()
+    assert [found.answer for found in record.interpretations] == ["two years"]
+
+
+@pytest.mark.parametrize(("threshold", "route"), [(0.15, "clarified"), (0.25, "answered")])
+async def test_the_threshold_decides(threshold: float, route: str) -> None:
+    desk = Desk(settings={"threshold": threshold})
+    await desk.ask()
+    assert desk.route[0] == route
+
+
+async def test_a_rule_decides() -> None:
+    desk = Desk(rules=[("driver", "lexical", "of a car, or of a device")])
+    record = await desk.ask()
+    assert desk.route == ("clarified", 0)
+    assert notes(record)["detection"] == 'ambiguous (lexical), probability 1.00: "driver": of a car, or of a device'
+
+
+async def test_what_was_paid_for_is_not_paid_for_again() -> None:
+    desk = Desk()
+    await desk.ask()
+    again = await desk.ask()
+    assert len(desk.investigator.calls) == 1
+    assert [found.answer for found in again.interpretations] == ["two years"]
+    assert again.verdicts[2].is_reused
+    # What would have been asked for, paid for or not.
+    assert desk.dialogue.routes[2] == desk.route
+
+
+class TestGuided:
+    SETTINGS = {"retrieval": "adaptive", "budget": 20}  # noqa: RUF012 - never changed
+
+    async def test_a_clear_question_is_answered_in_one_pass(self) -> None:
+        contents = (OFFICE, DRIVERS, COVERED, *(f"Office {n} is open on Sundays." for n in range(9)))
+        desk = Desk(contents=contents, settings=self.SETTINGS)
+        record = await desk.ask()
+        assert [found.answer for found in record.interpretations] == ["two years"]
+        # The first batch of eight would have been judged in any case, and the question relaxed.
+        assert desk.route == ("answered", 8)
+
+    async def test_a_small_budget_would_not_have_relaxed_it(self) -> None:
+        desk = Desk(settings={"retrieval": "adaptive", "budget": 3})
+        await desk.ask()
+        assert desk.route == ("answered", 2)
+
+    @pytest.mark.parametrize(("is_ambiguous", "answer"), [(True, PROVEN), (False, None)])
+    async def test_all_others_are_explored(self, is_ambiguous: bool, answer: Finding | None) -> None:
+        desk = Desk(is_ambiguous=is_ambiguous, answer=answer, settings=self.SETTINGS)
+        record = await desk.ask()
+        assert {found.answer for found in record.interpretations} == {"two years", "30 dollars a day"}
+        assert record.stop_reason == "no passage was left"
+        assert desk.route == ("clarified", 0)
+
+
+class TestReranked:
+    async def test_it_reads_what_was_ranked_once_more(self) -> None:
+        desk = Desk(settings={"reranker": "signal", "top_k": 2})
+        desk.exploration = FakeExplorationStore(desk.store, passages(), signals={1: 0.1, 2: 0.9, 3: 0.8})
+        desk.investigator = scripts.investigator(answers={QUESTION: Finding("two years", (Evidence(1, DRIVERS),))})
+        await desk.ask()
+        (asked,) = desk.investigator.asked("answer")
+        assert asked.passages == [DRIVERS, COVERED]
+        assert desk.route == ("answered", 2)
+
+
+class TestWithoutAModel:
+    async def test_the_first_passage_that_answers_is_the_answer(self) -> None:
+        desk = Desk(has_model=False, relaxation=None)
+        record = await desk.ask()
+        (found,) = record.interpretations
+        assert (found.interpretation, found.answer, found.support) == (LICENSE.interpretation, "two years", 1)
+        # The third passage was not looked at.
+        assert [prompt.passage for prompt in desk.verifier.asked("verdict")] == [OFFICE, DRIVERS]
+        assert list(record.verdicts) == [2]
+        assert desk.route == ("answered", 1)
+
+    async def test_a_passage_that_could_not_be_judged_is_passed_over(self) -> None:
+        desk = Desk(has_model=False, relaxation=None)
+        desk.verifier = scripts.verifier({OFFICE: EndpointUnavailable("nobody is there"), DRIVERS: LICENSE})
+        record = await desk.ask()
+        assert [found.answer for found in record.interpretations] == ["two years"]
+        assert record.status is RunStatus.SUCCEEDED
+
+    async def test_where_none_answers_it_is_clarified_and_none_is_judged_twice(self) -> None:
+        desk = Desk(has_model=False, relaxation=None, verdicts={})
+        record = await desk.ask()
+        assert (record.status, record.interpretations) == (RunStatus.SUCCEEDED, [])
+        assert len(desk.verifier.calls) == 3
+        assert sorted(record.verdicts) == [1, 2, 3]
+        assert desk.route == ("clarified", 0)
+        assert notes(record)["answering"] == "one pass found no proof"
+
+
+async def test_a_run_that_was_cancelled_meanwhile_is_left_alone() -> None:
+    desk = Desk()
+    run = desk.store.add_run(QUESTION, settings={"ask_back": "auto"})
+    desk.store.cancel(run)
+    await desk.carry_out(run)
+    assert desk.store.runs[run.run_id].status is RunStatus.CANCELLED
+    assert desk.store.runs[run.run_id].candidates == []
+
+
+async def test_a_question_that_cannot_be_embedded_fails_the_run() -> None:
+    desk = Desk()
+    desk.embedder = FakeEmbedder(fails_on="license")
+    record = await desk.ask()
+    assert record.status is RunStatus.FAILED
+
+
+async def test_without_the_option_there_is_no_gate() -> None:
+    desk = Desk(settings={"ask_back": None})
+    await desk.ask()
+    assert desk.dialogue.routes == {}
+    assert desk.dialogue.detections == {}

@@ -1,0 +1,172 @@
+"""What counts as the proof of an answer."""
+
+import pytest
+
+from pgclarify.ledger.calls import Unproven
+from pgclarify.model import Candidate, Passage
+from pgclarify.operations.judging.proof import Proven, is_told, prove
+from pgclarify.steps import Evidence, Finding, Step, StepCitation, StepKind, StepOutcome
+
+ALTAR = "The altar was painted by Ida  Holm in 1903."
+BIRTH = "Ida Holm was born in Ortval, a fishing village."
+SHOWN = [
+    Candidate(7, Passage("altar", 1, ALTAR, title="Lindvik Altar", start_char=1000), 0.9, "dense"),
+    Candidate(9, Passage("holm", 2, BIRTH, title="Ida Holm (painter)"), 0.8, "dense"),
+]
+
+
+ASKED = "where was she born"
+FROM_LINDVIK = Step(1, StepKind.FOLLOW_UP, "Where is Ida Holm from?", StepOutcome.ANSWERED, "Lindvik", 1.0)
+
+
+def finding(answer: str | None, *evidence: tuple[int, str]) -> Finding:
+    return Finding(answer, tuple(Evidence(*one) for one in evidence))
+
+
+def test_a_quote_is_cited_as_the_document_spells_it():
+    proven = prove(finding("Ida Holm", (1, "painted by ida holm")), SHOWN, asked=ASKED)
+    assert proven is not None
+    assert proven.citations == (StepCitation(7, "painted by Ida  Holm", 1014, 1034),)
+    assert proven.cited == (SHOWN[0],)
+
+
+def test_no_answer_needs_no_proof():
+    assert prove(finding(None), SHOWN, asked=ASKED) is None
+
+
+@pytest.mark.parametrize(
+    "evidence", [(), ((1, "born in Ortval"),), ((3, "in Ortval"),), ((0, "Ortval"),), ((2, "..."),)]
+)
+def test_a_quote_that_is_not_in_its_passage_proves_nothing(evidence: tuple[tuple[int, str], ...]):
+    with pytest.raises(Unproven):
+        prove(finding("Ortval", *evidence), SHOWN, asked=ASKED)
+
+
+@pytest.mark.parametrize("number", [0, 1, 5, -1])
+def test_a_long_quote_is_looked_for_in_the_other_passages_too(number: int):
+    proven = prove(finding("Ortval", (number, "Ida Holm was born in Ortval")), SHOWN, asked=ASKED)
+    assert proven is not None
+    assert [citation.candidate_rank for citation in proven.citations] == [9]
+
+
+def test_the_same_quote_twice_is_one_citation():
+    proven = prove(finding("Ortval", (2, BIRTH), (2, BIRTH), (1, "nowhere")), SHOWN, asked=ASKED)
+    assert proven is not None
+    assert len(proven.citations) == 1
+
+
+def test_of_more_quotes_than_passages_the_first_count():
+    proven = prove(finding("Ortval", (2, "born in Ortval"), (1, "nowhere"), (2, BIRTH)), SHOWN, asked=ASKED)
+    assert proven is not None
+    assert [citation.quote for citation in proven.citations] == ["born in Ortval"]
+
+
+def test_an_answer_may_rest_on_a_title():
+    assert prove(finding("a painter", (2, "born in Ortval")), SHOWN, asked=ASKED) is not None
+
+
+def test_an_answer_whose_words_are_elsewhere_is_from_memory():
+    with pytest.raises(Unproven):
+        prove(finding("Copenhagen, Denmark", (2, "born in Ortval")), SHOWN, asked=ASKED)
+
+
+def test_an_answer_may_rest_on_an_earlier_one():
+    assert prove(finding("Lindvik", (2, "born in Ortval")), SHOWN, asked=ASKED, steps=[FROM_LINDVIK]) is not None
+
+
+def test_a_passage_that_names_nothing_of_the_question_is_about_something_else():
+    born = finding("Ortval", (2, "born in Ortval"))
+    with pytest.raises(Unproven):
+        prove(born, SHOWN, asked="Where was Greta Lind born?")
+    assert prove(born, SHOWN, asked="Where was Greta Holm born?") is not None
+    # The name is in the title alone.
+    altar = finding("1903", (1, "in 1903"))
+    assert prove(altar, SHOWN, asked="When was the Lindvik panel painted?") is not None
+
+
+def test_what_was_asked_before_may_name_it():
+    born = finding("Ortval", (2, "born in Ortval"))
+    assert prove(born, SHOWN, asked="Who made the Lindvik Panel?", steps=[FROM_LINDVIK]) is not None
+
+
+LIFE = "Ida Holm was born in 1872 and was a painter. She loved the sea."
+
+
+def life(quote: str, answer: str, asked: str) -> Proven | None:
+    return prove(finding(answer, (1, quote)), [Candidate(1, Passage("holm", 1, LIFE), 0.5, "dense")], asked=asked)
+
+
+@pytest.mark.parametrize(
+    ("quote", "answer", "asked"),
+    [
+        # It says nothing at all, or nothing of what was asked.
+        ("was", "1872", "When was Ida Holm born?"),
+        ("She loved the sea", "1872", "When was Ida Holm born?"),
+        ("a", "no", "Was Ida Holm a painter?"),
+        ("She loved the sea", "no", "Was Ida Holm a painter?"),
+        # What the question says is no answer, and does not make up for what nobody says.
+        ("Ida Holm was born in 1872", "Ida Holm", "When was Ida Holm born?"),
+        ("Ida Holm was born in 1872", "Ida Holm was born in Paris, France", "Where was Ida Holm born?"),
+        # Every number has to be there.
+        ("Ida Holm was born in 1872", "Ida Holm the painter, 1873", "Who was born in Ortval?"),
+        ("Ida Holm was born in 1872", "1873", "Was Ida Holm born in 1872 or 1873?"),
+    ],
+)
+def test_a_true_quote_beside_a_remembered_answer_proves_nothing(quote: str, answer: str, asked: str):
+    with pytest.raises(Unproven):
+        life(quote, answer, asked)
+
+
+@pytest.mark.parametrize(
+    ("quote", "answer", "asked"),
+    [
+        ("Ida Holm was born in 1872", "1872", "When was Ida Holm born?"),
+        ("Ida Holm was born in 1872", "Ida Holm was born in 1872", "When was Ida Holm born?"),
+        ("Ida Holm was born in 1872", "1872", "Was Ida Holm born in 1872 or 1873?"),
+        ("Ida Holm was born in 1872", "yes", "Was Ida Holm born in 1872?"),
+        ("Ida Holm was born", "Ida Holm", "Who was born first, Ida Holm or Greta Lind?"),
+    ],
+)
+def test_a_quote_that_says_it_proves_it(quote: str, answer: str, asked: str):
+    assert life(quote, answer, asked) is not None
+
+
+def test_a_quote_beside_the_point_is_not_cited():
+    proven = prove(finding("Ortval", (1, "in"), (2, "born in Ortval")), SHOWN, asked=ASKED)
+    assert proven is not None
+    assert [citation.quote for citation in proven.citations] == ["born in Ortval"]
+
+
+def test_words_of_the_question_are_an_answer_where_they_are_told_together():
+    asked = "Which county is Lindvik in?"
+    assert is_told("Lindvik County", ["Lindvik lies in Lindvik County."], asked=asked)
+    assert not is_told("Lindvik County", ["Lindvik lies in a county."], asked=asked)
+
+
+def test_a_choice_may_be_named_by_the_steps_questions():
+    built = Step(1, StepKind.FOLLOW_UP, "When was Lindvik Castle built?", StepOutcome.ANSWERED, "1410", 1.0)
+    assert is_told("Lindvik Castle", [], asked="Which is older, Lindvik Castle or its chapel?", steps=[built])
+    assert not is_told("Lindvik Castle", [], asked="Who built Lindvik Castle?", steps=[built])
+
+
+def test_what_a_step_answers_may_stand_in_the_question():
+    asked = "Where was the painter of the Lindvik Altar born?"
+    assert is_told("Lindvik", [], asked=asked, steps=[FROM_LINDVIK])
+    assert not is_told("Lindvik", ["The Lindvik Altar"], asked=asked)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("yes", True),
+        ("No.", True),
+        ("in Ortval", True),
+        ("ORTVAL", True),
+        ("Ortval, Denmark", True),
+        ("Ortval, Jutland, Denmark", False),
+        ("the", False),
+        ("?", False),
+    ],
+)
+def test_half_of_the_words_have_to_be_told(answer: str, expected: bool):
+    assert is_told(answer, [BIRTH], asked=ASKED) is expected

@@ -1,0 +1,141 @@
+"""How many readings of a question a corpus supports, without asking anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pgclarify.dialogue import DetectionReason
+from pgclarify.errors import CompletionError, EmbeddingError, InvalidReply, RunLost
+from pgclarify.model import Passage, Reading
+from pgclarify.operations.ambiguity.readings import Readings, count_readings
+from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeStore, scripts
+from tests.fakes.completer import ScriptedCompleter
+from tests.unit.operations.rental_cars import ALSO_COVERED, ASIDE, COVERAGE, COVERED, DRIVERS, LICENSE
+
+QUESTION = "rental cars"
+
+
+class Counter:
+    """A corpus, and who judges its passages."""
+
+    def __init__(self, contents: Sequence[str], verifier: ScriptedCompleter) -> None:
+        self.store = FakeStore()
+        self.verifier = verifier
+        self.exploration = FakeExplorationStore(
+            self.store, [Passage(f"document-{n}", n, content) for n, content in enumerate(contents, start=1)]
+        )
+        self.run = self.store.add_run(QUESTION, operation="detect_ambiguity")
+
+    async def count(self, *, top_k: int = 8, embedder: FakeEmbedder | None = None) -> Readings:
+        return await count_readings(
+            self.run, QUESTION, self.exploration, self.verifier, embedder or FakeEmbedder(), top_k
+        )
+
+
+def verifier() -> ScriptedCompleter:
+    return scripts.verifier({COVERED: COVERAGE, ALSO_COVERED: COVERAGE, DRIVERS: LICENSE})
+
+
+async def test_what_means_the_same_is_counted_once() -> None:
+    counter = Counter([DRIVERS, COVERED, ASIDE, ALSO_COVERED], verifier())
+    readings = await counter.count()
+    assert readings.count == 2
+    # The best supported one first.
+    assert readings.interpretations == (COVERAGE.interpretation, LICENSE.interpretation)
+    assert readings.answers == (COVERAGE.answer, LICENSE.answer)
+
+
+async def test_nothing_is_recorded_or_paid_for() -> None:
+    counter = Counter([DRIVERS, COVERED], verifier())
+    await counter.count()
+    record = counter.store.runs[counter.run.run_id]
+    assert (record.candidates, record.verdicts) == ([], {})
+    assert counter.store.table.rows == {}
+    assert counter.exploration.searches == [(QUESTION, "hybrid", 8, None)]
+
+
+async def test_only_the_first_passages_are_looked_at() -> None:
+    counter = Counter([DRIVERS, COVERED], verifier())
+    assert (await counter.count(top_k=1)).count == 1
+
+
+async def test_a_quote_that_is_not_there_is_no_reading() -> None:
+    made_up = Reading("How long?", "nine years", "Nine years, says nobody.")
+    assert (await Counter([DRIVERS], scripts.verifier({DRIVERS: made_up})).count()).count == 0
+
+
+async def test_a_passage_that_cannot_be_judged_is_counted() -> None:
+    counter = Counter([DRIVERS, COVERED], scripts.verifier({DRIVERS: InvalidReply("no"), COVERED: COVERAGE}))
+    readings = await counter.count()
+    assert (readings.interpretations, readings.judged, readings.failed) == ((COVERAGE.interpretation,), 2, 1)
+    # A reading that cannot be embedded was not judged either.
+    readings = await Counter([DRIVERS, COVERED], verifier()).count(embedder=FakeEmbedder(fails_on="license"))
+    assert (readings.interpretations, readings.failed) == ((COVERAGE.interpretation,), 1)
+
+
+async def test_where_no_passage_can_be_judged_nothing_is_said_of_the_corpus() -> None:
+    failing = scripts.verifier({DRIVERS: InvalidReply("no"), COVERED: InvalidReply("no")})
+    with pytest.raises(CompletionError):
+        await Counter([DRIVERS, COVERED], failing).count()
+
+
+async def test_a_corpus_without_passages_has_none() -> None:
+    readings = await Counter([], verifier()).count()
+    assert (readings.count, readings.judged, readings.failed) == (0, 0, 0)
+
+
+async def test_a_question_that_cannot_be_embedded_is_an_error() -> None:
+    with pytest.raises(EmbeddingError):
+        await Counter([DRIVERS], verifier()).count(embedder=FakeEmbedder(fails_on=QUESTION))
+
+
+async def test_a_lost_run_is_lost() -> None:
+    counter = Counter([DRIVERS], verifier())
+    counter.store.cancel(counter.run)
+    with pytest.raises(RunLost):
+        await counter.count()
+
+
+@pytest.mark.parametrize(
+    ("answers", "text"),
+    [
+        ((), "no answer to it is in the first 8 passages of the corpus"),
+        (("1917",), 'the first 8 passages of the corpus support one reading, with the answer "1917"'),
+        (("1917", "1983"), 'the first 8 passages of the corpus support 2 readings, with the answers "1917", "1983"'),
+        (
+            ("a", "b", "c", "d"),
+            'the first 8 passages of the corpus support 4 readings, with the answers "a", "b", "c", ...',
+        ),
+    ],
+)
+def test_the_reason_says_which_there_are(answers: tuple[str, ...], text: str) -> None:
+    assert Readings(("?",) * len(answers), answers, judged=8).reason == DetectionReason("corpus", "readings", text, ())
+
+
+@pytest.mark.parametrize(
+    ("readings", "text"),
+    [
+        (
+            Readings((), (), judged=8, failed=7),
+            "no answer to it is in the first 8 passages of the corpus; 7 of 8 passages could not be judged",
+        ),
+        (
+            Readings(("?",), ("1917",), judged=2, failed=1),
+            'the first 2 passages of the corpus support one reading, with the answer "1917"; '
+            "1 of 2 passages could not be judged",
+        ),
+        (Readings((), ()), "no passage of the corpus was found for it"),
+        (
+            Readings(("?",), ("1917",), judged=1),
+            'the first passage of the corpus supports one reading, with the answer "1917"',
+        ),
+    ],
+)
+def test_the_reason_says_what_could_not_be_judged(readings: Readings, text: str) -> None:
+    assert readings.reason.text == text
+
+
+def test_long_answers_are_cut() -> None:
+    assert len(Readings(("?",), ("word " * 1000,)).reason.text) < 200

@@ -1,0 +1,89 @@
+"""What comes of asking back."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from pgclarify.dialogue import Rewriting, Turn
+from pgclarify.errors import CompletionError, EndpointUnavailable
+from pgclarify.ledger.completions import Pace
+from pgclarify.model import RunStatus
+from pgclarify.operations.reply import reply
+from tests.fakes import FakeDialogueStore, FakeStore, RunRecord, scripts
+from tests.fakes.completer import ScriptedCompleter
+
+QUESTION = "Who wrote Lindvik Harbor?"
+FIRST = "Lindvik harbor"
+TURNS = [Turn(["Do you mean the novel?"], "yes"), Turn(["Which edition?", "In which language?"], "the first one")]
+SAID = TURNS[-1].reply
+NEW = "Who printed the first edition of Lindvik Harbor?"
+
+
+async def replied(
+    said: str | CompletionError | list[str | CompletionError | None], **settings: object
+) -> tuple[RunRecord, Rewriting | None, ScriptedCompleter]:
+    store = FakeStore()
+    run = store.add_run(QUESTION, operation="reply", settings={"text": SAID} | settings)
+    dialogue = FakeDialogueStore(store, conversations={run.run_id: (FIRST, TURNS)})
+    rewriter = scripts.rewriter({SAID: said})
+    await reply(run, store, dialogue, rewriter, pace=Pace(first=0.001, longest=0.001))
+    return store.runs[run.run_id], dialogue.rewritings.get(run.run_id), rewriter
+
+
+async def test_the_whole_conversation_becomes_one_question() -> None:
+    record, rewriting, rewriter = await replied(NEW)
+
+    assert (record.status, record.error) == (RunStatus.SUCCEEDED, None)
+    assert rewriting == Rewriting(NEW, None)
+    (asked,) = rewriter.asked("reformulation")
+    assert asked.text.splitlines() == [
+        f"First question: {FIRST}",
+        *(line for turn in TURNS for line in (f"Asked back: {' / '.join(turn.asked)}", f"Reply: {turn.reply}")),
+    ]
+    assert [(stage.name, stage.calls, stage.note) for stage in record.stages] == [("rewriting", 1, NEW)]
+
+
+async def test_what_was_said_before_is_told_first() -> None:
+    _, _, rewriter = await replied([None, NEW], history=["Which novels are there?", "Some."])
+    for asked in rewriter.asked("reformulation"):
+        lines = asked.text.splitlines()
+        assert lines[:3] == ["Turn 1: Which novels are there?", "Turn 2: Some.", f"First question: {FIRST}"]
+
+
+@pytest.mark.parametrize("first", [None, " \n", QUESTION, "who wrote lindvik harbor"])
+async def test_a_question_that_will_not_do_is_asked_for_again(first: str | None) -> None:
+    record, rewriting, rewriter = await replied([first, NEW])
+    assert record.status is RunStatus.SUCCEEDED
+    assert rewriting == Rewriting(NEW, None)
+    assert [request.sample for request in rewriter.calls] == [0, 1]
+
+
+async def test_somebody_may_have_nothing_to_add() -> None:
+    record, rewriting, _ = await replied([QUESTION, f"{QUESTION} "])
+    assert record.status is RunStatus.SUCCEEDED
+    assert rewriting == Rewriting(QUESTION, None, "the reply changed nothing of the question")
+
+
+@pytest.mark.parametrize("second", [None, EndpointUnavailable("the endpoint cannot be reached")])
+async def test_a_first_attempt_that_changed_nothing_was_an_answer(second: CompletionError | None) -> None:
+    record, rewriting, _ = await replied([QUESTION, second])
+    assert record.status is RunStatus.SUCCEEDED
+    assert rewriting == Rewriting(QUESTION, None, "the reply changed nothing of the question")
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        ([None, None], "the model's reply does not fit its form"),
+        (["", " "], "the model's reply does not fit its form"),
+        (["Who\ud800?"] * 2, "the model's reply does not fit its form"),
+        (EndpointUnavailable("the endpoint cannot be reached"), "the endpoint cannot be reached"),
+    ],
+)
+async def test_no_question_is_a_failure(
+    said: CompletionError | Sequence[str | CompletionError | None], error: str
+) -> None:
+    record, rewriting, _ = await replied(said if isinstance(said, CompletionError) else list(said))
+    assert record.status is RunStatus.FAILED
+    assert (record.error or "").startswith(error)
+    assert rewriting is None

@@ -1,0 +1,152 @@
+"""Who scores passages, and what becomes of those that get no score."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.errors import (
+    ConfigurationError,
+    EmbeddingError,
+    EndpointUnavailable,
+    InvalidReply,
+    ModelNotFound,
+    describe,
+)
+from pgclarify.ledger.completions import Pace
+from pgclarify.model import Passage
+from pgclarify.operations.retrieval.reranking import Rerankers, passage_text
+from pgclarify.operations.trace import Tally
+from pgclarify.protocols import CrossEncoder, Reranker
+from tests.fakes import FakeCrossEncoder, FakeLedger, scripts
+from tests.fakes.completer import ScriptedCompleter
+
+QUESTION = "When did the bridge open?"
+PACE = Pace(first=0.0, longest=0.0)
+
+
+def passages(*contents: str) -> list[Passage]:
+    return [Passage(f"d{number}", number, content) for number, content in enumerate(contents)]
+
+
+async def missing(name: str) -> CrossEncoder:
+    raise ModelNotFound(f"no cross-encoder {name}")
+
+
+async def asking(judge: ScriptedCompleter, ledger: FakeLedger) -> Reranker:
+    reranker = await Rerankers(judge, missing, PACE).get("model", ledger)
+    assert reranker is not None
+    return reranker
+
+
+async def test_signal_needs_no_reranker() -> None:
+    assert await Rerankers(None, missing).get("signal", FakeLedger()) is None
+
+
+async def test_without_a_language_model_none_can_be_asked() -> None:
+    with pytest.raises(ConfigurationError, match="takes a language model: set OPENAI_BASE_URL") as caught:
+        await Rerankers(None, missing).get("model", FakeLedger())
+    assert "start it again; or pass" in describe(caught.value)
+
+
+async def test_any_other_name_is_a_cross_encoder() -> None:
+    with pytest.raises(ModelNotFound, match="cross-encoder small") as caught:
+        await Rerankers(scripts.relevance_judge(), missing).get("small", FakeLedger())
+    said = describe(caught.value)
+    assert 'Pass "signal" or "model"' in said
+    assert "the worker's log" in said
+
+
+async def test_a_model_asked_grades_every_passage_at_once() -> None:
+    judge = scripts.relevance_judge({"one": "0.9", "two": "0.3"})
+    tally = Tally()
+    reranker = await asking(judge, FakeLedger())
+    assert await reranker.score(QUESTION, passages("one", "two", "three"), tally=tally) == [0.9, 0.3, 0.1]
+    assert judge.most_in_flight == 3
+    assert (tally.calls, tally.reused_calls, tally.note) == (3, 0, None)
+
+
+async def test_no_passages_cost_nothing() -> None:
+    judge = scripts.relevance_judge()
+    assert await (await asking(judge, FakeLedger())).score(QUESTION, []) == []
+    assert not judge.calls
+
+
+async def test_equal_passages_and_those_graded_before_are_paid_once() -> None:
+    judge, ledger, tally = scripts.relevance_judge({"one": "0.9"}), FakeLedger(), Tally()
+    reranker = await asking(judge, ledger)
+    assert await reranker.score(QUESTION, passages("one", "one", "two"), tally=tally) == [0.9, 0.9, 0.1]
+    again = await asking(judge, ledger)
+    assert await again.score(QUESTION, passages("two", "one"), tally=tally) == [0.1, 0.9]
+    assert len(judge.calls) == 2
+    assert (tally.calls, tally.reused_calls) == (2, 2)
+
+
+async def test_a_reply_that_does_not_fit_is_asked_for_again() -> None:
+    judge = scripts.relevance_judge({"one": ["great!", "0.7"]})
+    tally = Tally()
+    reranker = await asking(judge, FakeLedger())
+    assert await reranker.score(QUESTION, passages("one", "two"), tally=tally) == [0.7, 0.1]
+    assert len(judge.calls) == 3
+    assert tally.note is None
+
+
+async def test_what_cannot_be_read_comes_last_and_is_noted() -> None:
+    judge = scripts.relevance_judge({"one": "great!"})
+    tally = Tally()
+    reranker = await asking(judge, FakeLedger())
+    unread, worst = await reranker.score(QUESTION, passages("one", "two"), tally=tally)
+    assert 0 < unread < worst
+    assert tally.note == "1 of 2 replies could not be read"
+
+
+async def test_a_model_that_nobody_can_read_is_an_error() -> None:
+    reranker = await asking(scripts.relevance_judge(otherwise="great!"), FakeLedger())
+    with pytest.raises(InvalidReply):
+        await reranker.score(QUESTION, passages("one", "two"))
+
+
+async def test_a_call_that_fails_is_an_error_and_the_others_are_kept() -> None:
+    judge = scripts.relevance_judge({"one": EndpointUnavailable("the endpoint failed")})
+    ledger = FakeLedger()
+    with pytest.raises(EndpointUnavailable):
+        await (await asking(judge, ledger)).score(QUESTION, passages("one", "two"))
+    assert [row.completion is not None for row in ledger.table.rows.values()] == [False, True]
+    assert not ledger.table.leased
+
+
+async def test_a_cross_encoder_reads_passages_with_their_titles() -> None:
+    text = "Old Bridge\nHistory\nThe bridge opened in 1902."
+    encoder = FakeCrossEncoder(scores={(QUESTION, text): 0.8})
+
+    async def get(name: str) -> CrossEncoder:
+        assert name == "some/model"
+        return encoder
+
+    reranker = await Rerankers(None, get).get("some/model", FakeLedger())
+    assert reranker is not None
+    titled = Passage("d1", 1, "The bridge opened in 1902.", title="Old Bridge", heading="Old Bridge > History")
+    assert await reranker.score(QUESTION, [titled, *passages("Cheese.")]) == [0.8, 0.1]
+    assert encoder.calls == [[(QUESTION, text), (QUESTION, "Cheese.")]]
+
+
+async def test_a_cross_encoder_that_does_not_score_is_refused_before_anything_else() -> None:
+    async def get(_: str) -> CrossEncoder:
+        return FakeCrossEncoder(entailed={})
+
+    with pytest.raises(EmbeddingError, match="does not score relevance"):
+        await Rerankers(None, get).get("some/model", FakeLedger())
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "text"),
+    [
+        (None, None, "Text."),
+        ("Bridge", None, "Bridge\nText."),
+        ("Bridge", "Bridge", "Bridge\nText."),
+        ("Bridge", "Bridge > History", "Bridge\nHistory\nText."),
+        (None, "History", "History\nText."),
+        (" ", "", "Text."),
+    ],
+)
+def test_nothing_is_said_twice(title: str | None, heading: str | None, text: str) -> None:
+    assert passage_text(Passage("d1", 1, "Text.", title=title, heading=heading)) == text

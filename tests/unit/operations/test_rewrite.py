@@ -1,0 +1,264 @@
+"""Rewriting: only what is ambiguous, only where something was said, only faithfully, and with a reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pgclarify.algorithms.ambiguity import Reason
+from pgclarify.dialogue import Rewriting
+from pgclarify.errors import EndpointUnavailable, InvalidReply
+from pgclarify.model import RunStatus
+from pgclarify.operations.detect_ambiguity import Detector
+from pgclarify.operations.rewrite import rewrite
+from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeStore, scripts
+
+HISTORY = ["Who painted the Lindvik Altar?", "Ida Holm, in 1903"]
+VAGUE = " Where was  she born?\n"
+CLEAR = "\tWhere was Ida Holm  born? "
+REWRITTEN = "Where was Ida Holm born?"
+
+
+async def carry_out(
+    question=VAGUE, history=HISTORY, rewriter=None, *, store=None, rules=(), classifier=None, **options
+):
+    """One run: the rewriting, its record, and what the model was asked."""
+    store = store or FakeStore()
+    dialogue = FakeDialogueStore(store, rules=rules)
+    run = store.add_run(question, operation="rewrite", settings={"history": list(history)} if history else {})
+    classifier = classifier or FakeClassifier({CLEAR: 0.1}, otherwise=0.9)
+    embedder = FakeEmbedder(**options)
+
+    async def get(_: str) -> FakeEmbedder:
+        return embedder
+
+    await rewrite(run, store, dialogue, Detector(classifier, get), rewriter)
+    return dialogue.rewritings.get(run.run_id), store.runs[run.run_id], dialogue.detections.get(run.run_id)
+
+
+class TestWhatIsNotRewritten:
+    async def test_a_clear_question_comes_back_to_the_byte_without_a_call(self) -> None:
+        model = scripts.rewriter({CLEAR: "What?"})
+        rewriting, record, (detection,) = await carry_out(CLEAR, rewriter=model)
+
+        assert rewriting == Rewriting(CLEAR, was_ambiguous=False, reason=None)
+        assert not detection.is_ambiguous
+        assert (record.status, model.calls) == (RunStatus.SUCCEEDED, [])
+        assert [stage.name for stage in record.stages] == ["detection"]
+
+    @pytest.mark.parametrize("history", [[], ["", " \n"]])
+    async def test_nor_one_before_which_nothing_was_said(self, history) -> None:
+        model = scripts.rewriter({VAGUE: REWRITTEN})
+        rewriting, record, _ = await carry_out(history=history, rewriter=model)
+
+        assert rewriting.rewritten == VAGUE
+        assert rewriting.was_ambiguous
+        assert "nothing was said before" in rewriting.reason
+        assert (record.status, model.calls) == (RunStatus.SUCCEEDED, [])
+
+    async def test_a_rule_makes_a_clear_question_one_that_is_rewritten(self) -> None:
+        model = scripts.rewriter({CLEAR: "Where was the painter Ida Holm born?"})
+        rewriting, _, (detection,) = await carry_out(CLEAR, rewriter=model, rules=[("holm", "lexical", None)])
+
+        assert rewriting.rewritten == "Where was the painter Ida Holm born?"
+        assert detection.kind == "lexical"
+
+
+class Settled(FakeClassifier):
+    """What was said before settles every question, though none stands alone."""
+
+    def judge(self, asked, vectors, **options):
+        return [
+            replace(judged, probability=0.2 if history else 0.9)
+            for judged, (_, history) in zip(super().judge(asked, vectors, **options), asked, strict=True)
+        ]
+
+
+class Unknowing(Settled):
+    """It says why, as the classifier does that is not told what was said before."""
+
+    def judge(self, asked, vectors, **options):
+        said = (
+            Reason("feature", "referential_words", 'it says "she", and nothing before says who or what is meant'),
+            Reason("feature", "length", "it has four words"),
+        )
+        return [replace(judged, reasons=said) for judged in super().judge(asked, vectors, **options)]
+
+
+class TestWhatOnlyTheHistorySettles:
+    async def test_is_rewritten_since_it_will_be_read_alone(self) -> None:
+        model = scripts.rewriter({VAGUE: REWRITTEN})
+        rewriting, _, (detection,) = await carry_out(rewriter=model, classifier=Settled(kind="pragmatic"))
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (REWRITTEN, True)
+        assert (detection.probability, detection.kind) == (0.9, "pragmatic")
+        assert detection.reasons[0].text == (
+            'read alone, it says "she", and does not say what is meant; what was said before may settle it'
+        )
+
+    async def test_what_a_judgement_without_history_says_of_the_history_is_no_reason(self) -> None:
+        _, _, (detection,) = await carry_out(
+            history=["Who wrote Emma?", "Jane Austen."], question="When was she born?", classifier=Unknowing()
+        )
+
+        assert detection.is_ambiguous
+        assert [(reason.name, reason.text) for reason in detection.reasons[1:]] == [("length", "it has four words")]
+
+    async def test_that_nothing_else_spoke_is_no_reason_beside_what_did(self) -> None:
+        class Silent(Settled):
+            def judge(self, asked, vectors, **options):
+                return [replace(judged, reasons=()) for judged in super().judge(asked, vectors, **options)]
+
+        _, _, (detection,) = await carry_out(classifier=Silent(kind="pragmatic"))
+
+        assert [reason.name for reason in detection.reasons] == ["alone"]
+
+    @pytest.mark.parametrize(
+        ("question", "why"), [("What about May?", 'it goes on, with "what about"'), ("Why?", "it leaves something out")]
+    )
+    async def test_a_question_without_a_pronoun_has_reasons_too(self, question, why) -> None:
+        _, _, (detection,) = await carry_out(question, classifier=Settled(kind="pragmatic"))
+
+        assert why in detection.reasons[0].text
+
+    @pytest.mark.parametrize("question", ["And in 1950?", " what about the museum", "Or in May?"])
+    async def test_so_is_one_that_goes_on(self, question) -> None:
+        model = scripts.rewriter({question: None})
+        rewriting, _, _ = await carry_out(question, rewriter=model, classifier=Settled(kind="syntactic"))
+
+        assert rewriting.was_ambiguous
+        assert len(model.calls) == 1
+
+    async def test_unless_it_is_vague_rather_than_pointing_back(self) -> None:
+        model = scripts.rewriter({VAGUE: REWRITTEN})
+        rewriting, _, (detection,) = await carry_out(rewriter=model, classifier=Settled(kind="syntactic"))
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, False)
+        assert (detection.probability, model.calls) == (0.2, [])
+
+
+class TestWithAModel:
+    async def test_the_question_is_rewritten_by_one_call(self) -> None:
+        model = scripts.rewriter({VAGUE: REWRITTEN})
+        rewriting, record, (detection,) = await carry_out(rewriter=model)
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (REWRITTEN, True)
+        assert rewriting.reason
+        assert detection.is_ambiguous
+        assert [call.purpose for call in model.calls] == ["rewriting"]
+        assert [(stage.name, stage.calls, stage.rows, stage.note) for stage in record.stages[1:]] == [
+            ("rewriting", 1, 1, REWRITTEN)
+        ]
+
+    async def test_from_the_last_five_turns(self) -> None:
+        model = scripts.rewriter({VAGUE: None})
+        await carry_out(history=[f"said {number}" for number in range(30)], rewriter=model)
+
+        (asked,) = model.asked("rewriting")
+        assert asked.lines("Turn") == [f"said {number}" for number in range(20, 30)]
+
+    async def test_what_turns_do_not_tell_stays(self) -> None:
+        rewriting, record, _ = await carry_out(rewriter=scripts.rewriter({VAGUE: None}))
+
+        assert rewriting == Rewriting(VAGUE, True, "what was said before does not tell what is meant")
+        assert record.status is RunStatus.SUCCEEDED
+
+    async def test_what_the_model_leaves_as_it_was_stays_to_the_byte(self) -> None:
+        rewriting, _, _ = await carry_out(rewriter=scripts.rewriter({VAGUE: "Where was she born?"}))
+
+        assert rewriting == Rewriting(VAGUE, True, "the model left it as it was")
+
+    @pytest.mark.parametrize(
+        ("reply", "fault"),
+        [
+            ("Where was Ada Holm born?", 'brings in the name "Ada", which nobody said'),
+            ("Ida Holm was born in 1903.", "is no question"),
+            ("Where was Ida Holm born in 1850?", "brings in the number 1850, which nobody said"),
+        ],
+    )
+    async def test_what_is_not_faithful_is_refused_without_another_call(self, reply, fault) -> None:
+        model = scripts.rewriter({VAGUE: reply})
+        rewriting, record, _ = await carry_out(rewriter=model)
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, True)
+        assert f'it {fault}: "{reply}"' in rewriting.reason
+        assert (record.status, len(model.calls)) == (RunStatus.SUCCEEDED, 1)
+
+    @pytest.mark.parametrize("lost", ["1850", '"Blue Night"', "Karl"])
+    async def test_names_numbers_and_quoted_words_of_the_question_must_survive(self, lost) -> None:
+        question = f"Did she know {lost} then?"
+        rewriting, _, _ = await carry_out(question, rewriter=scripts.rewriter({question: "Did Ida Holm know then?"}))
+
+        assert rewriting.rewritten == question
+        assert "has lost" in rewriting.reason
+
+    async def test_a_reply_of_a_wrong_form_is_asked_for_once_more(self) -> None:
+        script: Any = {VAGUE: [["a list"], REWRITTEN]}
+        model = scripts.rewriter(script)
+        rewriting, record, _ = await carry_out(rewriter=model)
+
+        assert rewriting.rewritten == REWRITTEN
+        assert [call.sample for call in model.calls] == [0, 1]
+        assert record.stages[1].calls == 2
+
+    async def test_a_reply_is_not_paid_for_twice(self) -> None:
+        store, model = FakeStore(), scripts.rewriter({VAGUE: REWRITTEN})
+        for _ in range(2):
+            rewriting, record, _ = await carry_out(rewriter=model, store=store)
+
+        assert rewriting.rewritten == REWRITTEN
+        assert len(model.calls) == 1
+        assert record.stages[1].reused_calls == 1
+
+
+class TestWithoutAModel:
+    @pytest.mark.parametrize("question", [VAGUE, "And why?"])
+    async def test_an_ambiguous_question_comes_back_to_the_byte_with_the_reason(self, question) -> None:
+        rewriting, record, _ = await carry_out(question)
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (question, True)
+        assert rewriting.reason.startswith("there is no language model")
+        assert (record.status, record.stop_reason) == (RunStatus.SUCCEEDED, None)
+
+
+class TestTrouble:
+    async def test_a_model_that_is_not_reached_leaves_the_question_and_a_partial_run(self) -> None:
+        model = scripts.rewriter({VAGUE: EndpointUnavailable("the endpoint is down", detail="It said 503.")})
+        rewriting, record, _ = await carry_out(rewriter=model)
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, True)
+        assert "the endpoint is down: It said 503." in rewriting.reason
+        assert (record.status, record.error) == (RunStatus.PARTIAL, None)
+        assert record.stop_reason == "the endpoint is down: It said 503."
+
+    async def test_so_does_one_that_is_not_understood_twice(self) -> None:
+        model = scripts.rewriter({VAGUE: [InvalidReply("it is prose"), InvalidReply("it is prose")]})
+        rewriting, record, _ = await carry_out(rewriter=model)
+
+        assert rewriting.rewritten == VAGUE
+        assert (record.status, len(model.calls)) == (RunStatus.PARTIAL, 2)
+
+    async def test_text_that_no_database_keeps_is_no_question(self) -> None:
+        rewriting, record, _ = await carry_out(rewriter=scripts.rewriter({VAGUE: "Where was Ida Holm\x00 born?"}))
+
+        assert rewriting.rewritten == VAGUE
+        assert record.status is RunStatus.PARTIAL
+
+    async def test_a_question_that_cannot_be_embedded_fails_the_run(self) -> None:
+        rewriting, record, _ = await carry_out(fails_on="born")
+
+        assert rewriting is None
+        assert record.status is RunStatus.FAILED
+
+    async def test_a_lost_run_is_left_alone(self) -> None:
+        class Lost(FakeStore):
+            async def record(self, run):
+                self.cancel(run)
+                return await super().record(run)
+
+        rewriting, record, _ = await carry_out(store=Lost())
+
+        assert rewriting is None
+        assert record.status is RunStatus.CANCELLED

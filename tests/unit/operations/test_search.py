@@ -1,0 +1,162 @@
+"""Retrieval alone, with or without a second look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from pgclarify.errors import EndpointUnavailable, ModelNotFound
+from pgclarify.model import Passage, Run, RunStatus
+from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.operations.search import search
+from pgclarify.protocols import CrossEncoder
+from tests.fakes import FakeCrossEncoder, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord, scripts
+from tests.fakes.completer import ScriptedCompleter
+
+PASSAGES = [Passage(str(number), number, f"passage {number}") for number in range(1, 41)]
+ENCODER = FakeCrossEncoder(scores={("a question", f"passage {number}"): number / 10 for number in range(1, 9)})
+
+
+async def encoder(name: str) -> CrossEncoder:
+    """The only cross-encoder that there is."""
+    if name != "an-encoder":
+        raise ModelNotFound(f"there is no model {name}")
+    return ENCODER
+
+
+class World:
+    """A run of search, and all that it works with."""
+
+    def __init__(self, settings: Mapping[str, object], **corpus: object) -> None:
+        self.store = FakeStore(PASSAGES)
+        self.run: Run = self.store.add_run("a question", operation="search", settings=settings)
+        self.exploration = FakeExplorationStore(self.store, PASSAGES, **corpus)  # type: ignore[arg-type]
+        self.embedder = FakeEmbedder()
+        self.judge: ScriptedCompleter | None = None
+
+    async def search(self) -> RunRecord:
+        await search(self.run, self.store, self.exploration, self.embedder, Rerankers(self.judge, encoder))
+        return self.store.runs[self.run.run_id]
+
+
+def found(record: RunRecord) -> list[int]:
+    return [candidate.passage.passage_id for candidate in record.candidates]
+
+
+def adaptive(**settings: object) -> dict[str, object]:
+    return {"retrieval": "adaptive", "search": "hybrid", "reranker": "signal", "budget": 100, "top_k": 3} | settings
+
+
+class TestPlain:
+    async def test_candidates_are_the_result(self) -> None:
+        world = World({"top_k": 3})
+        record = await world.search()
+        assert (record.status, record.interpretations, record.error) == (RunStatus.SUCCEEDED, [], None)
+        assert [candidate.rank for candidate in record.candidates] == [1, 2, 3]
+        assert record.query == "a question"
+        assert record.query_vector is not None
+        assert np.array_equal(record.query_vector, (await world.embedder.encode(["a question"]))[0])
+        assert (world.exploration.searches, record.stop_reason) == ([], None)
+
+    async def test_lexical_search_embeds_nothing(self) -> None:
+        world = World({"search": "lexical"})
+        record = await world.search()
+        assert (record.status, record.query_vector) == (RunStatus.SUCCEEDED, None)
+        assert world.embedder.calls == []
+
+    @pytest.mark.parametrize("settings", [{}, adaptive()])
+    async def test_a_question_that_cannot_be_embedded_fails(self, settings: dict[str, object]) -> None:
+        world = World(settings)
+        world.embedder = FakeEmbedder(fails_on="question")
+        record = await world.search()
+        assert record.status is RunStatus.FAILED
+        assert record.error
+
+    @pytest.mark.parametrize("settings", [{}, adaptive()])
+    async def test_a_cancelled_search_is_left_quietly(self, settings: dict[str, object]) -> None:
+        world = World(settings)
+        world.store.cancel(world.run)
+        record = await world.search()
+        assert (record.status, record.candidates) == (RunStatus.CANCELLED, [])
+
+
+class TestAdaptive:
+    async def test_a_passage_outside_the_first_ranking_is_found(self) -> None:
+        world = World(adaptive(search="dense"), first=[1, 2], neighbors={1: [8]}, signals={8: 0.9, 2: 0.2, 1: 0.4})
+        record = await world.search()
+        assert [(one.rank, one.passage.passage_id, one.origin, one.via_passage_id) for one in record.candidates] == [
+            (1, 8, "neighbor", 1),
+            (2, 1, "dense", None),
+            (3, 2, "dense", None),
+        ]
+        assert (record.status, record.stop_reason) == (RunStatus.SUCCEEDED, "nothing was left to look at")
+        assert world.exploration.searches == [("a question", "dense", 100, "lexical")]
+
+    async def test_the_budget_is_the_most_that_is_looked_at(self) -> None:
+        world = World(adaptive(budget=2, top_k=10), signals={2: 0.9, 3: 0.99})
+        record = await world.search()
+        assert found(record) == [2, 1]
+        assert record.stop_reason == "the budget of 2 passages is spent"
+
+    @pytest.mark.parametrize("budget", [2, 3, 10, 16])
+    async def test_a_small_budget_leaves_something_for_neighbors(self, budget: int) -> None:
+        world = World(adaptive(budget=budget, search="dense"), neighbors={1: [40]}, signals={1: 0.5, 40: 0.9})
+        assert found(await world.search())[0] == 40
+
+    async def test_a_budget_of_one_is_the_first(self) -> None:
+        assert found(await World(adaptive(budget=1)).search()) == [1]
+
+    async def test_by_both_signals_a_passage_shares_in_what_led_to_it(self) -> None:
+        world = World(adaptive(), first=[1, 2], neighbors={1: [8]}, signals={1: 0.5, 2: 0.6, 8: 0.5})
+        record = await world.search()
+        assert world.exploration.searches[0][3] == "both"
+        assert {one.passage.passage_id: one.score for one in record.candidates} == pytest.approx(
+            {1: 0.4, 2: 0.48, 8: 0.4 + 0.2 * 0.4}
+        )
+
+    @pytest.mark.parametrize(
+        ("method", "reranker", "embedded"),
+        [("lexical", "signal", 1), ("lexical", "an-encoder", 0), ("dense", "an-encoder", 1), ("hybrid", "signal", 1)],
+    )
+    async def test_the_question_is_embedded_if_somebody_needs_it(
+        self, method: str, reranker: str, embedded: int
+    ) -> None:
+        world = World(adaptive(search=method, reranker=reranker))
+        await world.search()
+        assert len(world.embedder.calls) == embedded
+
+    async def test_a_cross_encoder_scores_what_it_is_given(self) -> None:
+        world = World(adaptive(reranker="an-encoder"), first=[1, 2], neighbors={1: [8]})
+        record = await world.search()
+        assert [(one.passage.passage_id, one.score) for one in record.candidates] == [(8, 0.8), (2, 0.2), (1, 0.1)]
+        assert world.exploration.searches == [("a question", "hybrid", 100, None)]
+
+    @pytest.mark.parametrize("reranker", ["model", "no-encoder"])
+    async def test_a_reranker_that_is_not_there(self, reranker: str) -> None:
+        record = await World(adaptive(reranker=reranker)).search()
+        assert (record.status, record.candidates) == (RunStatus.FAILED, [])
+        assert record.error
+
+    async def test_what_was_done_is_told_of_a_search_that_failed(self) -> None:
+        world = World(adaptive(reranker="model"))
+        world.judge = scripts.relevance_judge({"passage 1": EndpointUnavailable("no endpoint")})
+        record = await world.search()
+        assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint")
+        assert [(stage.name, stage.calls) for stage in record.stages] == [("retrieval", 0), ("reranking", 15)]
+
+    async def test_a_passage_that_is_gone_at_the_end_is_left_out(self) -> None:
+        record = await World(adaptive(), first=[1, 2], gone=[1]).search()
+        assert found(record) == [2]
+
+
+class TestReranked:
+    @pytest.mark.parametrize(("budget", "expected"), [(40, [8, 7, 6]), (4, [4, 3, 2])])
+    async def test_the_first_ones_are_scored_again(self, budget: int, expected: Sequence[int]) -> None:
+        world = World({"search": "hybrid", "reranker": "an-encoder", "budget": budget, "top_k": 3}, neighbors={4: [8]})
+        record = await world.search()
+        assert found(record) == expected
+        assert world.exploration.lookups == []
+        assert [(stage.name, stage.batch) for stage in record.stages] == [("retrieval", None), ("reranking", 1)]
+        assert record.stop_reason is None

@@ -1,0 +1,56 @@
+"""What a run is said to have done."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from pgclarify.model import Completion
+from pgclarify.operations.trace import Trace
+
+REPLY = Completion("yes", prompt_tokens=10, completion_tokens=2, latency_ms=1.0)
+
+
+def test_a_stage_says_what_it_came_to() -> None:
+    trace = Trace()
+    before = datetime.now(UTC)
+    with trace.stage("judgement", batch=2, step_ordinal=3) as tally:
+        tally.rows = 4
+        tally.note = "a note"
+        tally.count(REPLY, is_reused=False)
+        tally.count(REPLY, is_reused=False)
+        tally.count(REPLY, is_reused=True)
+    (stage,) = trace.stages
+    assert (stage.name, stage.batch, stage.step_ordinal, stage.rows, stage.note) == ("judgement", 2, 3, 4, "a note")
+    # What was there costs nothing, but what it had cost is told besides.
+    assert (stage.calls, stage.reused_calls, stage.prompt_tokens, stage.completion_tokens) == (2, 1, 20, 4)
+    assert (stage.reused_prompt_tokens, stage.reused_completion_tokens, stage.model_ms) == (10, 2, 3.0)
+    assert before <= stage.started_at <= datetime.now(UTC)
+    assert stage.duration_ms >= 0
+
+
+def test_a_stage_that_fails_is_told_of_with_what_it_had_done() -> None:
+    trace = Trace()
+    with pytest.raises(ValueError, match="too late"), trace.stage("reranking") as tally:
+        tally.count(REPLY, is_reused=False)
+        raise ValueError("too late")
+    (stage,) = trace.stages
+    assert (stage.name, stage.calls, stage.rows) == ("reranking", 1, None)
+
+
+def test_stages_that_overlap_stand_in_the_order_in_which_they_began() -> None:
+    trace = Trace()
+    first, second = trace.stage("relaxation"), trace.stage("judgement")
+    with first:
+        second.__enter__()
+        assert trace.stages == []
+    assert [stage.name for stage in trace.stages] == ["relaxation"]
+    second.__exit__(None, None, None)
+    with trace.stage("consolidation"):
+        pass
+    assert [stage.name for stage in trace.stages] == ["relaxation", "judgement", "consolidation"]
+
+
+def test_there_is_no_reason_to_stop_at_first() -> None:
+    assert (Trace().stages, Trace().stop_reason) == ([], None)

@@ -1,0 +1,151 @@
+"""Sampled answers, and what it takes for two of them to mean the same."""
+
+import pytest
+
+from pgclarify.errors import EmbeddingError, EndpointUnavailable, InvalidReply
+from pgclarify.ledger.calls import Calls, OutOfCalls
+from pgclarify.ledger.completions import Pace
+from pgclarify.model import Passage
+from pgclarify.operations.investigation.entailment import ModelEntailment
+from pgclarify.operations.investigation.uncertainty import Samples, SemanticEquivalence, draw_samples
+from pgclarify.operations.trace import Tally
+from tests.fakes import FakeEntailment, FakeLedger, scripts
+from tests.fakes.completer import ScriptedCompleter
+
+QUESTION = "Where was Ida Holm born?"
+PASSAGES = [Passage("a", 1, "Ida Holm was born in Ortval.")]
+UNREADABLE = InvalidReply("a reply has the wrong form")
+PACE = Pace(first=0.001, longest=0.001)
+
+
+def calls(investigator: ScriptedCompleter, most: int = 10) -> Calls:
+    return Calls(FakeLedger(), investigator, most=most, pace=PACE)
+
+
+async def sampled(*said: object, entailment: FakeEntailment | None = None) -> Samples:
+    investigator = scripts.investigator(samples={QUESTION: list(said)})  # type: ignore[arg-type]
+    return await draw_samples(
+        QUESTION,
+        PASSAGES,
+        samples=len(said),
+        calls=calls(investigator),
+        equivalence=SemanticEquivalence(entailment or FakeEntailment()),
+        tally=Tally(),
+    )
+
+
+async def test_answers_are_grouped_by_two_way_entailment():
+    both = [("Ortval", "in Ortval"), ("in Ortval", "Ortval")]
+    drawn = await sampled("Ortval", "Lindvik", "in Ortval", entailment=FakeEntailment(both))
+    assert drawn == Samples(("Ortval", "Lindvik", "in Ortval"), ((0, 2), (1,)))
+
+
+async def test_one_way_is_not_enough():
+    drawn = await sampled("in May 1902", "in 1902", entailment=FakeEntailment([("in May 1902", "in 1902")]))
+    assert drawn.sets == ((0,), (1,))
+
+
+async def test_what_is_written_alike_is_not_judged():
+    entailment = FakeEntailment()
+    drawn = await sampled("Ortval", "ORTVAL.", "\u201cOrtval\u201d", "Lindvik", entailment=entailment)
+    assert drawn.sets[0][:2] == (0, 1)
+    ((_, pairs),) = entailment.calls
+    # Of three wordings each ordered pair, once.
+    assert len(pairs) == len(set(pairs)) == 6
+    assert ("Ortval", "ORTVAL.") not in pairs
+
+
+async def test_not_here_agrees_with_nothing_and_is_never_judged():
+    entailment = FakeEntailment()
+    drawn = await sampled(None, "Ortval", None, "Ortval", entailment=entailment)
+    assert drawn.sets == ((1, 3), (0,), (2,))
+    assert entailment.calls == [(QUESTION, [])]
+
+
+async def test_what_cannot_be_read_agrees_with_nothing():
+    drawn = await sampled("Ortval", UNREADABLE, "Ortval")
+    assert drawn == Samples(("Ortval", None, "Ortval"), ((0, 2), (1,)))
+
+
+async def test_nothing_that_can_be_read_is_an_error():
+    with pytest.raises(InvalidReply):
+        await sampled(UNREADABLE, UNREADABLE)
+
+
+async def test_a_call_that_failed_is_an_error():
+    with pytest.raises(EndpointUnavailable):
+        await sampled("Ortval", EndpointUnavailable("no"), "Ortval")
+
+
+async def test_a_judge_that_fails_is_an_error():
+    with pytest.raises(EmbeddingError):
+        await sampled("Ortval", "Lindvik", entailment=FakeEntailment(error=EmbeddingError("no")))
+
+
+async def test_groups_are_the_rows_of_the_stage():
+    investigator = scripts.investigator(samples={QUESTION: ["Ortval", "Lindvik"]})
+    tally = Tally()
+    await draw_samples(
+        QUESTION,
+        PASSAGES,
+        samples=2,
+        calls=calls(investigator),
+        equivalence=SemanticEquivalence(FakeEntailment()),
+        tally=tally,
+    )
+    assert (tally.rows, tally.calls) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"), [("Ortval", 3 / 4), ("Lindvik", 2 / 4), ("Copenhagen", 1 / 4), ("ortval.", 3 / 4)]
+)
+async def test_the_share_of_an_answer_counts_itself(answer: str, expected: float):
+    drawn = Samples(("Ortval", "Ortval", "Lindvik"), ((0, 1), (2,)))
+    assert await SemanticEquivalence(FakeEntailment()).share(QUESTION, drawn, answer, Tally()) == expected
+
+
+async def test_answers_agree_if_each_entails_the_other():
+    both = FakeEntailment([("Ortval", "in Ortval"), ("in Ortval", "Ortval")])
+    assert await SemanticEquivalence(both).agree(QUESTION, "Ortval", "in Ortval", Tally())
+    assert not await SemanticEquivalence(FakeEntailment([("Ortval", "in Ortval")])).agree(
+        QUESTION, "Ortval", "in Ortval", Tally()
+    )
+
+
+async def test_what_a_model_as_judge_is_asked_is_taken_from_the_calls_of_the_run():
+    judge = scripts.entailment_judge(otherwise="yes")
+    limited = calls(scripts.investigator(), most=3)
+    equivalence = SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited))
+    assert await equivalence.agree(QUESTION, "Ortval", "in Ortval", Tally())
+    # Two of three are gone, one for each direction, and one is not enough for the next pair.
+    assert limited.left == 1
+    with pytest.raises(OutOfCalls):
+        await equivalence.agree(QUESTION, "Ortval", "at Ortval", Tally())
+    assert (limited.left, limited.were_short, len(judge.calls)) == (1, True, 2)
+
+
+async def test_calls_that_failed_are_gone():
+    judge = scripts.entailment_judge({"Ortval > in Ortval": EndpointUnavailable("no")})
+    limited = calls(scripts.investigator())
+    with pytest.raises(EndpointUnavailable):
+        await SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited)).agree(
+            QUESTION, "Ortval", "in Ortval", Tally()
+        )
+    assert limited.left == 8
+
+
+@pytest.mark.parametrize(("most", "asked"), [(3, 3), (2, 2)])
+async def test_a_second_try_takes_a_call_too(most: int, asked: int):
+    judge = scripts.entailment_judge({"Ortval > in Ortval": ["perhaps", "yes"]}, otherwise="yes")
+    limited = calls(scripts.investigator(), most=most)
+    equivalence = SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited))
+    # Without one for it, what cannot be read is held to be different.
+    assert await equivalence.agree(QUESTION, "Ortval", "in Ortval", Tally()) is (most == 3)
+    assert (len(judge.calls), limited.left) == (asked, 0)
+
+
+def test_calls_that_are_kept_cannot_be_taken_meanwhile():
+    limited = calls(scripts.investigator(), most=5)
+    with limited.keeping(2), limited.keeping(1):
+        assert (limited.left, limited.take(3), limited.take(2)) == (2, False, True)
+    assert limited.left == 3
