@@ -11,7 +11,7 @@ import statistics
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,10 @@ from benchmarks import made_up, product
 from benchmarks.figures import Figure, show, step
 from pgclarify.database import ExplorationTables, Presence, Runs, RunTables, open_pool
 from pgclarify.model import Run
+from pgclarify.operations.context import RunContext
 from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
-from pgclarify.operations.trace import Trace
+from pgclarify.protocols import ExplorationStore
+from tests.fakes.context import context_of
 
 PASSAGES = 50_000
 _CORPUS = "made up, linked"
@@ -93,7 +95,9 @@ async def _ask(
             await RunTables(runs, run).retrieve(run, question, vector)
             searching.append(time.perf_counter() - started)
             timed = _Timed(ExplorationTables(runs))
-            new += await _explore(await _start(runs, explored), question, vector, timed)
+            run = await _start(runs, explored)
+            context = context_of(run, RunTables(runs, run), passages=cast(ExplorationStore, timed))
+            new += await _explore(context, question, vector)
             exploring.append(sum(map(sum, timed.seconds.values())))
             for name, seconds in timed.seconds.items():
                 statements[name].append(sum(seconds))
@@ -113,16 +117,13 @@ async def _start(runs: Runs, run_id: int) -> Run:
     return run
 
 
-async def _explore(run: Run, question: str, vector: NDArray[np.float32], store: Any) -> int:
+async def _explore(context: RunContext, question: str, vector: NDArray[np.float32]) -> int:
     """Explore as `search` does; how many passages were come to through the graph alone."""
-    trace = Trace()
     query = Query(question, vector, "hybrid", "both")
-    first = await find_first(run, query, store=store, depth=_BUDGET, trace=trace)
-    explored = await explore_passages(
-        run, query, store=store, first=first, scorer=by_signal, budget=_BUDGET, trace=trace
-    )
+    first = await find_first(context, query, depth=_BUDGET)
+    explored = await explore_passages(context, query, first=first, scorer=by_signal, budget=_BUDGET)
     assert len(explored) == _BUDGET
-    await store.record_candidates(run, explored[:_TOP_K])
+    await context.stores.passages.record_candidates(context.run, explored[:_TOP_K])
     found = {one.passage.passage_id for one in first}
     return sum(one.passage.passage_id not in found for one in explored)
 

@@ -39,7 +39,7 @@ from pgclarify.errors import CompletionError
 from pgclarify.ledger.calls import Calls
 from pgclarify.ledger.completions import Pace
 from pgclarify.model import Candidate, Run, RunStatus
-from pgclarify.operations.investigate import investigate
+from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.judging.proof import prove
 from pgclarify.operations.retrieval.reranking import Rerankers
@@ -49,6 +49,7 @@ from pgclarify.protocols import Embedder, StepStore
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.steps import Finding, Step
+from tests.fakes.context import context_of
 
 _CORPUS = "musique"
 _LINKED_AT_ONCE = 2000
@@ -142,16 +143,18 @@ class _Asking:
         run = await self._start("select pgclarify.submit_investigation(%s, %s, %s) as id", row["question"], options)
         tables = MeteredTables(self._runs, run)
         steps = _KeptSteps(StepTables(self._runs))
-        await investigate(
+        context = context_of(
             run,
             tables,
-            ExplorationTables(self._runs),
-            steps,
             self._chat,
-            self._embedder,
+            passages=ExplorationTables(self._runs),
+            steps=steps,
+            embedder=self._embedder,
             rerankers=Rerankers(None, self._cross_encoders.get),
             entailments=Entailments(None, self._cross_encoders.get),
+            pace=Pace(),
         )
+        await execute(context)
         with product.connect(self._dsn) as connection:
             statement = "select status, error from pgclarify.run where run_id = %s"
             (ended,) = connection.execute(statement, [run.run_id]).fetchall()

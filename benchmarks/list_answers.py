@@ -38,22 +38,24 @@ from benchmarks.kept import MeteredTables
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms import find_variant
 from pgclarify.algorithms.metrics import answer_set_scores, cover_exact_match, covered_answers
-from pgclarify.database import ExplorationTables, Presence, Runs, open_pool
+from pgclarify.database import ExplorationTables, Presence, Runs, RunTables, open_pool
 from pgclarify.dialogue import ListedAnswer
 from pgclarify.embedding import load_embedder
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.ledger.calls import Calls
 from pgclarify.ledger.completions import Pace
 from pgclarify.model import Candidate, Run, RunStatus
+from pgclarify.operations.context import RunContext
+from pgclarify.operations.execution import execute
 from pgclarify.operations.judging.proof import prove_told
-from pgclarify.operations.list_answers import cut_evidence, list_answers
+from pgclarify.operations.list_answers import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage
-from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.operations.trace import Tally, Trace
+from pgclarify.operations.trace import Tally
 from pgclarify.protocols import Embedder
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.steps import Finding
+from tests.fakes.context import context_of
 
 _CORPUS = "ambignq"
 _ROUNDS = "answers one by one"
@@ -120,19 +122,22 @@ class _Asking:
     async def rounds(self, row: Mapping[str, Any]) -> list[Told]:
         run, tables, shown = await self._start(row)
         answers = _KeptAnswers()
-        await list_answers(
-            run,
-            tables,
-            ExplorationTables(self._runs),
-            answers,  # type: ignore[arg-type]  # of a DialogueStore, this is what a listing needs
-            self._chat,
-            self._embedder,
-            rerankers=Rerankers(None, _no_encoder),
-        )
+        await execute(self._context(run, tables, answers))
         if tables.status is RunStatus.FAILED:
             raise RuntimeError(tables.reason)
         listed = [answer.answer for _, answer in sorted(answers.answers.items())]
         return [self._told(row, _ROUNDS, listed, tables, tables.reason, shown)]
+
+    def _context(self, run: Run, tables: RunTables, answers: _KeptAnswers | None = None) -> RunContext:
+        return context_of(
+            run,
+            tables,
+            self._chat,
+            passages=ExplorationTables(self._runs),
+            dialogue=answers,  # type: ignore[arg-type]  # of a DialogueStore, this is what a listing needs
+            embedder=self._embedder,
+            pace=Pace(),
+        )
 
     async def at_once(self, row: Mapping[str, Any], count: int | None) -> list[Told]:
         run, tables, shown = await self._start(row)
@@ -184,14 +189,11 @@ class _Asking:
                     break
                 # Answered before, by a benchmark that did not come to write it down.
                 connection.execute("delete from pgclarify.run where run_id = %s", [submitted["id"]])
-        run = replace(run, settings=settings)
-        found = await FirstStage(run, ExplorationTables(self._runs), self._embedder, None, Trace()).rank(run.question)
+        run = replace(run, operation="list_answers", settings=settings)
+        tables = _Ended(self._runs, run)
+        found = await FirstStage(self._context(run, tables), self._embedder, None).rank(run.question)
         candidates = [Candidate(rank, one.passage, one.score, one.origin) for rank, one in enumerate(found, start=1)]
-        return run, _Ended(self._runs, run), cut_evidence(candidates, self._given.evidence_tokens)
-
-
-async def _no_encoder(name: str) -> Any:
-    raise NotImplementedError(f"nothing is reranked by {name}")
+        return run, tables, cut_evidence(candidates, self._given.evidence_tokens)
 
 
 def _is_proven(finding: Finding, shown: Sequence[Candidate], question: str) -> bool:

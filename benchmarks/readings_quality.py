@@ -11,7 +11,7 @@ import asyncio
 import statistics
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,13 @@ from benchmarks import product
 from benchmarks.figures import step
 from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
-from pgclarify.database import ExplorationTables, Presence, Runs, open_pool
+from pgclarify.database import ExplorationTables, Presence, Runs, RunTables, open_pool
 from pgclarify.embedding.registry import Embedders
 from pgclarify.operations.ambiguity.readings import count_readings
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 from tests import openai_server
+from tests.fakes.context import context_of
 
 _TOP_K = 8
 NO_ANSWER = "No answer"
@@ -94,7 +95,11 @@ async def signals(dsn: str, asked: Sequence[Group], top_k: int) -> dict[str, lis
                     for run_id in _submit(dsn, group):
                         run = await runs.start(run_id)
                         assert run is not None
-                        readings = await count_readings(run, run.question, exploration, verifier, embedder, top_k)
+                        run = replace(run, settings={**run.settings, "top_k": top_k})
+                        context = context_of(
+                            run, RunTables(runs, run), verifier, passages=exploration, embedder=embedder
+                        )
+                        readings = await count_readings(context)
                         (vector,) = await embedder.encode([run.question])
                         passages = await exploration.find_passages(run, run.question, vector, method="hybrid", depth=2)
                         texts = [

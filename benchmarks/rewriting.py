@@ -40,13 +40,14 @@ from pgclarify.algorithms.faithfulness import find_fault
 from pgclarify.dialogue import Rewriting
 from pgclarify.embedding import load_embedder
 from pgclarify.model import Completion, CompletionRequest
-from pgclarify.operations.detect_ambiguity import Detector
-from pgclarify.operations.rewrite import rewrite
+from pgclarify.operations.ambiguity.detector import Detector
+from pgclarify.operations.execution import execute
 from pgclarify.prompts.rewriting import rewriting as rewriting_prompt
 from pgclarify.protocols import Begin, Embedder
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from tests.fakes import FakeDialogueStore, FakeStore
+from tests.fakes.context import context_of
 from training.splits import coqa_group, is_for_training
 
 _LEAST_LIKENESS: Final = 0.6
@@ -141,7 +142,7 @@ async def _rewrite(
     dialogue = FakeDialogueStore(store)
     run = store.add_run(question, operation="rewrite", settings={"history": list(history)})
     started = time.perf_counter()
-    await rewrite(run, store, dialogue, detector, chat)
+    await execute(context_of(run, store, chat, chat=chat, dialogue=dialogue, detector=detector))
     return dialogue.rewritings[run.run_id], time.perf_counter() - started
 
 

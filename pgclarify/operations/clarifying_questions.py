@@ -5,89 +5,48 @@ Source: AT-CoT, §3.2 and §4.2. What is checked against a corpus is ours: docs/
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
 from pgclarify.dialogue import ClarifyingQuestion, Form, PromptScheme, ProposedQuestion
-from pgclarify.errors import CompletionError, EmbeddingError, InvalidReply, RunLost, describe
+from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.language.numbers import counted
 from pgclarify.language.questions import proposes_same
-from pgclarify.ledger.completions import Pace, ask_one
-from pgclarify.model import Run, RunStatus, StopCode
+from pgclarify.ledger.completions import ask_one
+from pgclarify.model import RunStatus, StopCode
+from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.answerability import Answerability, AnswerabilityCheck
-from pgclarify.operations.trace import Trace
 from pgclarify.prompts.clarifying_questions import clarifying_questions
-from pgclarify.protocols import Completer, DialogueStore, Embedder, ExplorationStore, RunStore
-
-_logger = logging.getLogger(__name__)
-_PACE = Pace()
 
 
-async def propose_questions(
-    run: Run,
-    store: RunStore,
-    exploration: ExplorationStore,
-    dialogue: DialogueStore,
-    chat: Completer,
-    embedder: Embedder | None,
-    *,
-    pace: Pace = _PACE,
-) -> None:
-    """Carry out a run whose operation is "clarifying_questions".
+async def propose_questions(context: RunContext) -> Ending:
+    """Propose clarifying questions.
 
-    One call proposes; with an embedder, each reformulation is checked against the corpus. It succeeds also if nothing
-    is left that could be answered; is partial if passages could not be judged; and fails if nothing was proposed. A run
-    that was cancelled or taken over meanwhile is left alone, without an error.
+    One call proposes; unless settings["check"] is none, each reformulation is checked against the run's corpus, if it
+    has one. It succeeds also if nothing is left that could be answered; is partial if passages could not be judged; and
+    fails if nothing was proposed.
 
     Args:
-        run: The run; settings: scheme, form, count, history (absent if there is none), check; search and top_k if there
-            is an embedder. With check drop, what no document answers is left out.
-        store: Its tables and the ledger.
-        exploration: Where the passages are, and where the candidates go.
-        dialogue: Where the questions go.
-        chat: The language model: it proposes, and judges passages.
-        embedder: The corpus's model; None if nothing is to be checked.
-        pace: How often to look for replies that other runs are paying for.
-
-    Raises:
-        DatabaseError: If the store fails.
+        context: The run; settings: scheme, form, count, history (absent if there is none), check; search and top_k if
+            it is checked. With check drop, what no document answers is left out.
     """
-    proposing = _Proposing(run, store, dialogue, chat, pace)
-    check = None
-    if embedder is not None:
-        check = AnswerabilityCheck(
-            run,
-            ledger=store,
-            passages=exploration,
-            completer=chat,
-            embedder=embedder,
-            trace=proposing.trace,
-            pace=pace,
-        )
-    try:
-        try:
-            await proposing.carry_out(check)
-        except (CompletionError, EmbeddingError) as error:
-            await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=proposing.trace.stages)
-    except RunLost as lost:
-        _logger.info("run %d was left: %s", run.run_id, lost.message)
+    run = context.run
+    is_checked = run.corpus_id is not None and run.settings["check"] != "none"
+    check = AnswerabilityCheck(context, await context.embedder()) if is_checked else None
+    return await _Proposing(context).carry_out(check)
 
 
 class _Proposing:
     """One run of clarifying_questions, and what it works with."""
 
-    def __init__(self, run: Run, store: RunStore, dialogue: DialogueStore, chat: Completer, pace: Pace) -> None:
-        self.trace = Trace()
-        self._run = run
-        self._store = store
-        self._dialogue = dialogue
-        self._chat = chat
-        self._pace = pace
-        self._scheme = PromptScheme(run.settings["scheme"])
-        self._form = Form(run.settings["form"])
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._run = context.run
+        self._trace = context.trace
+        self._scheme = PromptScheme(self._run.settings["scheme"])
+        self._form = Form(self._run.settings["form"])
 
-    async def carry_out(self, check: AnswerabilityCheck | None) -> None:
+    async def carry_out(self, check: AnswerabilityCheck | None) -> Ending:
         proposed = await self._propose()
         checkable = [place for place, one in enumerate(proposed) if one.reformulation is not None]
         checks: dict[int, Answerability] = {}
@@ -100,28 +59,20 @@ class _Proposing:
             if self._run.settings["check"] != "drop" or place not in checks or checks[place].is_answerable is not False
         ]
         if not kept:
-            self.trace.stop_reason = f"no document answers any of {counted(len(proposed), 'proposal')}"
-            self.trace.stop_code = StopCode.NOT_ANSWERED
+            self._trace.stop_reason = f"no document answers any of {counted(len(proposed), 'proposal')}"
+            self._trace.stop_code = StopCode.NOT_ANSWERED
         elif len(kept) < len(proposed):
             left_out = counted(len(proposed) - len(kept), "proposal")
-            self.trace.stop_reason = f"{left_out} left out that no document answers"
+            self._trace.stop_reason = f"{left_out} left out that no document answers"
         questions = [
             ClarifyingQuestion(ordinal, one)
             if checked is None
             else ClarifyingQuestion(ordinal, one, checked.is_answerable, checked.citations)
             for ordinal, (one, checked) in enumerate(kept, start=1)
         ]
-        await self._dialogue.record_clarifying_questions(self._run, questions)
+        await self._context.stores.dialogue.record_clarifying_questions(self._run, questions)
         has_errors = any(checked.errors for checked in checks.values())
-        await self._store.finish_run(
-            self._run,
-            RunStatus.PARTIAL if has_errors else RunStatus.SUCCEEDED,
-            [],
-            None,
-            stages=self.trace.stages,
-            stop_reason=self.trace.stop_reason,
-            stop_code=self.trace.stop_code,
-        )
+        return Ending(RunStatus.PARTIAL if has_errors else RunStatus.SUCCEEDED)
 
     async def _propose(self) -> list[ProposedQuestion]:
         """Ask the model, and once more if its reply cannot be used.
@@ -137,8 +88,9 @@ class _Proposing:
             form=self._form,
             count=settings["count"],
         ).then(self._fit)
-        with self.trace.stage("questioning") as tally:
-            answer = await ask_one(self._store, self._chat, call, pace=self._pace, tally=tally)
+        with self._trace.stage("questioning") as tally:
+            context = self._context
+            answer = await ask_one(context.store, context.models.completer, call, pace=context.pace, tally=tally)
             value = answer.value
             if isinstance(value, CompletionError):
                 raise value

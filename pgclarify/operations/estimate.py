@@ -7,18 +7,18 @@ a model's grades if all of them were. From there on it is taken as it is, and ca
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from pgclarify.errors import ConfigurationError, EmbeddingError, InvalidReply, RunLost, describe
+from pgclarify.errors import InvalidReply
 from pgclarify.estimated import Prospect
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.expectations import Expectations, Known
-from pgclarify.model import Found, ModelCall, Reading, Run, RunStatus, StopCode
-from pgclarify.operations.clarification.one_pass import READ_TOKENS, Gate, answer_call
-from pgclarify.operations.detect_ambiguity import summarize
+from pgclarify.model import Found, ModelCall, Reading, StopCode
+from pgclarify.operations.ambiguity.detector import summarize
+from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call
+from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.proof import Proven
 from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.list_answers import cut_evidence
@@ -26,80 +26,45 @@ from pgclarify.operations.missing_models import no_language_model
 from pgclarify.operations.retrieval.exploration import Query, other_signal
 from pgclarify.operations.retrieval.first_stage import RERANKED, ranked
 from pgclarify.operations.retrieval.reranking import UNREAD
-from pgclarify.operations.trace import Trace
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.relevance import relevance
-from pgclarify.protocols import Completer, Embedder, EstimateStore, RunStore
-
-_logger = logging.getLogger(__name__)
+from pgclarify.protocols import Embedder
 
 # So many passages are read at once, but those of one question in any case.
 _PASSAGES_AT_ONCE: Final = 1000
 _EXTRACTIVE: Final = "extractive"
 
 
-async def estimate(
-    run: Run,
-    store: RunStore,
-    estimates: EstimateStore,
-    completer: Completer,
-    embedder: Embedder,
-    *,
-    gate: Gate,
-) -> None:
-    """Carry out a run whose operation is "estimate": what clarifying its questions would ask is its result.
+async def estimate(context: RunContext) -> Ending:
+    """Estimate what clarifying a run's questions would ask; that is its result.
 
-    It succeeds, or fails if a question could not be embedded, or a model is to grade passages and there is none. A run
-    that was cancelled or taken over meanwhile is left alone, without an error.
+    It succeeds, or fails if a question could not be embedded, or a model is to grade passages and there is none.
 
     Args:
-        run: The run; its question is an array of questions in JSON, each once. Its settings are those of the runs of
-            clarify that are estimated, and more that is not looked at here.
-        store: Where the end is noted.
-        estimates: Where passages and ledger are, and where the result goes.
-        completer: Who would judge.
-        embedder: The corpus's model.
-        gate: What would decide which way a question goes; its language model would grade passages, too.
-
-    Raises:
-        DatabaseError: If the store fails.
+        context: The run; its question is an array of questions in JSON, each once. Its settings are those of the runs
+            of clarify that are estimated, and more that is not looked at here.
     """
-    trace = Trace()
-    survey = _Survey(run, estimates, completer, embedder, gate, trace)
-    try:
-        try:
-            prospect = await survey.carry_out(json.loads(run.question))
-        except (ConfigurationError, EmbeddingError) as error:
-            await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
-        else:
-            await estimates.record_estimate(run, prospect)
-            await store.finish_run(run, RunStatus.SUCCEEDED, [], None, stages=trace.stages)
-    except RunLost as lost:
-        _logger.info("run %d was left: %s", run.run_id, lost.message)
+    survey = _Survey(context, await context.embedder())
+    prospect = await survey.carry_out(json.loads(context.run.question))
+    await context.stores.estimates.record_estimate(context.run, prospect)
+    return Ending()
 
 
 class _Survey:
     """One estimate, and what it works with."""
 
-    def __init__(
-        self,
-        run: Run,
-        estimates: EstimateStore,
-        completer: Completer,
-        embedder: Embedder,
-        gate: Gate,
-        trace: Trace,
-    ) -> None:
-        self._run = run
-        self._estimates = estimates
-        self._completer = completer
+    def __init__(self, context: RunContext, embedder: Embedder) -> None:
+        self._context = context
+        self._run = context.run
+        self._trace = context.trace
+        self._estimates = context.stores.estimates
+        self._completer = context.models.completer
+        self._chat = context.models.chat
         self._embedder = embedder
-        self._gate = gate
-        self._trace = trace
-        self._expected = Expectations(run, estimates, completer)
+        self._expected = Expectations(self._run, self._estimates, self._completer)
         self._at_most = 0
         self._passages = 0
-        settings = run.settings
+        settings = self._run.settings
         self._method: str = settings["search"]
         self._top_k: int = settings["top_k"]
         self._budget: int = settings.get("budget", self._top_k)
@@ -109,7 +74,7 @@ class _Survey:
 
     async def carry_out(self, questions: Sequence[str]) -> Prospect:
         """Look at questions, one group after the other."""
-        if self._reranker == "model" and self._gate.chat is None:
+        if self._reranker == "model" and self._chat is None:
             raise no_language_model(
                 'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
             )
@@ -128,7 +93,7 @@ class _Survey:
 
     def _most_calls(self, question: str) -> int:
         """Bound the calls of any question, whichever way it goes."""
-        answers = self._asks_back and self._gate.chat is not None
+        answers = self._asks_back and self._chat is not None
         return answers + self._most_to_clarify(question)
 
     def _most_to_clarify(self, question: str) -> int:
@@ -146,9 +111,9 @@ class _Survey:
     async def _clear(self, questions: Sequence[str]) -> frozenset[str]:
         """Tell which questions one pass would be tried for. No language model has a part in that."""
         with self._trace.stage("detection") as tally:
-            detections = await self._gate.detector.detect(
+            detections = await self._context.models.detector.detect(
                 self._run,
-                self._gate.dialogue,
+                self._context.stores.dialogue,
                 [(question, ()) for question in questions],
                 self._run.settings.get("threshold"),
             )
@@ -158,7 +123,7 @@ class _Survey:
 
     async def _answer(self, questions: Sequence[str]) -> list[str]:
         """Count one call for each clear question; those come back that would have to be clarified after it."""
-        if self._gate.chat is None or not questions:
+        if self._chat is None or not questions:
             return list(questions)
         rankings, _ = await self._rank(questions, questions, depth=self._top_k)
         shown = {

@@ -5,37 +5,28 @@ Source: SUNAR, §3 and Algorithm 1; self-ask, Press et al., 2023. docs/methods/i
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 
 from pgclarify.errors import (
     CompletionError,
-    ConfigurationError,
-    EmbeddingError,
     EndpointUnavailable,
     InvalidReply,
-    RunLost,
     describe,
 )
 from pgclarify.language.numbers import counted
 from pgclarify.language.questions import asks_same, stands_alone
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
-from pgclarify.ledger.completions import Pace
-from pgclarify.model import ModelCall, Run, RunStatus, StopCode
+from pgclarify.model import ModelCall, RunStatus, StopCode
+from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.investigation.answering import StepAnswerer
 from pgclarify.operations.investigation.conclusion import Chain, Conclusion
-from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.investigation.gathering import Gatherer
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.proof import is_told
-from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.operations.trace import Trace
 from pgclarify.prompts.investigation import follow_up
-from pgclarify.protocols import Completer, Embedder, ExplorationStore, RunStore, StepStore
+from pgclarify.protocols import Embedder
 from pgclarify.steps import FollowUp, Step, StepKind, StepOutcome
 
-_logger = logging.getLogger(__name__)
-_PACE = Pace()
 # The least cosine at which a question in other words counts as one that was asked before: all-MiniLM-L6-v2 gives "the
 # father of" and "the mother of" 0.94.
 _REPEATED = 0.96
@@ -43,68 +34,28 @@ _REPEATED = 0.96
 _UNANSWERED = 2
 
 
-async def investigate(
-    run: Run,
-    store: RunStore,
-    exploration: ExplorationStore,
-    steps: StepStore,
-    chat: Completer,
-    embedder: Embedder,
-    *,
-    rerankers: Rerankers,
-    entailments: Entailments,
-    pace: Pace = _PACE,
-) -> None:
-    """Carry out a run whose operation is "investigate", from its question to its conclusion.
+async def investigate(context: RunContext) -> Ending:
+    """Investigate a run's question, step by step, up to the conclusion.
 
     It succeeds if it came to a conclusion, also to "not in this corpus"; is partial if calls failed or ran out on the
-    way; and fails if the model could not be reached, or nothing could be embedded. A run that was cancelled or taken
-    over meanwhile is left alone, without an error: calls in flight are cancelled, leases given back, nothing more is
-    written.
+    way; and fails if the model could not be reached, or nothing could be embedded.
 
     Args:
-        run: The run; settings: search, reranker, top_k, budget, batch, max_steps, max_calls, samples, penalty,
+        context: The run; settings: search, reranker, top_k, budget, batch, max_steps, max_calls, samples, penalty,
             reasoner, entailment.
-        store: Its tables and the ledger.
-        exploration: Where the passages are, and where the candidates go.
-        steps: Where the steps go.
-        chat: The language model.
-        embedder: The corpus's model.
-        rerankers: Makes the reranker of the settings.
-        entailments: Makes the judge of answers that the settings name.
-        pace: How often to look for replies that other runs are paying for.
-
-    Raises:
-        DatabaseError: If the store fails.
 
     Source: SUNAR, Algorithm 1 and §3.2.
     """
-    trace = Trace()
-    try:
-        try:
-            calls = Calls(store, chat, most=run.settings["max_calls"], pace=pace)
-            equivalence = SemanticEquivalence(
-                await entailments.get(run.settings["entailment"], store, embedder, calls=calls)
-            )
-            gatherer = Gatherer(
-                run,
-                store=exploration,
-                embedder=embedder,
-                reranker=await rerankers.get(run.settings["reranker"], store, calls=calls),
-                calls=calls,
-                equivalence=equivalence,
-                trace=trace,
-            )
-            answerer = StepAnswerer(gatherer, calls=calls, equivalence=equivalence, trace=trace)
-            conclusion = Conclusion(run, calls, equivalence, embedder, trace)
-            investigation = _Investigation(run, store, steps, embedder, calls, answerer, conclusion, trace)
-            await investigation.carry_out()
-        except (CompletionError, ConfigurationError, EmbeddingError) as error:
-            await store.finish_run(
-                run, RunStatus.FAILED, [], describe(error), stages=trace.stages, stop_reason=trace.stop_reason
-            )
-    except RunLost as lost:
-        _logger.info("run %d was left: %s", run.run_id, lost.message)
+    run, store, models, trace = context.run, context.store, context.models, context.trace
+    embedder = await context.embedder()
+    calls = Calls(store, models.completer, most=run.settings["max_calls"], pace=context.pace)
+    entailment = await models.entailments.get(run.settings["entailment"], store, embedder, calls=calls)
+    equivalence = SemanticEquivalence(entailment)
+    reranker = await models.rerankers.get(run.settings["reranker"], store, calls=calls)
+    gatherer = Gatherer(context, embedder=embedder, reranker=reranker, calls=calls, equivalence=equivalence)
+    answerer = StepAnswerer(gatherer, calls=calls, equivalence=equivalence, trace=trace)
+    conclusion = Conclusion(run, calls, equivalence, embedder, trace)
+    return await _Investigation(context, embedder, calls, answerer, conclusion).carry_out()
 
 
 class _Unfit(InvalidReply):
@@ -127,27 +78,23 @@ class _Investigation:
 
     def __init__(
         self,
-        run: Run,
-        store: RunStore,
-        step_store: StepStore,
+        context: RunContext,
         embedder: Embedder,
         calls: Calls,
         answerer: StepAnswerer,
         conclusion: Conclusion,
-        trace: Trace,
     ) -> None:
-        self._run = run
-        self._store = store
-        self._step_store = step_store
+        self._run = context.run
+        self._step_store = context.stores.steps
+        self._trace = context.trace
         self._embedder = embedder
         self._calls = calls
         self._answerer = answerer
         self._conclusion = conclusion
-        self._trace = trace
         self._steps: list[Step] = []
         self._errors: list[CompletionError] = []
 
-    async def carry_out(self) -> None:
+    async def carry_out(self) -> Ending:
         # What the conclusion may need, nothing before it takes.
         kept = CALLS_TO_ANSWER if self._run.settings["reasoner"] else 0
         with self._calls.keeping(kept):
@@ -170,16 +117,7 @@ class _Investigation:
             elif self._calls.were_short:
                 end = replace(end, outcome=StepOutcome.CUT_OFF, reason=self._trace.stop_reason)
         await self._record(end)
-        status = RunStatus.PARTIAL if errors or self._calls.were_short else RunStatus.SUCCEEDED
-        await self._store.finish_run(
-            self._run,
-            status,
-            [],
-            None,
-            stages=self._trace.stages,
-            stop_reason=self._trace.stop_reason,
-            stop_code=self._trace.stop_code,
-        )
+        return Ending(RunStatus.PARTIAL if errors or self._calls.were_short else RunStatus.SUCCEEDED)
 
     async def _decompose(self) -> str | None:
         """Ask one question after the other, until there is no further one, or no use in it.

@@ -5,29 +5,25 @@ Source: AmbigPrompt, §3, Equation 5. docs/methods/answers-one-by-one.md says wh
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from pgclarify.algorithms import find_variant, is_last_name, is_variant
 from pgclarify.dialogue import EvidenceCitation, ListedAnswer
-from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, InvalidReply, RunLost, describe
+from pgclarify.errors import CompletionError, InvalidReply, describe
 from pgclarify.language.numbers import counted
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, Unproven
-from pgclarify.ledger.completions import Pace
-from pgclarify.model import Candidate, ModelCall, Run, RunStatus, StopCode
+from pgclarify.model import Candidate, ModelCall, RunStatus, StopCode
+from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.proof import Proven, prove_told
 from pgclarify.operations.retrieval.first_stage import FirstStage, keep
-from pgclarify.operations.retrieval.reranking import Rerankers, passage_text
-from pgclarify.operations.trace import Tally, Trace
+from pgclarify.operations.retrieval.reranking import passage_text
+from pgclarify.operations.trace import Tally
 from pgclarify.prompts.listing import listing
-from pgclarify.protocols import Completer, DialogueStore, Embedder, ExplorationStore, RunStore
 from pgclarify.steps import Finding
 
-_logger = logging.getLogger(__name__)
-_PACE = Pace()
 # About as many as a token of English text has.
 _TOKEN_CHARS = 4
 # Rounds in a row may bring nothing but another spelling of an answer, since the next request shows it, and so asks for
@@ -37,68 +33,27 @@ _MOST_SPELLED = 2
 _SPARE_ROUNDS = 5
 
 
-async def list_answers(
-    run: Run,
-    store: RunStore,
-    exploration: ExplorationStore,
-    dialogue: DialogueStore,
-    chat: Completer,
-    embedder: Embedder,
-    *,
-    rerankers: Rerankers,
-    pace: Pace = _PACE,
-) -> None:
-    """Carry out a run whose operation is "list_answers", from its question to its last answer.
+async def list_answers(context: RunContext) -> Ending:
+    """List the answers to a run's question, until the last one.
 
     Answers are kept as they are found. It succeeds if it came to an end by itself, also with no answer; is partial if
-    the model failed after some; and fails if the model failed at once, or nothing could be embedded. A run that was
-    cancelled or taken over meanwhile is left alone, without an error: calls in flight are cancelled, leases given back,
-    nothing more is written.
+    the model failed after some; and fails if the model failed at once, or nothing could be embedded.
 
     Args:
-        run: The run; settings: search, reranker (absent for none), top_k, evidence_tokens, max_answers.
-        store: Its tables and the ledger.
-        exploration: Where the passages are, and where the candidates go.
-        dialogue: Where the answers go.
-        chat: The language model.
-        embedder: The corpus's model.
-        rerankers: Makes the reranker of the settings.
-        pace: How often to look for replies that other runs are paying for.
-
-    Raises:
-        DatabaseError: If the store fails.
+        context: The run; settings: search, reranker (absent for none), top_k, evidence_tokens, max_answers.
 
     Source: AmbigPrompt, §3.
     """
-    trace = Trace()
-    try:
-        try:
-            shown = await _gather(run, store, exploration, embedder, rerankers, trace)
-            rounds = _Listing(run, store, dialogue, chat, shown, trace, pace)
-            status = await rounds.carry_out()
-        except (CompletionError, ConfigurationError, EmbeddingError) as error:
-            await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
-        else:
-            await store.finish_run(
-                run, status, [], None, stages=trace.stages, stop_reason=trace.stop_reason, stop_code=trace.stop_code
-            )
-    except RunLost as lost:
-        _logger.info("run %d was left: %s", run.run_id, lost.message)
+    return Ending(await _Listing(context, await _gather(context)).carry_out())
 
 
-async def _gather(
-    run: Run,
-    store: RunStore,
-    exploration: ExplorationStore,
-    embedder: Embedder,
-    rerankers: Rerankers,
-    trace: Trace,
-) -> list[Candidate]:
+async def _gather(context: RunContext) -> list[Candidate]:
     """Find and record candidates; return what is read of them."""
-    name = run.settings.get("reranker")
-    reranker = None if name is None else await rerankers.get(name, store)
-    found = await FirstStage(run, exploration, embedder, reranker, trace).rank(run.question)
-    return cut_evidence(await keep(run, exploration, found), run.settings["evidence_tokens"])
+    embedder = await context.embedder()
+    name = context.run.settings.get("reranker")
+    reranker = None if name is None else await context.models.rerankers.get(name, context.store)
+    found = await FirstStage(context, embedder, reranker).rank(context.run.question)
+    return cut_evidence(await keep(context, found), context.run.settings["evidence_tokens"])
 
 
 def cut_evidence(candidates: Sequence[Candidate], tokens: int) -> list[Candidate]:
@@ -168,23 +123,15 @@ class _Entry:
 class _Listing:
     """The rounds of one run."""
 
-    def __init__(
-        self,
-        run: Run,
-        store: RunStore,
-        dialogue: DialogueStore,
-        chat: Completer,
-        shown: Sequence[Candidate],
-        trace: Trace,
-        pace: Pace,
-    ) -> None:
-        self._run = run
-        self._dialogue = dialogue
+    def __init__(self, context: RunContext, shown: Sequence[Candidate]) -> None:
+        self._run = context.run
+        self._dialogue = context.stores.dialogue
+        self._trace = context.trace
         self._shown = shown
-        self._trace = trace
-        self._most: int = run.settings["max_answers"]
+        self._most: int = self._run.settings["max_answers"]
         self._most_rounds = self._most + _SPARE_ROUNDS
-        self._calls = Calls(store, chat, most=CALLS_TO_ANSWER * self._most_rounds, pace=pace)
+        most_calls = CALLS_TO_ANSWER * self._most_rounds
+        self._calls = Calls(context.store, context.models.completer, most=most_calls, pace=context.pace)
         self._entries: list[_Entry] = []
         # All spellings, in the order in which they were found, and what was read where they were.
         self._read_in: dict[str, list[str]] = {}

@@ -7,7 +7,6 @@ has to keep is ours.
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
 from dataclasses import replace
 from textwrap import shorten
@@ -15,18 +14,17 @@ from typing import Final
 
 from pgclarify.algorithms.faithfulness import find_fault
 from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
-from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost, describe
+from pgclarify.errors import CompletionError, describe
 from pgclarify.language.questions import words_that_point_back
 from pgclarify.language.quotes import fold
-from pgclarify.ledger.completions import Pace, ask_one
-from pgclarify.model import Run, RunStatus
-from pgclarify.operations.detect_ambiguity import Detector, summarize
-from pgclarify.operations.trace import Tally, Trace
+from pgclarify.ledger.completions import ask_one
+from pgclarify.model import RunStatus
+from pgclarify.operations.ambiguity.detector import summarize
+from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.trace import Tally
 from pgclarify.prompts.rewriting import rewriting
-from pgclarify.protocols import Completer, DialogueStore, RunStore
+from pgclarify.protocols import Completer
 
-_logger = logging.getLogger(__name__)
-_PACE = Pace()
 _LONGEST_SHOWN: Final = 200
 # "And in 1950?", "What about the museum?"
 _GOES_ON: Final = re.compile(r"\s*(and|or|but|(?:and )?(?:what|how) about|what of|else)\b", re.IGNORECASE)
@@ -36,91 +34,56 @@ _MOST_NAMED: Final = 3
 _OF_HISTORY: Final = frozenset({"referential_words", "history", "threshold"})
 
 
-async def rewrite(
-    run: Run,
-    store: RunStore,
-    dialogue: DialogueStore,
-    detector: Detector,
-    chat: Completer | None,
-    *,
-    pace: Pace = _PACE,
-) -> None:
-    """Carry out a run whose operation is "rewrite".
+async def rewrite(context: RunContext) -> Ending:
+    """Rewrite a run's question so that it stands on its own.
 
     A question is ambiguous here if it is with what was said before, and also if it only is without: it will be read
     alone. A clear question comes back to the byte, without a call, and so does one before which nothing was said. An
     ambiguous one is rewritten by the model, from the last five turns. What is not faithful is refused; then, and
     without a model, the question comes back as it was, with the reason. The run is partial if the model could not be
-    reached or understood, and fails if the question could not be embedded. A run that was cancelled or taken over
-    meanwhile is left alone, without an error.
+    reached or understood, and fails if the question could not be embedded.
 
     Args:
-        run: The run. Of its settings, history and threshold count.
-        store: Its tables and the ledger.
-        dialogue: Where rules are, and where detection and question go.
-        detector: Says whether the question is ambiguous.
-        chat: The language model; None if there is none.
-        pace: How often to look for a reply that another run is paying for.
-
-    Raises:
-        DatabaseError: If the store fails.
+        context: The run. Of its settings, history and threshold count.
 
     Source: Detect, then rewrite (summary), Method Summary.
     """
-    rewrite_ = _Rewrite(run, store, dialogue, detector, chat, pace)
-    try:
-        await rewrite_.carry_out()
-    except RunLost as lost:
-        _logger.info("run %d was left: %s", run.run_id, lost.message)
+    return await _Rewrite(context).carry_out()
 
 
 class _Rewrite:
     """One run of rewrite, and what it works with."""
 
-    def __init__(
-        self,
-        run: Run,
-        store: RunStore,
-        dialogue: DialogueStore,
-        detector: Detector,
-        chat: Completer | None,
-        pace: Pace,
-    ) -> None:
-        self._run = run
-        self._store = store
-        self._dialogue = dialogue
-        self._detector = detector
-        self._chat = chat
-        self._pace = pace
-        self._trace = Trace()
-        self._history: list[str] = [said for said in run.settings.get("history", []) if said.strip()]
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._run = context.run
+        self._trace = context.trace
+        self._history: list[str] = [said for said in self._run.settings.get("history", []) if said.strip()]
 
-    async def carry_out(self) -> None:
-        try:
-            detection = await self._detect()
-        except (ConfigurationError, EmbeddingError) as error:
-            await self._store.finish_run(self._run, RunStatus.FAILED, [], describe(error), stages=self._trace.stages)
-            return
-        await self._dialogue.record_detections(self._run, [detection])
+    async def carry_out(self) -> Ending:
+        dialogue, chat = self._context.stores.dialogue, self._context.models.chat
+        detection = await self._detect()
+        await dialogue.record_detections(self._run, [detection])
         failure = None
         if not detection.is_ambiguous:
             rewriting = Rewriting(self._run.question, False)
         elif not self._history:
             rewriting = self._as_it_was("nothing was said before it that could tell what is meant")
-        elif self._chat is None:
+        elif chat is None:
             rewriting = self._as_it_was("there is no language model that could rewrite it")
         else:
-            rewriting, failure = await self._by_model(self._chat)
-        await self._dialogue.record_rewriting(self._run, rewriting)
-        status = RunStatus.SUCCEEDED if failure is None else RunStatus.PARTIAL
-        await self._store.finish_run(self._run, status, [], None, stages=self._trace.stages, stop_reason=failure)
+            rewriting, failure = await self._by_model(chat)
+        await dialogue.record_rewriting(self._run, rewriting)
+        self._trace.stop_reason = failure
+        return Ending(RunStatus.SUCCEEDED if failure is None else RunStatus.PARTIAL)
 
     async def _detect(self) -> Detection:
         question, threshold = self._run.question, self._run.settings.get("threshold")
         with self._trace.stage("detection") as tally:
             # With what was said before, and as it will be read, without it.
             asked = [(question, self._history), (question, ())] if self._history else [(question, ())]
-            detection, *alone = await self._detector.detect(self._run, self._dialogue, asked, threshold)
+            detector, dialogue = self._context.models.detector, self._context.stores.dialogue
+            detection, *alone = await detector.detect(self._run, dialogue, asked, threshold)
             if not detection.is_ambiguous and any(_leans_on_history(one) for one in alone):
                 detection = replace(alone[0], reasons=_reasons_alone(alone[0]))
             tally.rows = 1
@@ -147,7 +110,7 @@ class _Rewrite:
     async def _ask(self, chat: Completer, tally: Tally) -> str | CompletionError | None:
         """Ask the model, and once more if its reply cannot be read."""
         call = rewriting(self._run.question, self._last_said)
-        return (await ask_one(self._store, chat, call, pace=self._pace, tally=tally)).value
+        return (await ask_one(self._context.store, chat, call, pace=self._context.pace, tally=tally)).value
 
     async def _checked(self, rewritten: str) -> Rewriting:
         """Take a question of the model's if it is faithful, and refuse it otherwise."""

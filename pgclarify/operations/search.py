@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import logging
-
-from pgclarify.errors import BudgetSpent, CompletionError, ConfigurationError, EmbeddingError, RunLost, describe
-from pgclarify.model import Candidate, Run, RunStatus
+from pgclarify.errors import BudgetSpent
+from pgclarify.model import Candidate
+from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.retrieval.exploration import (
     BATCH_SIZE,
     NEIGHBORS,
@@ -18,76 +17,46 @@ from pgclarify.operations.retrieval.exploration import (
     stop_reason,
 )
 from pgclarify.operations.retrieval.first_stage import left_as_found, ranked
-from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.operations.trace import Trace
-from pgclarify.protocols import Embedder, ExplorationStore, Reranker, RunStore
-
-_logger = logging.getLogger(__name__)
+from pgclarify.protocols import Embedder, Reranker
 
 
-async def search(
-    run: Run,
-    store: RunStore,
-    exploration: ExplorationStore,
-    embedder: Embedder,
-    rerankers: Rerankers,
-) -> None:
-    """Carry out a run whose operation is "search": its candidates are its result.
+async def search(context: RunContext) -> Ending:
+    """Search for a run: its candidates are its result.
 
     Without settings["reranker"] they are what settings["search"] ranks first. With it, settings["budget"] passages are
     scored again, and the best settings["top_k"] are the result: if settings["retrieval"] is adaptive, passages that are
     come to through the neighborhood graph are among them. If a budget does not let a model grade all of them, they are
-    what settings["search"] ranks first, and the run is partial. A run that was cancelled or taken over meanwhile is
-    left alone, without an error.
+    what settings["search"] ranks first, and the run is partial.
 
     Args:
-        run: The run; settings["search"] is dense, lexical or hybrid.
-        store: Where the candidates go.
-        exploration: Where the passages are.
-        embedder: The corpus's model; not used if nothing needs the question's vector.
-        rerankers: Who may score again.
-
-    Raises:
-        DatabaseError: If the store fails.
+        context: The run; settings["search"] is dense, lexical or hybrid.
     """
-    trace = Trace()
-    try:
-        try:
-            name = run.settings.get("reranker")
-            if name is None:
-                await retrieve(run, run.question, store, embedder, trace)
-            else:
-                reranker = await rerankers.get(name, store)
-                await _retrieve_and_rerank(run, exploration, embedder, reranker, trace)
-        except (CompletionError, ConfigurationError, EmbeddingError) as error:
-            await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
-        else:
-            await store.finish_run(
-                run, RunStatus.SUCCEEDED, [], None, stages=trace.stages, stop_reason=trace.stop_reason
-            )
-    except RunLost as lost:
-        _logger.info("run %d was left: %s", run.run_id, lost.message)
+    embedder = await context.embedder()
+    name = context.run.settings.get("reranker")
+    if name is None:
+        await retrieve(context, context.run.question, embedder)
+    else:
+        reranker = await context.models.rerankers.get(name, context.store)
+        await _retrieve_and_rerank(context, embedder, reranker)
+    return Ending()
 
 
-async def _retrieve_and_rerank(
-    run: Run, store: ExplorationStore, embedder: Embedder, reranker: Reranker | None, trace: Trace
-) -> None:
+async def _retrieve_and_rerank(context: RunContext, embedder: Embedder, reranker: Reranker | None) -> None:
     """Record the best of what was scored again, neighbors among them if the run's retrieval is adaptive."""
-    method, budget = run.settings["search"], run.settings["budget"]
-    is_adaptive = run.settings.get("retrieval") == "adaptive"
+    run, settings = context.run, context.run.settings
+    method, budget = settings["search"], settings["budget"]
+    is_adaptive = settings.get("retrieval") == "adaptive"
     signal = other_signal(method) if reranker is None else None
     vector = (await embedder.encode([run.question]))[0] if Query.needs_vector(method, signal) else None
     query = Query(run.question, vector, method, signal)
-    first = await find_first(run, query, store=store, depth=budget, trace=trace)
+    first = await find_first(context, query, depth=budget)
     try:
         explored = await explore_passages(
-            run,
+            context,
             query,
-            store=store,
             first=first,
             scorer=by_signal if reranker is None else by_reranker(reranker, run.question),
             budget=budget,
-            trace=trace,
             # Half the budget at most: one batch must leave something for what it leads to. Where no neighbors are
             # followed, nothing of a batch decides about the next one.
             batch_size=max(1, min(BATCH_SIZE, budget // 2)) if is_adaptive else budget,
@@ -95,24 +64,22 @@ async def _retrieve_and_rerank(
         )
     except BudgetSpent as refusal:
         # Grades of some passages say nothing about the others.
-        with trace.stage("reranking") as tally:
+        with context.trace.stage("reranking") as tally:
             tally.note = left_as_found(refusal)
         explored = ranked(first)
         is_adaptive = False
     if is_adaptive:
-        trace.stop_reason = stop_reason(len(explored), budget)
-    await store.record_candidates(run, explored[: run.settings["top_k"]])
+        context.trace.stop_reason = stop_reason(len(explored), budget)
+    await context.stores.passages.record_candidates(run, explored[: settings["top_k"]])
 
 
-async def retrieve(run: Run, query: str, store: RunStore, embedder: Embedder, trace: Trace) -> list[Candidate]:
+async def retrieve(context: RunContext, query: str, embedder: Embedder) -> list[Candidate]:
     """Retrieve a run's candidates, embedding the query if the search needs its vector.
 
     Args:
-        run: The run; settings["search"] is dense, lexical or hybrid.
+        context: The run; settings["search"] is dense, lexical or hybrid.
         query: The question, relaxed or not.
-        store: Where the passages are and the candidates go.
         embedder: The corpus's model.
-        trace: Where the stage is noted.
 
     Returns:
         Candidates by rank, at most settings["top_k"].
@@ -123,9 +90,10 @@ async def retrieve(run: Run, query: str, store: RunStore, embedder: Embedder, tr
 
     Source: VERDICT, Eq. 7.
     """
-    with trace.stage("retrieval") as tally:
-        vector = None if run.settings["search"] == "lexical" else (await embedder.encode([query]))[0]
-        candidates = await store.retrieve(run, query, vector)
+    method = context.run.settings["search"]
+    with context.trace.stage("retrieval") as tally:
+        vector = None if method == "lexical" else (await embedder.encode([query]))[0]
+        candidates = await context.store.retrieve(context.run, query, vector)
         tally.rows = len(candidates)
-        tally.note = str(run.settings["search"])
+        tally.note = str(method)
     return candidates

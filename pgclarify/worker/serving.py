@@ -35,9 +35,9 @@ from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.install import check_schema
 from pgclarify.jobs import Queue, open_queue
 from pgclarify.worker.chores import count_terms, drop_orphans, every, fold_tallies, ingest, ingest_long, reembed, rescue
+from pgclarify.worker.executor import RunExecutor, models_of
 from pgclarify.worker.graph import link
 from pgclarify.worker.grouping import Grouping, count_served
-from pgclarify.worker.hand import Hand
 from pgclarify.worker.language_models import LanguageModels, open_language_models
 from pgclarify.worker.quarantine import Quarantine
 from pgclarify.worker.sources import Sources
@@ -61,7 +61,7 @@ _MOST_CHARS_A_CLAIM = 200_000
 
 
 def run_worker(settings: Settings, dsn: str, *, on_ready: Callable[[], None] | None = None) -> None:
-    """Serve until SIGTERM or SIGINT; runs in hand get some seconds to finish. Waits for a server that restarts.
+    """Serve until SIGTERM or SIGINT; runs get some seconds to finish. Waits for a server that restarts.
 
     Args:
         settings: Provider, model and limits.
@@ -125,17 +125,16 @@ async def _serve(
             )
         )
         turn = asyncio.Lock()
-        hand = Hand(
+        executor = RunExecutor(
             Runs(pool, presence.worker_id),
-            models,
-            embedders,
-            cross_encoders,
-            AmbiguityClassifier.load(),
+            models_of(models, embedders, cross_encoders, AmbiguityClassifier.load()),
             Quarantine(turn),
         )
         # Half as many runs as calls: some of them always wait for the database or an embedding.
         concurrency = max(8, settings.llm_concurrency // 2)
-        queue = await stack.enter_async_context(open_queue(dsn, hand.carry_out, connections, concurrency=concurrency))
+        queue = await stack.enter_async_context(
+            open_queue(dsn, executor.carry_out, connections, concurrency=concurrency)
+        )
         ingestion = Ingestion(Documents(pool, presence.worker_id), embedders.get, max_chars=_MOST_CHARS_A_CLAIM)
         stack.push_async_callback(ingestion.close)
         long_ingestion = LongIngestion(LongDocuments(pool, presence.worker_id), embedders.get)
@@ -146,11 +145,11 @@ async def _serve(
         stack.push_async_callback(spaces.close)
         sources = Sources(dsn, pool)
         stack.push_async_callback(sources.close)
-        grouping = Grouping(pool, embedders.get, turn, is_busy=lambda: hand.is_busy)
+        grouping = Grouping(pool, embedders.get, turn, is_busy=lambda: executor.is_busy)
         chores = [
             asyncio.create_task(work, name=name)
             for name, work in (
-                ("watch", every(_WATCH_SECONDS, hand.drop_lost_runs)),
+                ("watch", every(_WATCH_SECONDS, executor.drop_lost_runs)),
                 ("rescue", every(_RESCUE_SECONDS, lambda: rescue(pool, presence.worker_id))),
                 ("spaces", every(_WORK_SECONDS, spaces.open_new)),
                 ("ingestion", every(_WORK_SECONDS, lambda: ingest(ingestion, turn))),
@@ -186,7 +185,7 @@ async def _serve(
                 raise ServerUnavailable("the queue's connection broke")
         except BaseException:
             # Others may have this worker's runs by now. Statements under way may never be answered.
-            hand.drop_all()
+            executor.drop_all()
             await pool.close(timeout=0)
             connections.cut()
             raise

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pgclarify.database import ExplorationTables, Runs, exploration, open_pool
+from pgclarify.database import ExplorationTables, Runs, RunTables, exploration, open_pool
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
-from pgclarify.operations.trace import Trace
+from tests.fakes.context import context_of
 from tests.integration.by_hand import Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.exploring import ANGLES, ask, find, near, passage, record, user, worker
 from tests.integration.linking import add, load
@@ -109,18 +109,17 @@ async def test_an_exploration_sends_few_statements(
         runs = Runs(pool, worker.worker_id)
         run = await runs.start(run_id)
         assert run is not None
-        tables, trace = ExplorationTables(runs), Trace()
-        first = await find_first(run, query, store=tables, depth=2, trace=trace)
+        tables = ExplorationTables(runs)
+        context = context_of(run, RunTables(runs, run), passages=tables)
+        first = await find_first(context, query, depth=2)
         explored = await explore_passages(
-            run,
+            context,
             query,
-            store=tables,
             first=first,
             scorer=by_signal,
             budget=6,
             batch_size=2,
             k=2,
-            trace=trace,
         )
         assert await tables.record_candidates(run, explored) == [1, 2, 3, 4, 5, 6]
 

@@ -14,11 +14,11 @@ from pgclarify.dialogue import DetectionReason
 from pgclarify.errors import CompletionError
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.completions import Answer
-from pgclarify.model import Candidate, Outcome, Reading, Run, StopCode
+from pgclarify.model import Candidate, Outcome, Reading, StopCode
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
+from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdicts import decide, verdict_call
 from pgclarify.operations.retrieval.first_stage import ranked
-from pgclarify.protocols import Completer, Embedder, ExplorationStore
 
 _MOST_SHOWN: Final = 3
 _LONGEST_SHOWN: Final = 80
@@ -68,36 +68,32 @@ class Readings:
         return f"{support} {self.count} readings, with the answers {shown}{more}"
 
 
-async def count_readings(
-    run: Run,
-    question: str,
-    exploration: ExplorationStore,
-    completer: Completer,
-    embedder: Embedder,
-    top_k: int,
-) -> Readings:
+async def count_readings(context: RunContext) -> Readings:
     """Search, have each passage judged, and group what answers; nothing is recorded.
 
+    What is not recorded must not be paid for: passages are judged by what asks nobody.
+
     Args:
-        run: The run, which has a corpus.
-        question: What is asked.
-        exploration: Where the passages are, as far as the requester may read them.
-        completer: Judges the passages. It must not call a service that costs money: its calls are kept in no ledger.
-        embedder: The corpus's model.
-        top_k: Passages to judge, from 1.
+        context: The run, which has a corpus; settings["top_k"] passages are judged.
 
     Raises:
         CompletionError: If there were passages, and none could be judged.
+        ConfigurationError: If there is nothing that judges without asking somebody.
         EmbeddingError: If the question could not be embedded.
         RunLost: If the run is no longer this worker's.
     """
-    vector = (await embedder.encode([question]))[0]
-    found = await exploration.find_passages(run, question, vector, method="hybrid", depth=top_k)
+    run = context.run
+    completer = await context.models.asking_nobody()
+    embedder = await context.embedder()
+    vector = (await embedder.encode([run.question]))[0]
+    found = await context.stores.passages.find_passages(
+        run, run.question, vector, method="hybrid", depth=run.settings["top_k"]
+    )
     candidates = ranked(found)
 
     async def judge(candidate: Candidate) -> Answer[Reading | StopCode]:
         try:
-            call = verdict_call(completer, question, candidate.passage)
+            call = verdict_call(completer, run.question, candidate.passage)
             completion = await completer.complete(completer.request(call))
             reading: Reading | StopCode | CompletionError = call.read(completion)
         except CompletionError as error:

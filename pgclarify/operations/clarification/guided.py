@@ -8,18 +8,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from pgclarify.algorithms import Explorer, fuse
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.completions import cause_of
 from pgclarify.model import Candidate, Found, Outcome, Passage, Run, Verdict
 from pgclarify.operations.clarification.interpretations import Grounded, group, vectors_of
+from pgclarify.operations.clarification.relaxation import relax
+from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdicts import Judge
 from pgclarify.operations.retrieval.first_stage import FirstStage
-from pgclarify.operations.trace import Trace
-from pgclarify.protocols import ExplorationStore
 
 # The first batch is judged while the question is being relaxed, so that it costs no time. How large the next one is,
 # beside all before it: a little, since it may be the last; as large if there is no reading yet, since then it is not;
@@ -52,22 +52,19 @@ class GuidedExploration:
     What counts as new is what consolidation says of all verdicts so far: a reading in a group of its own.
 
     Args:
-        run: The run; settings["budget"] is the most verdicts, settings["top_k"] if it is not set.
-        passages: Where the passages and their neighbors are, and the candidates go.
+        context: The run; settings["budget"] is the most verdicts, settings["top_k"] if it is not set.
         first_stage: What ranks passages for a question.
         judge: Who judges them.
-        trace: Where the stages are noted, and why it ended.
     """
 
-    def __init__(
-        self, run: Run, passages: ExplorationStore, first_stage: FirstStage, judge: Judge, trace: Trace
-    ) -> None:
-        self._run = run
-        self._passages = passages
+    def __init__(self, context: RunContext, first_stage: FirstStage, judge: Judge) -> None:
+        self._context = context
+        self._run = context.run
+        self._passages = context.stores.passages
+        self._trace = context.trace
         self._first_stage = first_stage
         self._judge = judge
-        self._trace = trace
-        self._budget: int = run.settings.get("budget", run.settings["top_k"])
+        self._budget: int = self._run.settings.get("budget", self._run.settings["top_k"])
         self._explorer: Explorer[int] = Explorer([], budget=self._budget, batch_size=self._budget)
         # As the first ranking has them, and as neighbors of something.
         self._ranked: dict[int, Found] = {}
@@ -84,11 +81,8 @@ class GuidedExploration:
         self._observed = 0
         self._has_landed = asyncio.Event()
 
-    async def carry_out(self, relax: Callable[[], Coroutine[Any, Any, str]]) -> list[_Judged]:
+    async def carry_out(self) -> list[_Judged]:
         """Explore to the end, and wait for all verdicts that were asked for.
-
-        Args:
-            relax: Gives the relaxed question.
 
         Returns:
             By rank, which is the order in which they were chosen.
@@ -101,19 +95,19 @@ class GuidedExploration:
         """
         try:
             async with asyncio.TaskGroup() as tasks:
-                await self._explore(tasks, relax)
+                await self._explore(tasks)
         except BaseExceptionGroup as group_of_errors:
             raise cause_of(group_of_errors) from group_of_errors
         return sorted(self._landed, key=lambda pair: pair[0].rank)
 
-    async def _explore(self, tasks: asyncio.TaskGroup, relax: Callable[[], Coroutine[Any, Any, str]]) -> None:
+    async def _explore(self, tasks: asyncio.TaskGroup) -> None:
         # A budget that one batch can spend may leave nothing to relax the question for.
-        relaxing = tasks.create_task(relax()) if self._budget > _FIRST_BATCH else None
+        relaxing = tasks.create_task(relax(self._context)) if self._budget > _FIRST_BATCH else None
         ranking = await self._first_stage.rank(self._run.question)
         self._take_ranking(ranking)
         await self._begin_batch(tasks)
         if self._explorer.budget_left:
-            relaxed = await (relax() if relaxing is None else relaxing)
+            relaxed = await (relax(self._context) if relaxing is None else relaxing)
             if relaxed != self._run.question:
                 self._take_ranking(ranking, await self._first_stage.rank(relaxed))
         while self._explorer.budget_left:

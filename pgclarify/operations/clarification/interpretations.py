@@ -1,4 +1,4 @@
-"""From verdicts to interpretations: group the readings, let the medoid of each group speak for it, and end the run."""
+"""From verdicts to interpretations: group the readings, let the medoid of each group speak for it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from pgclarify.algorithms import GROUPINGS, Grouping, Mode, consolidate, relate_readings
 from pgclarify.errors import BudgetSpent
 from pgclarify.model import Citation, Cluster, Interpretation, Outcome, Run, RunStatus, StopCode, Verdict
-from pgclarify.operations.trace import Trace
-from pgclarify.protocols import RunStore
+from pgclarify.operations.context import Ending, RunContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,48 +94,32 @@ async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.floa
     return await asyncio.to_thread(_clusters, grounded, vectors, GROUPINGS[mode])
 
 
-async def conclude(run: Run, verdicts: Sequence[tuple[str, Verdict]], store: RunStore, trace: Trace) -> None:
-    """Consolidate what is grounded, and end the run.
+async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]]) -> Ending:
+    """Consolidate what is grounded, which ends the run.
 
     It succeeds if no verdict failed, also without any; is partial if some did; and fails if all did, unless a spent
     budget is all that stood in their way: then it is partial, though with nothing.
 
     Args:
-        run: The run.
+        context: The run.
         verdicts: All verdicts by rank, each with the document_id of its passage.
-        store: Its tables.
-        trace: What it did so far.
-
-    Raises:
-        RunLost: If the run is no longer this worker's.
-        DatabaseError: If the store fails.
     """
     errors = [verdict.error for _, verdict in verdicts if verdict.error is not None]
     if errors and len(errors) == len(verdicts):
         # What else went wrong matters more than the budget: nothing would be there with a larger one.
         others = [verdict.error for _, verdict in verdicts if verdict.error is not None and not verdict.is_refused]
-        if others or not isinstance(store.refusal, BudgetSpent):
-            error = summarize(others or errors)
-            await store.finish_run(run, RunStatus.FAILED, [], error, stages=trace.stages, stop_reason=trace.stop_reason)
-            return
+        if others or not isinstance(context.store.refusal, BudgetSpent):
+            return Ending(RunStatus.FAILED, error=summarize(others or errors))
     grounded = [pair for pair in verdicts if pair[1].outcome is Outcome.GROUNDED]
-    with trace.stage("consolidation") as tally:
-        interpretations = await interpret(run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
+    with context.trace.stage("consolidation") as tally:
+        interpretations = await interpret(context.run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
         tally.rows = len(interpretations)
-    status = RunStatus.PARTIAL if errors else RunStatus.SUCCEEDED
     if not interpretations:
         # An answer that was found and not shown says more than passages without one.
         codes = {verdict.stop_code for _, verdict in verdicts}
-        trace.stop_code = next((code for code in (StopCode.THRESHOLD, StopCode.UNPROVEN) if code in codes), None)
-    await store.finish_run(
-        run,
-        status,
-        interpretations,
-        None,
-        stages=trace.stages,
-        stop_reason=trace.stop_reason,
-        stop_code=trace.stop_code,
-    )
+        found = (code for code in (StopCode.THRESHOLD, StopCode.UNPROVEN) if code in codes)
+        context.trace.stop_code = next(found, None)
+    return Ending(RunStatus.PARTIAL if errors else RunStatus.SUCCEEDED, interpretations)
 
 
 def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32]:

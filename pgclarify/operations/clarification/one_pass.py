@@ -7,23 +7,23 @@ what it has to prove, are ours.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from pgclarify.errors import CompletionError, EmbeddingError, describe
-from pgclarify.ledger.completions import Answer, Pace, ask_one
-from pgclarify.model import Candidate, ModelCall, Outcome, Run, Verdict
+from pgclarify.ledger.completions import Answer, ask_one
+from pgclarify.model import Candidate, ModelCall, Outcome, Verdict
+from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.clarification.guided import least_calls
 from pgclarify.operations.clarification.interpretations import reading_text
-from pgclarify.operations.detect_ambiguity import Detector, summarize
+from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.proof import Proven, prove
 from pgclarify.operations.judging.verdicts import Judge, verdict_call
 from pgclarify.operations.list_answers import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage, ranked
-from pgclarify.operations.trace import Tally, Trace
+from pgclarify.operations.trace import Tally
 from pgclarify.prompts.investigation import answer as answer_from_passages
 from pgclarify.prompts.relaxation import relaxation
-from pgclarify.protocols import Completer, DialogueStore, Embedder, ExplorationStore, RunStore
+from pgclarify.protocols import Completer, Embedder
 
 READ_TOKENS: Final = 3000
 """What one pass reads of the passages, at most."""
@@ -31,62 +31,27 @@ READ_TOKENS: Final = 3000
 Answered: TypeAlias = tuple[Candidate, Verdict]
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """What it takes to decide which way a question goes.
-
-    Attributes:
-        detector: Says whether it is ambiguous.
-        dialogue: Where that and the way are kept.
-        chat: Answers a clear question from several passages at once; None to have passages judged one after the
-            other, which is what is left without a language model.
-    """
-
-    detector: Detector
-    dialogue: DialogueStore
-    chat: Completer | None
-
-
 class OnePass:
     """The gate for one run, and the short way behind it.
 
+    Without a language model, passages are judged one after the other until one answers; a language model answers from
+    several at once.
+
     Args:
-        run: The run; settings: search, top_k, and if they are set budget, reranker and threshold.
-        gate: What decides.
-        store: The run's tables and the ledger.
-        passages: Where the candidates go.
+        context: The run; settings: search, top_k, and if they are set budget, reranker and threshold.
+        embedder: What readings are embedded by.
         first_stage: What ranks passages for a question.
         judge: Who judges them one by one.
-        completer: Who would judge them all.
-        embedder: What readings are embedded by.
-        trace: Where the stages are noted, and why it ended.
-        pace: How often to look for replies that other runs are paying for.
     """
 
-    def __init__(
-        self,
-        run: Run,
-        gate: Gate,
-        *,
-        store: RunStore,
-        passages: ExplorationStore,
-        first_stage: FirstStage,
-        judge: Judge,
-        completer: Completer,
-        embedder: Embedder,
-        trace: Trace,
-        pace: Pace,
-    ) -> None:
-        self._run = run
-        self._gate = gate
-        self._store = store
-        self._passages = passages
+    def __init__(self, context: RunContext, embedder: Embedder, first_stage: FirstStage, judge: Judge) -> None:
+        self._context = context
+        self._run = context.run
+        self._trace = context.trace
+        self._dialogue = context.stores.dialogue
+        self._embedder = embedder
         self._first_stage = first_stage
         self._judge = judge
-        self._completer = completer
-        self._embedder = embedder
-        self._trace = trace
-        self._pace = pace
 
     async def carry_out(self) -> Answered | None:
         """Answer the question if it is clear and one passage proves the answer, and keep which way it went.
@@ -103,17 +68,17 @@ class OnePass:
         """
         answered = None if await self._is_ambiguous() else await self._answer()
         if answered is None:
-            await self._gate.dialogue.record_route(self._run, "clarified", 0)
+            await self._dialogue.record_route(self._run, "clarified", 0)
         return answered
 
     async def _is_ambiguous(self) -> bool:
         with self._trace.stage("detection") as tally:
-            detections = await self._gate.detector.detect(
-                self._run, self._gate.dialogue, [(self._run.question, ())], self._run.settings.get("threshold")
+            detections = await self._context.models.detector.detect(
+                self._run, self._dialogue, [(self._run.question, ())], self._run.settings.get("threshold")
             )
             tally.rows = len(detections)
             tally.note = summarize(detections)
-        await self._gate.dialogue.record_detections(self._run, detections)
+        await self._dialogue.record_detections(self._run, detections)
         return detections[0].is_ambiguous
 
     async def _answer(self) -> Answered | None:
@@ -121,16 +86,17 @@ class OnePass:
         if not candidates:
             return None
         with self._trace.stage("answering") as tally:
-            if self._gate.chat is None:
+            chat = self._context.models.chat
+            if chat is None:
                 answered = await self._judge.find_first(candidates, tally=tally)
                 tally.note = "one pass found no proof" if answered is None else answered[1].answer
             else:
-                answered = await self._ask(self._gate.chat, cut_evidence(candidates, READ_TOKENS), tally)
+                answered = await self._ask(chat, cut_evidence(candidates, READ_TOKENS), tally)
             if answered is not None and not await self._keep(candidates, answered):
                 answered, tally.note = None, "one pass found no proof: the passage is gone by now"
             asked = tally.calls + tally.reused_calls
         if answered is not None:
-            await self._gate.dialogue.record_route(self._run, "answered", max(0, self._long_way(candidates) - asked))
+            await self._dialogue.record_route(self._run, "answered", max(0, self._long_way(candidates) - asked))
             self._trace.stop_reason = "the question is clear, and one pass has answered it"
         return answered
 
@@ -138,7 +104,7 @@ class OnePass:
         """Have an answer read out of several passages, by one call, or two if the first reply proves nothing."""
         tally.rows = len(candidates)
         call = answer_call(self._run.question, candidates)
-        answer = await ask_one(self._store, chat, call, pace=self._pace, tally=tally)
+        answer = await ask_one(self._context.store, chat, call, pace=self._context.pace, tally=tally)
         if not isinstance(answer.value, Proven):
             missing = describe(answer.value) if isinstance(answer.value, CompletionError) else "no passage answers it"
             tally.note = f"one pass found no proof: {missing}"
@@ -172,17 +138,18 @@ class OnePass:
         """Record candidates and verdict; False, and nothing is recorded, if the passage is gone by now."""
         candidate, verdict = answered
         # First and alone: without it nothing may be there that the long way would collide with.
-        if not await self._passages.record_candidates(self._run, [candidate]):
+        passages = self._context.stores.passages
+        if not await passages.record_candidates(self._run, [candidate]):
             return False
-        await self._passages.record_candidates(self._run, [one for one in candidates if one.rank != candidate.rank])
-        await self._store.record_verdict(self._run, verdict)
+        await passages.record_candidates(self._run, [one for one in candidates if one.rank != candidate.rank])
+        await self._context.store.record_verdict(self._run, verdict)
         return True
 
     def _long_way(self, candidates: Sequence[Candidate]) -> int:
         """Count the calls that clarifying takes, paid for or not; at least, where verdicts guide it."""
         question = self._run.question
         # Equal texts are judged once.
-        completer = self._completer
+        completer = self._context.models.completer
         calls = (verdict_call(completer, question, one.passage) for one in candidates)
         verdicts = len({completer.request(call).key for call in calls})
         relaxes = completer.adapt(relaxation(question)) is not None

@@ -12,7 +12,8 @@ from itertools import count
 from pgclarify.algorithms import penalize
 from pgclarify.errors import CompletionError
 from pgclarify.ledger.calls import Calls, OutOfCalls
-from pgclarify.model import Candidate, Passage, Run
+from pgclarify.model import Candidate, Passage
+from pgclarify.operations.context import RunContext
 from pgclarify.operations.investigation.uncertainty import Samples, SemanticEquivalence, draw_samples
 from pgclarify.operations.retrieval.exploration import (
     Query,
@@ -22,8 +23,7 @@ from pgclarify.operations.retrieval.exploration import (
     find_first,
     other_signal,
 )
-from pgclarify.operations.trace import Trace
-from pgclarify.protocols import Embedder, ExplorationStore, Reranker
+from pgclarify.protocols import Embedder, Reranker
 
 # SUNAR, §4: the first stage. More of them than the budget are never looked at.
 _FIRST_STAGE = 100
@@ -52,33 +52,28 @@ class Gatherer:
     """Finds evidence for the steps of one run.
 
     Args:
-        run: The run; settings: search, top_k, budget, batch, penalty, samples.
-        store: Where the passages are, and where the candidates go.
+        context: The run; settings: search, top_k, budget, batch, penalty, samples.
         embedder: The corpus's model.
         reranker: Who scores; None for the other retrieval signal than the first stage's.
         calls: What the run may ask.
         equivalence: Who says which answers mean the same.
-        trace: Where the stages are noted.
     """
 
     def __init__(
         self,
-        run: Run,
+        context: RunContext,
         *,
-        store: ExplorationStore,
         embedder: Embedder,
         reranker: Reranker | None,
         calls: Calls,
         equivalence: SemanticEquivalence,
-        trace: Trace,
     ) -> None:
-        self._run = run
-        self._store = store
+        self._context = context
+        self._run = context.run
         self._embedder = embedder
         self._reranker = reranker
         self._calls = calls
         self._equivalence = equivalence
-        self._trace = trace
         self._ranks = 0
 
     async def gather(self, question: str, *, step_ordinal: int) -> Gathered:
@@ -99,9 +94,7 @@ class Gatherer:
         settings = self._run.settings
         query = await self._query(question)
         depth = max(_FIRST_STAGE, settings["budget"])
-        first = await find_first(
-            self._run, query, store=self._store, depth=depth, trace=self._trace, step_ordinal=step_ordinal
-        )
+        first = await find_first(self._context, query, depth=depth, step_ordinal=step_ordinal)
         relevance: dict[int, float] = {}
         samples: dict[int, Samples] = {}
         errors: list[CompletionError] = []
@@ -126,14 +119,12 @@ class Gatherer:
             return [float(score) for score in penalize(scores, len(drawn.sets))]
 
         explored = await explore_passages(
-            self._run,
+            self._context,
             query,
-            store=self._store,
             first=first,
             scorer=by_signal if self._reranker is None else by_reranker(self._reranker, question),
             budget=settings["budget"],
             batch_size=settings["batch"],
-            trace=self._trace,
             rescore=rescore,
             step_ordinal=step_ordinal,
         )
@@ -147,7 +138,7 @@ class Gatherer:
         )
         self._ranks += len(kept)
         # What is gone by now cannot be cited.
-        recorded = set(await self._store.record_candidates(self._run, kept))
+        recorded = set(await self._context.stores.passages.record_candidates(self._run, kept))
         kept = tuple(candidate for candidate in kept if candidate.rank in recorded)
         return Gathered(
             kept, {one.rank: relevance[one.passage.passage_id] for one in kept}, samples, errors, has_unsampled
@@ -172,7 +163,7 @@ class Gatherer:
             return None
         if not self._calls.take(samples):
             raise OutOfCalls
-        with self._trace.stage("sampling", batch=batch, step_ordinal=step_ordinal) as tally:
+        with self._context.trace.stage("sampling", batch=batch, step_ordinal=step_ordinal) as tally:
             return await draw_samples(
                 question,
                 passages,

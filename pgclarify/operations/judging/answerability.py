@@ -9,12 +9,12 @@ from pgclarify.dialogue import EvidenceCitation
 from pgclarify.errors import CompletionError, describe
 from pgclarify.language.numbers import counted
 from pgclarify.language.quotes import find_quote
-from pgclarify.ledger.completions import Answer, Pace, ask_all
-from pgclarify.model import Candidate, Found, Reading, Run, StopCode
+from pgclarify.ledger.completions import Answer, ask_all
+from pgclarify.model import Candidate, Found, Reading, StopCode
+from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.retrieval.exploration import Query
-from pgclarify.operations.trace import Trace
-from pgclarify.protocols import Completer, Embedder, ExplorationStore, Ledger
+from pgclarify.protocols import Embedder
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,33 +36,13 @@ class AnswerabilityCheck:
     """Checks questions against the corpus of one run.
 
     Args:
-        run: The run; settings: search and top_k, the passages that are judged for each question.
-        ledger: Where replies are kept.
-        passages: Where the passages are, and where the candidates go.
-        completer: Who judges.
+        context: The run; settings: search and top_k, the passages that are judged for each question.
         embedder: The corpus's model.
-        trace: Where the stages are noted.
-        pace: How often to look for replies that other runs are paying for.
     """
 
-    def __init__(
-        self,
-        run: Run,
-        *,
-        ledger: Ledger,
-        passages: ExplorationStore,
-        completer: Completer,
-        embedder: Embedder,
-        trace: Trace,
-        pace: Pace,
-    ) -> None:
-        self._run = run
-        self._ledger = ledger
-        self._passages = passages
-        self._completer = completer
+    def __init__(self, context: RunContext, embedder: Embedder) -> None:
+        self._context = context
         self._embedder = embedder
-        self._trace = trace
-        self._pace = pace
 
     async def check(self, questions: Sequence[str]) -> list[Answerability]:
         """Search with each question, and have every passage judged that it finds, all calls in flight at once.
@@ -93,13 +73,13 @@ class AnswerabilityCheck:
             if citation is not None:
                 citations[question][place] = citation
 
-        with self._trace.stage("checking") as tally:
+        context, completer = self._context, self._context.models.completer
+        with context.trace.stage("checking") as tally:
             tally.rows = len(asked)
             calls = [
-                verdict_call(self._completer, questions[question], candidate.passage)
-                for question, _, candidate in asked
+                verdict_call(completer, questions[question], candidate.passage) for question, _, candidate in asked
             ]
-            await ask_all(self._ledger, self._completer, calls, land, pace=self._pace, tally=tally)
+            await ask_all(context.store, completer, calls, land, pace=context.pace, tally=tally)
             failed = [error for one in errors for error in one]
             if failed:
                 tally.note = f"{len(failed)} of {len(asked)} verdicts failed: {describe(failed[0])}"
@@ -114,18 +94,19 @@ class AnswerabilityCheck:
 
     async def _find(self, questions: Sequence[str]) -> list[tuple[int, int, Candidate]]:
         """Search, and record each passage once; return what is to be judged: question, place in its search, passage."""
-        method, depth = self._run.settings["search"], self._run.settings["top_k"]
-        with self._trace.stage("retrieval") as tally:
+        run, passages = self._context.run, self._context.stores.passages
+        method, depth = run.settings["search"], run.settings["top_k"]
+        with self._context.trace.stage("retrieval") as tally:
             needs_vectors = Query.needs_vector(method, None)
             vectors = await self._embedder.encode(questions) if needs_vectors else [None] * len(questions)
             # One after the other: each holds the run's row, so that several at once would wait for each other, each on
             # one of the few connections that all runs share.
             rankings = [
-                await self._passages.find_passages(self._run, question, vector, method=method, depth=depth)
+                await passages.find_passages(run, question, vector, method=method, depth=depth)
                 for question, vector in zip(questions, vectors, strict=True)
             ]
             candidates = _number(rankings)
-            kept = set(await self._passages.record_candidates(self._run, list(candidates.values())))
+            kept = set(await passages.record_candidates(run, list(candidates.values())))
             tally.rows = len(kept)
             tally.note = f"{method}, for {counted(len(questions), 'reformulation')}"
         return [

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, NotAllowed, describe
 from pgclarify.language.quotes import find_quote
-from pgclarify.ledger.completions import Answer, Pace, ask_all
+from pgclarify.ledger.completions import Answer, ask_all
 from pgclarify.model import Candidate, ModelCall, Outcome, Passage, Reading, Run, StopCode, Verdict
 from pgclarify.operations.clarification.interpretations import reading_text
+from pgclarify.operations.context import RunContext
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.verdict import verdict
-from pgclarify.protocols import Completer, Embedder, RunStore
+from pgclarify.protocols import Completer, Embedder
 
 # Why a passage has no verdict, for explain.
 _REASONS = {
@@ -27,19 +28,13 @@ class Judge:
     """Gets verdicts on candidates of one run, and keeps them.
 
     Args:
-        run: The run.
-        store: Its tables and the ledger.
-        completer: Who judges.
+        context: The run; the completer judges.
         embedder: What readings are embedded by.
-        pace: How often to look for replies that other runs are paying for.
     """
 
-    def __init__(self, run: Run, store: RunStore, completer: Completer, embedder: Embedder, pace: Pace) -> None:
-        self._run = run
-        self._store = store
-        self._completer = completer
+    def __init__(self, context: RunContext, embedder: Embedder) -> None:
+        self._context = context
         self._embedder = embedder
-        self._pace = pace
 
     async def judge(
         self,
@@ -67,13 +62,13 @@ class Judge:
         async def keep(index: int, answer: Answer[Reading | StopCode]) -> None:
             if hear is not None:
                 hear(candidates[index])
-            verdict = await decide(self._run, candidates[index], answer, self._embedder)
-            await self._store.record_verdict(self._run, verdict)
+            verdict = await decide(self._context.run, candidates[index], answer, self._embedder)
+            await self._context.store.record_verdict(self._context.run, verdict)
             land(candidates[index], verdict)
 
         calls = [self._call(candidate.passage) for candidate in candidates]
         tally.rows = len(calls)
-        await ask_all(self._store, self._completer, calls, keep, pace=self._pace, tally=tally)
+        await self._ask(calls, keep, tally)
 
     async def find_first(self, candidates: Sequence[Candidate], *, tally: Tally) -> tuple[Candidate, Verdict] | None:
         """Ask for verdicts on candidates, one after the other, until one answers; record none of them.
@@ -94,17 +89,25 @@ class Judge:
         for candidate in candidates:
 
             async def keep(_: int, answer: Answer[Reading | StopCode], candidate: Candidate = candidate) -> None:
-                verdicts.append(await decide(self._run, candidate, answer, self._embedder))
+                verdicts.append(await decide(self._context.run, candidate, answer, self._embedder))
 
-            call = self._call(candidate.passage)
-            await ask_all(self._store, self._completer, [call], keep, pace=self._pace, tally=tally)
+            await self._ask([self._call(candidate.passage)], keep, tally)
             if verdicts[-1].outcome is Outcome.GROUNDED:
                 return candidate, verdicts[-1]
         return None
 
     def _call(self, passage: Passage) -> ModelCall[Reading | StopCode]:
         # The question itself, not the relaxed one, which served recall.
-        return verdict_call(self._completer, self._run.question, passage)
+        return verdict_call(self._context.models.completer, self._context.run.question, passage)
+
+    async def _ask(
+        self,
+        calls: Sequence[ModelCall[Reading | StopCode]],
+        keep: Callable[[int, Answer[Reading | StopCode]], Awaitable[None]],
+        tally: Tally,
+    ) -> None:
+        context = self._context
+        await ask_all(context.store, context.models.completer, calls, keep, pace=context.pace, tally=tally)
 
 
 def verdict_call(completer: Completer, question: str, passage: Passage) -> ModelCall[Reading | StopCode]:

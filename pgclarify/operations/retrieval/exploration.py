@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms import Explored, Explorer, credit
 from pgclarify.language.numbers import counted
-from pgclarify.model import Candidate, Found, Passage, Run
-from pgclarify.operations.trace import Tally, Trace
-from pgclarify.protocols import ExplorationStore, Reranker
+from pgclarify.model import Candidate, Found, Passage
+from pgclarify.operations.context import RunContext
+from pgclarify.operations.trace import Tally
+from pgclarify.protocols import Reranker
 
 # SUNAR, §4: ten neighbors of each passage are followed. Batches of 16 are what its authors' code has.
 NEIGHBORS = 10
@@ -89,17 +90,13 @@ def by_reranker(reranker: Reranker, question: str) -> Scorer:
     return score
 
 
-async def find_first(
-    run: Run, query: Query, *, store: ExplorationStore, depth: int, trace: Trace, step_ordinal: int | None = None
-) -> list[Found]:
+async def find_first(context: RunContext, query: Query, *, depth: int, step_ordinal: int | None = None) -> list[Found]:
     """Search for what an exploration begins with.
 
     Args:
-        run: The run.
+        context: The run.
         query: What is searched with.
-        store: Where the passages are.
         depth: Most passages, from 1. An exploration looks at no more of them than its budget.
-        trace: Where the stage is noted.
         step_ordinal: The step of an investigation that this is for, from 1.
 
     Returns:
@@ -108,9 +105,9 @@ async def find_first(
     Raises:
         RunLost: If the run is no longer this worker's.
     """
-    with trace.stage("retrieval", step_ordinal=step_ordinal) as tally:
-        found = await store.find_passages(
-            run, query.text, query.vector, method=query.method, depth=depth, signal=query.signal
+    with context.trace.stage("retrieval", step_ordinal=step_ordinal) as tally:
+        found = await context.stores.passages.find_passages(
+            context.run, query.text, query.vector, method=query.method, depth=depth, signal=query.signal
         )
         tally.rows = len(found)
         tally.note = query.method
@@ -118,14 +115,12 @@ async def find_first(
 
 
 async def explore_passages(
-    run: Run,
+    context: RunContext,
     query: Query,
     *,
-    store: ExplorationStore,
     first: Sequence[Found],
     scorer: Scorer,
     budget: int,
-    trace: Trace,
     batch_size: int = BATCH_SIZE,
     k: int = NEIGHBORS,
     rescore: Rescorer | None = None,
@@ -136,13 +131,11 @@ async def explore_passages(
     Scored by both signals, a passage shares in the score of the one that led to it: see `pgclarify.algorithms.credit`.
 
     Args:
-        run: The run.
+        context: The run.
         query: What neighbors are scored against, if by a signal: that of the first stage.
-        store: Where the passages and their neighbors are.
         first: The first ranking, best first.
         scorer: Who scores a batch: `by_signal`, or `by_reranker` of one.
         budget: Most passages that are scored, from 1.
-        trace: Where the stages of each batch are noted.
         batch_size: Most passages of a batch, from 1.
         k: Most neighbors of each that are followed; 0 for none, which is reranking.
         rescore: Changes the scores of a batch, given its passages; None leaves them as they are.
@@ -159,13 +152,11 @@ async def explore_passages(
     Source: SUNAR, Algorithm 1.
     """
     exploration = _Exploration(
-        run,
+        context,
         query,
-        store=store,
         first=first,
         scorer=scorer,
         budget=budget,
-        trace=trace,
         batch_size=batch_size,
         k=k,
         rescore=rescore,
@@ -179,24 +170,20 @@ class _Exploration:
 
     def __init__(
         self,
-        run: Run,
+        context: RunContext,
         query: Query,
         *,
-        store: ExplorationStore,
         first: Sequence[Found],
         scorer: Scorer,
         budget: int,
-        trace: Trace,
         batch_size: int,
         k: int,
         rescore: Rescorer | None,
         step_ordinal: int | None,
     ) -> None:
-        self._run = run
+        self._context = context
         self._query = query
-        self._store = store
         self._scorer = scorer
-        self._trace = trace
         self._batch_size = batch_size
         self._k = k
         self._rescore = rescore
@@ -253,9 +240,9 @@ class _Exploration:
             await self._look_up([passage_id for passage_id in best if self._scores[passage_id] >= least])
 
     async def _look_up(self, ids: Sequence[int]) -> None:
-        with self._trace.stage("neighbors", batch=self._number, step_ordinal=self._step_ordinal) as tally:
-            near = await self._store.find_neighbors(
-                self._run,
+        with self._context.trace.stage("neighbors", batch=self._number, step_ordinal=self._step_ordinal) as tally:
+            near = await self._context.stores.passages.find_neighbors(
+                self._context.run,
                 [self._known[passage_id].passage for passage_id in ids],
                 k=self._k,
                 known=self._known,
@@ -279,7 +266,7 @@ class _Exploration:
 
     async def _score(self, ids: Sequence[int]) -> None:
         found = [self._known[passage_id] for passage_id in ids]
-        with self._trace.stage("reranking", batch=self._number, step_ordinal=self._step_ordinal) as tally:
+        with self._context.trace.stage("reranking", batch=self._number, step_ordinal=self._step_ordinal) as tally:
             scores = await self._scorer(found, tally)
             tally.rows = len(scores)
         if self._k and self._query.signal == "both":

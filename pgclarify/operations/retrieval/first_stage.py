@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pgclarify.errors import BudgetSpent
-from pgclarify.model import Candidate, Found, Run
+from pgclarify.model import Candidate, Found
+from pgclarify.operations.context import RunContext
 from pgclarify.operations.retrieval.exploration import Query, Scorer, by_reranker, by_signal, find_first, other_signal
-from pgclarify.operations.trace import Trace
-from pgclarify.protocols import Embedder, ExplorationStore, Reranker
+from pgclarify.protocols import Embedder, Reranker
 
 # VERDICT, §5.1.3: the reranker sees a hundred passages.
 RERANKED = 100
@@ -25,7 +25,7 @@ def left_as_found(refusal: BudgetSpent) -> str:
     return f"in the order of the search: {refusal.message}"
 
 
-async def keep(run: Run, passages: ExplorationStore, found: Sequence[Found]) -> list[Candidate]:
+async def keep(context: RunContext, found: Sequence[Found]) -> list[Candidate]:
     """Record passages, best first, as the run's candidates; nothing else has been recorded before.
 
     Returns:
@@ -35,7 +35,7 @@ async def keep(run: Run, passages: ExplorationStore, found: Sequence[Found]) -> 
         RunLost: If the run is no longer this worker's.
     """
     candidates = ranked(found)
-    kept = set(await passages.record_candidates(run, candidates))
+    kept = set(await context.stores.passages.record_candidates(context.run, candidates))
     return [candidate for candidate in candidates if candidate.rank in kept]
 
 
@@ -43,33 +43,22 @@ class FirstStage:
     """Ranks passages for a run: by its search and, if settings["reranker"] is set, once more by that.
 
     Args:
-        run: The run; settings["search"] is dense, lexical or hybrid.
-        passages: Where the passages are.
+        context: The run; settings["search"] is dense, lexical or hybrid.
         embedder: The corpus's model; not used if nothing needs the question's vector.
         reranker: Who ranks once more; None for the other retrieval signal.
-        trace: Where the stages are noted.
     """
 
-    def __init__(
-        self,
-        run: Run,
-        passages: ExplorationStore,
-        embedder: Embedder,
-        reranker: Reranker | None,
-        trace: Trace,
-    ) -> None:
-        self._run = run
-        self._passages = passages
+    def __init__(self, context: RunContext, embedder: Embedder, reranker: Reranker | None) -> None:
+        self._context = context
         self._embedder = embedder
         self._reranker = reranker
-        self._trace = trace
         self._scores: dict[int, float] = {}
         self._is_graded = True
 
     @property
     def is_reranked(self) -> bool:
         """Whether passages are ranked once more: then the scores of two rankings are of one kind."""
-        return self._is_graded and self._run.settings.get("reranker") is not None
+        return self._is_graded and self._context.run.settings.get("reranker") is not None
 
     async def rank(self, question: str) -> list[Found]:
         """Rank passages; nothing is recorded.
@@ -89,18 +78,21 @@ class FirstStage:
 
         Source: VERDICT, Eq. 7 and §5.1.3.
         """
-        method, top_k = self._run.settings["search"], self._run.settings["top_k"]
+        settings = self._context.run.settings
+        method, top_k = settings["search"], settings["top_k"]
         signal = other_signal(method) if self.is_reranked and self._reranker is None else None
         vector = (await self._embedder.encode([question]))[0] if Query.needs_vector(method, signal) else None
         query = Query(question, vector, method, signal)
         depth = max(RERANKED, top_k) if self.is_reranked else top_k
-        found = await find_first(self._run, query, store=self._passages, depth=depth, trace=self._trace)
+        found = await find_first(self._context, query, depth=depth)
         return (await self._rerank(found))[:top_k] if self.is_reranked else found
 
     async def _rerank(self, found: list[Found]) -> list[Found]:
-        scorer: Scorer = by_signal if self._reranker is None else by_reranker(self._reranker, self._run.question)
+        scorer: Scorer = (
+            by_signal if self._reranker is None else by_reranker(self._reranker, self._context.run.question)
+        )
         new = [one for one in found if one.passage.passage_id not in self._scores]
-        with self._trace.stage("reranking") as tally:
+        with self._context.trace.stage("reranking") as tally:
             try:
                 scores = await scorer(new, tally)
             except BudgetSpent as refusal:

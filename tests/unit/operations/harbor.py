@@ -1,17 +1,15 @@
 """What the tests of asking back have in common: a vague question, what is proposed, and a small corpus."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgclarify.dialogue import AmbiguityType, ClarifyingQuestion, ProposedQuestion
 from pgclarify.errors import CompletionError
-from pgclarify.ledger.completions import Pace
 from pgclarify.model import Passage, Reading, Run
-from pgclarify.operations.clarifying_questions import propose_questions
+from pgclarify.operations.execution import execute
 from pgclarify.protocols import Embedder
 from tests.fakes import (
     FakeDialogueStore,
-    FakeEmbedder,
     FakeExplorationStore,
     FakeLedgerTable,
     FakeStore,
@@ -19,6 +17,7 @@ from tests.fakes import (
     scripts,
 )
 from tests.fakes.completer import Line, Prompt, ScriptedCompleter
+from tests.fakes.context import context_of
 
 QUESTION = "Lindvik harbor"
 NOVEL = "A novel of that name was written by Ida Holm."
@@ -26,7 +25,6 @@ BERTH = "A berth costs forty crowns a night."
 FERRY = "The ferry leaves at noon."
 WHO, COST = "Who wrote the novel Lindvik Harbor?", "What does a berth cost?"
 CONTENTS = (NOVEL, BERTH, FERRY)
-PACE = Pace(first=0.001, longest=0.001)
 
 SETTINGS: Mapping[str, object] = {
     "scheme": "at_cot",
@@ -110,6 +108,7 @@ async def ask_back(
     exploration = FakeExplorationStore(store, passages, first=first, gone=gone)
     dialogue = FakeDialogueStore(store)
     run = store.add_run(question, operation="clarifying_questions", settings={**SETTINGS, **settings})
-    corpus_embedder = (embedder or FakeEmbedder()) if is_checked else None
-    await propose_questions(run, store, exploration, dialogue, completer, corpus_embedder, pace=PACE)
+    # What has no corpus has nothing to be checked against.
+    asked = run if is_checked else replace(run, corpus_id=None, embedding_model=None, dimensions=None)
+    await execute(context_of(asked, store, completer, passages=exploration, dialogue=dialogue, embedder=embedder))
     return Asked(run, store.runs[run.run_id], dialogue.questions.get(run.run_id), exploration, completer)

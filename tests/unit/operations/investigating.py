@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pgclarify.ledger.calls import Calls
-from pgclarify.ledger.completions import Pace
 from pgclarify.model import Candidate, Passage, Run
-from pgclarify.operations.investigate import investigate
+from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import CrossEncoder, Embedder, Entailment, Ledger
+from pgclarify.protocols import Embedder, Entailment, Ledger
 from pgclarify.steps import Evidence, Finding, FollowUp, Step
 from tests.fakes import (
     FakeEmbedder,
@@ -21,6 +20,7 @@ from tests.fakes import (
     RunRecord,
 )
 from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.context import context_of, no_cross_encoder
 
 QUESTION = "Where was the painter of the Lindvik Altar born?"
 WHO = "Who painted the Lindvik Altar?"
@@ -72,10 +72,6 @@ def pair_entailments(same: Sequence[tuple[str, str]]) -> Entailments:
     return PairEntailments(None, no_cross_encoder)
 
 
-async def no_cross_encoder(name: str) -> CrossEncoder:
-    raise AssertionError(f"nobody should ask for {name}")
-
-
 @dataclass
 class Told:
     """What became of a run."""
@@ -119,15 +115,15 @@ async def carry_out(
     )
     steps = FakeStepStore(store)
     run = store.add_run(question, operation="investigate", settings={**SETTINGS, **settings})
-    await investigate(
+    context = context_of(
         run,
         store,
-        exploration,
-        steps,
         investigator,
-        embedder or FakeEmbedder(),
-        rerankers=rerankers or Rerankers(None, no_cross_encoder),
+        passages=exploration,
+        steps=steps,
+        embedder=embedder,
+        rerankers=rerankers,
         entailments=entailments or pair_entailments(same),
-        pace=Pace(first=0.001, longest=0.001),
     )
+    await execute(context)
     return Told(run, store.runs[run.run_id], steps.steps.get(run.run_id, []), exploration)

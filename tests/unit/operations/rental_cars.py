@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from pgclarify.errors import EmbeddingError
-from pgclarify.ledger.completions import Pace
 from pgclarify.model import Passage, Reading, Run
-from pgclarify.operations.clarify import clarify
+from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import CrossEncoder, Embedder, ExplorationStore
-from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord
+from pgclarify.protocols import Embedder, ExplorationStore
+from tests.fakes import FakeStore, RunRecord
 from tests.fakes.completer import ScriptedCompleter
-
-FAST = Pace(first=0.001, longest=0.002)
+from tests.fakes.context import context_of
 
 # Three readings of "rental cars": two documents say the same about coverage.
 COVERED = "Rental cars are covered up to 30 dollars a day. Keep the receipt."
@@ -54,22 +51,8 @@ async def clarify_with(
     exploration: ExplorationStore | None = None,
     rerankers: Rerankers | None = None,
 ) -> None:
-    await clarify(
-        run,
-        store,
-        exploration or FakeExplorationStore(store),
-        verifier,
-        embedder or FakeEmbedder(),
-        rerankers or no_rerankers(),
-        pace=FAST,
-    )
-
-
-def no_rerankers() -> Rerankers:
-    async def cross_encoders(name: str) -> CrossEncoder:
-        raise EmbeddingError(f"no cross-encoder {name}")
-
-    return Rerankers(None, cross_encoders)
+    context = context_of(run, store, verifier, passages=exploration, embedder=embedder, rerankers=rerankers)
+    await execute(context)
 
 
 def corpus() -> list[Passage]:

@@ -10,11 +10,12 @@ import pytest
 from pgclarify.errors import BudgetSpent, EndpointUnavailable, PriceMissing
 from pgclarify.ledger.completions import Pace
 from pgclarify.model import Claim, CompletionRequest, Outcome, Passage, RunStatus, StopCode, as_ended
+from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.operations.search import search
 from pgclarify.operations.trace import Tally
-from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeLedger, FakeLedgerTable, FakeStore, scripts
+from tests.fakes import FakeExplorationStore, FakeLedger, FakeLedgerTable, FakeStore, scripts
 from tests.fakes.completer import Prompt
+from tests.fakes.context import context_of
 from tests.unit.ledger.test_completions import buy, replies, request
 from tests.unit.operations.fruit import Orchard, content
 from tests.unit.operations.rental_cars import carry_out, clarify_with, corpus, eventually, script, until_in_flight
@@ -142,7 +143,8 @@ class TestClarify:
         run = searching.add_run("rental cars", operation="search", settings=settings)
         judge = scripts.relevance_judge({found[0].content: "0.1"}, otherwise="0.9")
         rerankers = Rerankers(judge, missing, Pace(0, 0))
-        await search(run, searching, FakeExplorationStore(searching, found), FakeEmbedder(), rerankers)
+        exploration = FakeExplorationStore(searching, found)
+        await execute(context_of(run, searching, passages=exploration, rerankers=rerankers))
         record = searching.runs[run.run_id]
         assert (record.status, record.error, record.stop_reason) == (RunStatus.PARTIAL, None, SPENT)
         assert [candidate.passage for candidate in record.candidates] == found[:3]

@@ -13,9 +13,7 @@ from pgclarify.algorithms import GROUPINGS, Mode, consolidate
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.model import Citation, Cluster, Outcome, Passage, Reading, RunStatus, StopCode
 from pgclarify.operations.clarification import interpretations
-from pgclarify.operations.clarify import clarify
-from pgclarify.protocols import Completer, Embedder, ExplorationStore, RunStore
-from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeLedgerTable, FakeStore, scripts
+from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, scripts
 from tests.unit.operations.rental_cars import (
     ALSO_COVERED,
     ASIDE,
@@ -28,22 +26,10 @@ from tests.unit.operations.rental_cars import (
     clarify_with,
     corpus,
     eventually,
-    no_rerankers,
     passage,
     script,
     until_in_flight,
 )
-
-
-async def test_the_fakes_are_what_operations_expect() -> None:
-    fake = FakeStore(corpus())
-    store: RunStore = fake
-    verifier: Completer = scripts.verifier(script())
-    embedder: Embedder = FakeEmbedder()
-    exploration: ExplorationStore = FakeExplorationStore(fake)
-    run = fake.add_run("rental cars")
-    await clarify(run, store, exploration, verifier, embedder, no_rerankers())
-    assert fake.runs[run.run_id].status is RunStatus.SUCCEEDED
 
 
 async def test_readings_are_grouped_ordered_and_cited() -> None:

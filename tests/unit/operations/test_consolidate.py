@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.model import Run, RunStatus, Verdict
-from pgclarify.operations.consolidate import reconsolidate
+from pgclarify.operations.execution import execute
 from tests.fakes import FakeEmbedder, FakeStore, scripts
+from tests.fakes.context import context_of
 from tests.unit.operations.rental_cars import (
     COVERAGE,
     LICENSE,
@@ -27,7 +28,7 @@ async def test_consolidation_again_with_the_same_vectors() -> None:
     store, embedder = FakeStore(corpus()), FakeEmbedder()
     parent = await finished(store)
     run = store.add_run(operation="consolidate", parent=parent, settings={"singletons": "drop"})
-    await reconsolidate(run, store, embedder)
+    await execute(context_of(run, store, embedder=embedder))
     record = store.runs[run.run_id]
     assert record.status is RunStatus.SUCCEEDED
     assert record.interpretations == store.runs[parent.run_id].interpretations[:1]
@@ -39,7 +40,7 @@ async def test_consolidation_again_by_another_embedding() -> None:
     parent = await finished(store)
     settings = {"embed": "question", "parent_embed": "question_answer"}
     run = store.add_run(operation="consolidate", parent=parent, settings=settings)
-    await reconsolidate(run, store, embedder)
+    await execute(context_of(run, store, embedder=embedder))
     assert embedder.calls == [[LICENSE.interpretation, COVERAGE.interpretation, COVERAGE.interpretation]]
     record = store.runs[run.run_id]
     # Kept, so that the run's own vectors are what its settings say.
@@ -55,14 +56,14 @@ def _same_vector(verdict: Verdict, vector: NDArray[np.float32]) -> bool:
 async def test_consolidation_again_of_nothing() -> None:
     store = FakeStore()
     run = store.add_run(operation="consolidate", parent=await finished(store))
-    await reconsolidate(run, store, FakeEmbedder())
+    await execute(context_of(run, store))
     assert (store.runs[run.run_id].status, store.runs[run.run_id].interpretations) == (RunStatus.SUCCEEDED, [])
 
 
 async def test_consolidation_again_fails_without_the_embedding() -> None:
     store = FakeStore(corpus())
     run = store.add_run(operation="consolidate", parent=await finished(store), settings={"embed": "question"})
-    await reconsolidate(run, store, FakeEmbedder(fails_on="license"))
+    await execute(context_of(run, store, embedder=FakeEmbedder(fails_on="license")))
     assert store.runs[run.run_id].status is RunStatus.FAILED
 
 
@@ -70,5 +71,5 @@ async def test_a_lost_consolidation_is_left_quietly() -> None:
     store = FakeStore(corpus())
     run = store.add_run(operation="consolidate", parent=await finished(store))
     store.cancel(run)
-    await reconsolidate(run, store, FakeEmbedder())
+    await execute(context_of(run, store))
     assert store.runs[run.run_id].status is RunStatus.CANCELLED

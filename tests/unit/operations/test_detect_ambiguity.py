@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -11,11 +12,13 @@ import pytest
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.dialogue import Detection, DetectionReason
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
-from pgclarify.model import RunStatus
-from pgclarify.operations.ambiguity.readings import Readings
-from pgclarify.operations.detect_ambiguity import Detector, detect, summarize
+from pgclarify.model import Passage, Reading, Run, RunStatus
+from pgclarify.operations.ambiguity.detector import Detector, summarize
+from pgclarify.operations.execution import execute
 from pgclarify.protocols import Classifier
-from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeStore
+from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeExplorationStore, FakeStore, scripts
+from tests.fakes.context import context_of
+from tests.unit.operations.rental_cars import COVERAGE, COVERED, DRIVERS, LICENSE
 
 VAGUE, CLEAR = "How much is it?", "How tall is the Varden Tower?"
 SAID = DetectionReason("classifier", "meaning", "it is 0.8 ambiguous")
@@ -31,13 +34,17 @@ def detector(classifier: Classifier, embedder: FakeEmbedder | None = None) -> De
     return Detector(classifier, get)
 
 
+def without_corpus(run: Run) -> Run:
+    return replace(run, corpus_id=None, embedding_model=None, dimensions=None)
+
+
 async def carry_out(
     question,
     *,
     settings=None,
     operation="detect_ambiguity",
     rules=(),
-    readings: Readings | CompletionError | None = None,
+    verdicts: Mapping[str, Reading | CompletionError] | None = None,
     **options,
 ):
     """One run; what was recorded, and its record."""
@@ -45,14 +52,16 @@ async def carry_out(
     dialogue = FakeDialogueStore(store, rules=rules)
     run = store.add_run(question, operation=operation, settings=settings)
     classifier = FakeClassifier({VAGUE: 0.8}, otherwise=0.1)
-
-    async def count() -> Readings:
-        if isinstance(readings, CompletionError):
-            raise readings
-        assert readings is not None
-        return readings
-
-    await detect(run, store, dialogue, detector(classifier, **options), None if readings is None else count)
+    corpus = [Passage(f"d{number}", number, content) for number, content in enumerate(verdicts or (), start=1)]
+    context = context_of(
+        run if verdicts else without_corpus(run),
+        store,
+        scripts.verifier(verdicts),
+        passages=FakeExplorationStore(store, corpus),
+        dialogue=dialogue,
+        detector=detector(classifier, **options),
+    )
+    await execute(context)
     return dialogue.detections.get(run.run_id), store.runs[run.run_id], classifier
 
 
@@ -90,7 +99,8 @@ class TestOneQuestion:
         store = FakeStore()
         dialogue = FakeDialogueStore(store)
         run = store.add_run(VAGUE, operation="detect_ambiguity", settings={"threshold": threshold})
-        await detect(run, store, dialogue, detector(Silent(otherwise=0.22)))
+        silent = detector(Silent(otherwise=0.22))
+        await execute(context_of(without_corpus(run), store, dialogue=dialogue, detector=silent))
 
         text = f"nothing in its wording speaks for that; the threshold is {threshold}"
         assert dialogue.detections[run.run_id][0].reasons == (DetectionReason("classifier", "threshold", text),)
@@ -159,18 +169,19 @@ class TestRules:
 
 class TestReadingsOfACorpus:
     async def test_are_a_reason_and_decide_nothing(self) -> None:
-        readings = Readings(("What is A?", "What is B?"), ("a", "b"))
-        (found,), record, _ = await carry_out(CLEAR, readings=readings)
+        (found,), record, _ = await carry_out(CLEAR, verdicts={DRIVERS: LICENSE, COVERED: COVERAGE})
 
         assert found.is_ambiguous is False
-        assert found.reasons[-1] == readings.reason
+        assert (found.reasons[-1].source, found.reasons[-1].name) == ("corpus", "readings")
+        assert found.reasons[-1].document_ids == ("d1", "d2")
         assert [(stage.name, stage.rows) for stage in record.stages] == [("detection", 1), ("checking", 2)]
 
     async def test_fail_the_run_if_none_could_be_judged(self) -> None:
-        found, record, _ = await carry_out(CLEAR, readings=CompletionError("no passage could be judged"))
+        found, record, _ = await carry_out(CLEAR, verdicts={DRIVERS: CompletionError("no reply")})
 
         assert found is None
-        assert (record.status, record.error) == (RunStatus.FAILED, "no passage could be judged")
+        assert record.error == "no passage of the corpus could be judged: no reply"
+        assert record.status is RunStatus.FAILED
         assert [stage.name for stage in record.stages] == ["detection", "checking"]
 
 
@@ -214,7 +225,8 @@ class TestTrouble:
         async def get(model: str) -> FakeEmbedder:
             raise EmbeddingError(f"no model {model}")
 
-        await detect(run, store, dialogue, Detector(FakeClassifier(), get))
+        away = Detector(FakeClassifier(), get)
+        await execute(context_of(without_corpus(run), store, dialogue=dialogue, detector=away))
 
         assert store.runs[run.run_id].error == "no model fake"
 
@@ -227,7 +239,7 @@ class TestTrouble:
         dialogue = Slow(store)
         run = store.add_run(VAGUE, operation="detect_ambiguity")
 
-        await detect(run, store, dialogue, detector(FakeClassifier()))
+        await execute(context_of(without_corpus(run), store, dialogue=dialogue))
 
         assert store.runs[run.run_id].status is RunStatus.FAILED
         assert store.runs[run.run_id].error == "rules take too long: The slowest is rule 7."
@@ -238,7 +250,7 @@ class TestTrouble:
         run = store.add_run(VAGUE, operation="detect_ambiguity")
         store.cancel(run)
 
-        await detect(run, store, dialogue, detector(FakeClassifier()))
+        await execute(context_of(without_corpus(run), store, dialogue=dialogue))
 
         assert store.runs[run.run_id].status is RunStatus.CANCELLED
         assert dialogue.detections == {}

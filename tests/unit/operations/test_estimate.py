@@ -10,13 +10,9 @@ import pytest
 
 from pgclarify.estimated import Expected, Prospect
 from pgclarify.model import Passage, Reading, Run, RunStatus
-from pgclarify.operations.clarification.one_pass import Gate
-from pgclarify.operations.clarify import clarify
-from pgclarify.operations.detect_ambiguity import Detector
-from pgclarify.operations.estimate import estimate
+from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.prompts.verdict import verdict
-from pgclarify.protocols import CrossEncoder, Embedder
 from pgclarify.steps import Evidence, Finding
 from tests.fakes import (
     FakeClassifier,
@@ -27,8 +23,8 @@ from tests.fakes import (
     FakeStore,
     scripts,
 )
+from tests.fakes.context import context_of, no_cross_encoder
 from tests.fakes.scripts import Said, Told
-from tests.unit.operations.rental_cars import FAST
 
 QUESTIONS = ("How long must a driver have held a license?", "What is covered?")
 OFFICE = "Rental offices are often near an airport."
@@ -62,13 +58,8 @@ class Desk:
         self.relevance = scripts.relevance_judge({COVERED: "0.9"})
         self.investigator = scripts.investigator(answers=self.answers)
         self.embedder = FakeEmbedder()
-        classifier = FakeClassifier(dict.fromkeys(self.ambiguous, 0.9), otherwise=0.2)
-
-        async def embedders(_: str) -> Embedder:
-            return self.embedder
-
-        chat = self.investigator if self.has_model else None
-        self.gate = Gate(Detector(classifier, embedders), FakeDialogueStore(self.store), chat)
+        self.dialogue = FakeDialogueStore(self.store)
+        self.classifier = FakeClassifier(dict.fromkeys(self.ambiguous, 0.9), otherwise=0.2)
 
     def passages(self) -> list[Passage]:
         return [Passage(f"document-{n}", n, content) for n, content in enumerate(self.contents, start=1)]
@@ -83,14 +74,19 @@ class Desk:
         return self.store.add_run(json.dumps(questions), operation="estimate", settings=settings)
 
     async def carry_out(self, run: Run) -> None:
-        await estimate(
+        context = context_of(
             run,
             self.store,
-            self.estimates,
             self.verifier,
-            self.embedder,
-            gate=self.gate,
+            chat=self.investigator if self.has_model else None,
+            passages=self.exploration,
+            dialogue=self.dialogue,
+            estimates=self.estimates,
+            embedder=self.embedder,
+            rerankers=Rerankers(self.relevance, no_cross_encoder),
+            classifier=self.classifier,
         )
+        await execute(context)
 
     async def estimate(self, questions: Sequence[str] = QUESTIONS, **settings: object) -> Prospect:
         before, run = self.paid, self.enter(questions, **settings)
@@ -101,23 +97,10 @@ class Desk:
 
     async def clarify(self, questions: Sequence[str] = QUESTIONS, **settings: object) -> int:
         """Ask the questions, and say how many calls that took."""
-
-        async def none(_: str) -> CrossEncoder:
-            raise AssertionError("no cross-encoder is asked for")
-
         before = self.paid
         for question in questions:
             run = self.store.add_run(question, settings={**self.settings, **settings})
-            await clarify(
-                run,
-                self.store,
-                self.exploration,
-                self.verifier,
-                self.embedder,
-                Rerankers(self.relevance, none),
-                gate=self.gate,
-                pace=FAST,
-            )
+            await self.carry_out(run)
             assert self.store.runs[run.run_id].status in (RunStatus.SUCCEEDED, RunStatus.PARTIAL)
         return self.paid - before
 

@@ -21,9 +21,10 @@ from pgclarify.operations.retrieval.exploration import (
     other_signal,
     stop_reason,
 )
-from pgclarify.operations.trace import Tally, Trace
+from pgclarify.operations.trace import Tally
 from pgclarify.protocols import Meter
 from tests.fakes import FakeExplorationStore, FakeStore
+from tests.fakes.context import context_of
 
 PASSAGES = [Passage(f"document {number}", number, f"passage {number}") for number in range(1, 41)]
 QUERY = Query("a question", np.ones(256, dtype=np.float32), "dense", "lexical")
@@ -41,27 +42,25 @@ class World:
         self.store = FakeStore()
         self.run: Run = self.store.add_run("a question", operation="search")
         self.exploration = FakeExplorationStore(self.store, PASSAGES, first=first, neighbors=neighbors, signals=signals)
-        self.trace = Trace()
+        self.context = context_of(self.run, self.store, passages=self.exploration)
 
     async def explore(
         self, *, budget: int = 100, batch_size: int = 2, k: int = 10, scorer: Scorer = by_signal, **options: object
     ) -> list[Candidate]:
-        first = await find_first(self.run, QUERY, store=self.exploration, depth=budget, trace=self.trace)
+        first = await find_first(self.context, QUERY, depth=budget)
         return await explore_passages(
-            self.run,
+            self.context,
             QUERY,
-            store=self.exploration,
             first=first,
             scorer=scorer,
             budget=budget,
             batch_size=batch_size,
             k=k,
-            trace=self.trace,
             **options,  # type: ignore[arg-type]
         )
 
     def stages(self) -> list[tuple[str, int | None, int | None]]:
-        return [(stage.name, stage.batch, stage.rows) for stage in self.trace.stages]
+        return [(stage.name, stage.batch, stage.rows) for stage in self.context.trace.stages]
 
 
 def ids(candidates: Sequence[Candidate]) -> list[int]:
@@ -208,7 +207,7 @@ async def test_scores_of_a_batch_can_be_changed() -> None:
         {1: 0.3, 2: 0.3, 11: 0.5, 3: 0.5, 4: 0.5, 13: 0.5}
     )
     assert {one.step_ordinal for one in explored} == {2}
-    assert {stage.step_ordinal for stage in world.trace.stages if stage.batch} == {2}
+    assert {stage.step_ordinal for stage in world.context.trace.stages if stage.batch} == {2}
 
 
 class Lengths:
@@ -228,7 +227,9 @@ async def test_a_reranker_scores_and_its_calls_are_counted() -> None:
     explored = await world.explore(scorer=by_reranker(Lengths(), "a question"))
 
     assert ids(explored) == [40, 30, 2, 1]
-    assert [(stage.calls, stage.prompt_tokens) for stage in world.trace.stages if stage.name == "reranking"] == [
+    assert [
+        (stage.calls, stage.prompt_tokens) for stage in world.context.trace.stages if stage.name == "reranking"
+    ] == [
         (2, 6),
         (2, 6),
     ]

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.ledger.completions import Pace
 from pgclarify.model import RunStatus
-from pgclarify.operations.investigate import investigate
+from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.steps import Evidence, Finding, FollowUp, StepKind, StepOutcome
 from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeLedgerTable, FakeStepStore, FakeStore, scripts
 from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.context import context_of, no_cross_encoder
 from tests.unit.operations.investigating import (
     ALTAR,
     ANSWERS,
@@ -29,7 +29,6 @@ from tests.unit.operations.investigating import (
     WHERE,
     WHO,
     carry_out,
-    no_cross_encoder,
     pair_entailments,
     passages,
 )
@@ -357,16 +356,15 @@ class Watched:
         self.steps = FakeStepStore(self.store)
         self.run = self.store.add_run(QUESTION, operation="investigate", settings=SETTINGS)
         self.task = asyncio.create_task(
-            investigate(
-                self.run,
-                self.store,
-                FakeExplorationStore(self.store, passages(CONTENTS)),
-                self.steps,
-                investigator,
-                FakeEmbedder(),
-                rerankers=Rerankers(None, no_cross_encoder),
-                entailments=pair_entailments(()),
-                pace=Pace(first=0.001, longest=0.001),
+            execute(
+                context_of(
+                    self.run,
+                    self.store,
+                    investigator,
+                    passages=FakeExplorationStore(self.store, passages(CONTENTS)),
+                    steps=self.steps,
+                    entailments=pair_entailments(()),
+                )
             )
         )
 

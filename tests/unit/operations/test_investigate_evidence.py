@@ -12,6 +12,7 @@ from pgclarify.protocols import Ledger, Meter, Reranker
 from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding, StepOutcome
 from tests.fakes import scripts
 from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.context import no_cross_encoder
 from tests.fakes.scripts import Told as Line
 from tests.unit.operations.investigating import (
     ALTAR,
@@ -23,7 +24,6 @@ from tests.unit.operations.investigating import (
     WHERE,
     Told,
     carry_out,
-    no_cross_encoder,
 )
 
 FOUND = Finding("Ortval", (Evidence(1, BIRTH),))

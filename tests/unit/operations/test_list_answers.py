@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from pgclarify.dialogue import ListedAnswer
-from pgclarify.errors import CompletionError, EndpointUnavailable, ModelNotFound
+from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.model import Candidate, Passage, RunStatus
-from pgclarify.operations.list_answers import cut_evidence, list_answers
-from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import CrossEncoder
+from pgclarify.operations.execution import execute
+from pgclarify.operations.list_answers import cut_evidence
 from pgclarify.steps import Evidence, Finding
 from tests.fakes import FakeDialogueStore, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord, scripts
 from tests.fakes.completer import Prompt, ScriptedCompleter
+from tests.fakes.context import context_of
 
 QUESTION = "Who played the queen in Lindvik Castle?"
 FILM = "In the film of 2003, Ida Holm played the queen."
@@ -41,10 +41,6 @@ def passages(contents: Sequence[str] = CONTENTS) -> list[Passage]:
     ]
 
 
-async def no_encoder(name: str) -> CrossEncoder:
-    raise ModelNotFound(f"there is no model {name}")
-
-
 class World:
     """A run of list_answers, and all that it works with."""
 
@@ -64,15 +60,15 @@ class World:
         self.embedder = FakeEmbedder()
 
     async def carry_out(self) -> RunRecord:
-        await list_answers(
+        context = context_of(
             self.run,
             self.store,
-            self.exploration,
-            self.dialogue,
             self.lister,
-            self.embedder,
-            rerankers=Rerankers(None, no_encoder),
+            passages=self.exploration,
+            dialogue=self.dialogue,
+            embedder=self.embedder,
         )
+        await execute(context)
         return self.store.runs[self.run.run_id]
 
     @property

@@ -9,10 +9,7 @@ import pytest
 
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.model import Outcome, Passage, Reading, Run, RunStatus
-from pgclarify.operations.clarification.one_pass import Gate
-from pgclarify.operations.clarify import clarify
-from pgclarify.operations.detect_ambiguity import Detector
-from pgclarify.protocols import Embedder
+from pgclarify.operations.execution import execute
 from pgclarify.steps import Evidence, Finding
 from tests.fakes import (
     FakeClassifier,
@@ -23,8 +20,8 @@ from tests.fakes import (
     RunRecord,
     scripts,
 )
+from tests.fakes.context import context_of
 from tests.fakes.scripts import Told as Line
-from tests.unit.operations.rental_cars import FAST, no_rerankers
 
 QUESTION = "How long must a driver have held a license?"
 OFFICE = "Rental offices are often near an airport."
@@ -70,21 +67,17 @@ class Desk:
         return self.store.runs[run.run_id]
 
     async def carry_out(self, run: Run) -> None:
-        async def embedders(_: str) -> Embedder:
-            return self.embedder
-
-        detector = Detector(self.classifier, embedders)
-        gate = Gate(detector, self.dialogue, self.investigator if self.has_model else None)
-        await clarify(
+        context = context_of(
             run,
             self.store,
-            self.exploration,
             self.verifier,
-            self.embedder,
-            no_rerankers(),
-            gate=gate,
-            pace=FAST,
+            chat=self.investigator if self.has_model else None,
+            passages=self.exploration,
+            dialogue=self.dialogue,
+            embedder=self.embedder,
+            classifier=self.classifier,
         )
+        await execute(context)
 
     @property
     def route(self) -> tuple[str, int]:

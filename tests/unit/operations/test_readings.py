@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from pgclarify.model import Passage, Reading
 from pgclarify.operations.ambiguity.readings import Readings, count_readings
 from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeStore, scripts
 from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.context import context_of
 from tests.unit.operations.rental_cars import ALSO_COVERED, ASIDE, COVERAGE, COVERED, DRIVERS, LICENSE
 
 QUESTION = "rental cars"
@@ -29,9 +31,9 @@ class Counter:
         self.run = self.store.add_run(QUESTION, operation="detect_ambiguity")
 
     async def count(self, *, top_k: int = 8, embedder: FakeEmbedder | None = None) -> Readings:
-        return await count_readings(
-            self.run, QUESTION, self.exploration, self.verifier, embedder or FakeEmbedder(), top_k
-        )
+        run = replace(self.run, settings={"top_k": top_k})
+        context = context_of(run, self.store, self.verifier, passages=self.exploration, embedder=embedder)
+        return await count_readings(context)
 
 
 def verifier() -> ScriptedCompleter:

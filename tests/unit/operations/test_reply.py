@@ -6,11 +6,11 @@ import pytest
 
 from pgclarify.dialogue import Rewriting, Turn
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from pgclarify.ledger.completions import Pace
 from pgclarify.model import RunStatus
-from pgclarify.operations.reply import reply
+from pgclarify.operations.execution import execute
 from tests.fakes import FakeDialogueStore, FakeStore, RunRecord, scripts
 from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.context import context_of
 
 QUESTION = "Who wrote Lindvik Harbor?"
 FIRST = "Lindvik harbor"
@@ -26,7 +26,7 @@ async def replied(
     run = store.add_run(QUESTION, operation="reply", settings={"text": SAID} | settings)
     dialogue = FakeDialogueStore(store, conversations={run.run_id: (FIRST, TURNS)})
     rewriter = scripts.rewriter({SAID: said})
-    await reply(run, store, dialogue, rewriter, pace=Pace(first=0.001, longest=0.001))
+    await execute(context_of(run, store, rewriter, dialogue=dialogue))
     return store.runs[run.run_id], dialogue.rewritings.get(run.run_id), rewriter
 
 

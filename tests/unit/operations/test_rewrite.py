@@ -11,9 +11,9 @@ from pgclarify.algorithms.ambiguity import Reason
 from pgclarify.dialogue import Rewriting
 from pgclarify.errors import EndpointUnavailable, InvalidReply
 from pgclarify.model import RunStatus
-from pgclarify.operations.detect_ambiguity import Detector
-from pgclarify.operations.rewrite import rewrite
+from pgclarify.operations.execution import execute
 from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeStore, scripts
+from tests.fakes.context import context_of
 
 HISTORY = ["Who painted the Lindvik Altar?", "Ida Holm, in 1903"]
 VAGUE = " Where was  she born?\n"
@@ -30,11 +30,10 @@ async def carry_out(
     run = store.add_run(question, operation="rewrite", settings={"history": list(history)} if history else {})
     classifier = classifier or FakeClassifier({CLEAR: 0.1}, otherwise=0.9)
     embedder = FakeEmbedder(**options)
-
-    async def get(_: str) -> FakeEmbedder:
-        return embedder
-
-    await rewrite(run, store, dialogue, Detector(classifier, get), rewriter)
+    context = context_of(
+        run, store, rewriter, chat=rewriter, dialogue=dialogue, embedder=embedder, classifier=classifier
+    )
+    await execute(context)
     return dialogue.rewritings.get(run.run_id), store.runs[run.run_id], dialogue.detections.get(run.run_id)
 
 

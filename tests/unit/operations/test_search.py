@@ -9,11 +9,12 @@ import pytest
 
 from pgclarify.errors import EndpointUnavailable, ModelNotFound
 from pgclarify.model import Passage, Run, RunStatus
+from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.operations.search import search
 from pgclarify.protocols import CrossEncoder
 from tests.fakes import FakeCrossEncoder, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord, scripts
 from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.context import context_of
 
 PASSAGES = [Passage(str(number), number, f"passage {number}") for number in range(1, 41)]
 ENCODER = FakeCrossEncoder(scores={("a question", f"passage {number}"): number / 10 for number in range(1, 9)})
@@ -37,7 +38,11 @@ class World:
         self.judge: ScriptedCompleter | None = None
 
     async def search(self) -> RunRecord:
-        await search(self.run, self.store, self.exploration, self.embedder, Rerankers(self.judge, encoder))
+        rerankers = Rerankers(self.judge, encoder)
+        context = context_of(
+            self.run, self.store, passages=self.exploration, embedder=self.embedder, rerankers=rerankers
+        )
+        await execute(context)
         return self.store.runs[self.run.run_id]
 
 

@@ -1,0 +1,116 @@
+"""The runs that a worker carries out: taken from the queue, dropped when they are lost, ended whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from pgclarify.database import DialogueTables, EstimateTables, ExplorationTables, Runs, RunTables, StepTables
+from pgclarify.embedding.cross_encoders import CrossEncoders
+from pgclarify.embedding.registry import Embedders
+from pgclarify.errors import RunLost, RunSuspected
+from pgclarify.model import Run
+from pgclarify.operations.ambiguity.detector import Detector
+from pgclarify.operations.context import Models, RunContext, Stores
+from pgclarify.operations.execution import execute
+from pgclarify.operations.investigation.entailment import Entailments
+from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.protocols import Classifier
+from pgclarify.worker.language_models import LanguageModels
+from pgclarify.worker.quarantine import Quarantine
+
+_logger = logging.getLogger(__name__)
+
+
+class RunExecutor:
+    """Carries out the runs of one worker, many at once.
+
+    Args:
+        runs: The tables of all runs.
+        models: What runs may ask.
+        quarantine: Keeps runs that workers were lost with apart from all others.
+    """
+
+    def __init__(self, runs: Runs, models: Models, quarantine: Quarantine) -> None:
+        self._runs = runs
+        self._models = models
+        self._quarantine = quarantine
+        self._stores = Stores(ExplorationTables(runs), StepTables(runs), DialogueTables(runs), EstimateTables(runs))
+        # By attempt too: a run that was taken for lost may come back while the first attempt winds up.
+        self._held: dict[tuple[int, int], tuple[Run, asyncio.Task[None]]] = {}
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run is being carried out."""
+        return bool(self._held)
+
+    async def carry_out(self, run_id: int) -> None:
+        """Carry a run out, whatever its operation; one that cannot be is marked as failed.
+
+        Raises:
+            ServerUnavailable: If the connection broke.
+            DatabaseBusy: If something stood in the way that passes.
+            RunLost: If another worker has taken the run over, and with it the job.
+        """
+        try:
+            async with self._quarantine.beside_others():
+                await self._attempt(run_id, is_alone=False)
+        except RunSuspected as suspected:
+            _logger.warning("%s", suspected.message)
+            async with self._quarantine.alone():
+                await self._attempt(run_id, is_alone=True)
+
+    async def _attempt(self, run_id: int, *, is_alone: bool) -> None:
+        run = await self._runs.start(run_id, is_alone=is_alone)
+        if run is None:
+            return
+        tables = RunTables(self._runs, run)
+        context = RunContext(run, tables, self._stores, self._models)
+        task = asyncio.create_task(execute(context))
+        self._held[run_id, run.attempt] = (run, task)
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not task.cancelled():
+                # Told to stop, rather than dropped.
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                raise
+        finally:
+            del self._held[run_id, run.attempt]
+        # Only now are all its calls over, if others have ended it.
+        await tables.settle()
+        if not await self._runs.is_over(run_id):
+            # A job that ended well would be deleted, and it is no longer ours.
+            raise RunLost(f"run {run_id} is carried out by another worker")
+
+    async def drop_lost_runs(self) -> None:
+        """Stop working on runs that were cancelled or taken over."""
+        if not self._held:
+            return
+        held = list(self._held.values())
+        lost = await self._runs.lost([run for run, _ in held])
+        for run, task in held:
+            if run in lost:
+                _logger.info("run %d was cancelled or taken over", run.run_id)
+                task.cancel()
+
+    def drop_all(self) -> None:
+        """Stop working on all runs, and pay for nothing more."""
+        for _, task in self._held.values():
+            task.cancel()
+
+
+def models_of(
+    language_models: LanguageModels, embedders: Embedders, cross_encoders: CrossEncoders, classifier: Classifier
+) -> Models:
+    """Put together what the runs of a worker may ask."""
+    return Models(
+        completer=language_models.completer,
+        chat=language_models.chat,
+        asking_nobody=language_models.asking_nobody,
+        embedder=embedders.get,
+        rerankers=Rerankers(language_models.chat, cross_encoders.get),
+        entailments=Entailments(language_models.chat, cross_encoders.get),
+        detector=Detector(classifier, embedders.get),
+    )

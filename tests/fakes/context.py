@@ -1,0 +1,113 @@
+"""What operations are given, made of fakes."""
+
+from __future__ import annotations
+
+from types import EllipsisType
+from typing import cast
+
+from pgclarify.errors import ModelNotFound
+from pgclarify.ledger.completions import Pace
+from pgclarify.model import Run
+from pgclarify.operations.ambiguity.detector import Detector
+from pgclarify.operations.context import Models, RunContext, Stores
+from pgclarify.operations.investigation.entailment import Entailments
+from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.protocols import (
+    Classifier,
+    Completer,
+    CrossEncoder,
+    DialogueStore,
+    Embedder,
+    EstimateStore,
+    ExplorationStore,
+    RunStore,
+    StepStore,
+)
+from tests.fakes.classifier import FakeClassifier
+from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.dialogue import FakeDialogueStore
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.estimates import FakeEstimateStore
+from tests.fakes.exploration import FakeExplorationStore
+from tests.fakes.steps import FakeStepStore
+from tests.fakes.store import FakeStore
+
+FAST = Pace(first=0.001, longest=0.002)
+
+
+def context_of(
+    run: Run,
+    store: RunStore,
+    completer: Completer | None = None,
+    *,
+    chat: Completer | EllipsisType | None = ...,
+    passages: ExplorationStore | None = None,
+    steps: StepStore | None = None,
+    dialogue: DialogueStore | None = None,
+    estimates: EstimateStore | None = None,
+    embedder: Embedder | None = None,
+    rerankers: Rerankers | None = None,
+    entailments: Entailments | None = None,
+    detector: Detector | None = None,
+    classifier: Classifier | None = None,
+    pace: Pace = FAST,
+) -> RunContext:
+    """Give a run what its operation may use.
+
+    Args:
+        run: The run.
+        store: Where it is. If it is no fake, the other stores that the operation uses are given.
+        completer: Who judges; somebody who has nothing to say if it is left out.
+        chat: The language model; the completer if it is left out.
+        passages: What there is to find; what the store has if it is left out.
+        steps: Where steps go.
+        dialogue: Where rules, conversations and what comes of them are.
+        estimates: Where estimates go.
+        embedder: Every embedding model.
+        rerankers: By default, there is no cross-encoder, and the language model is not asked.
+        entailments: Likewise.
+        detector: By default, one of the classifier.
+        classifier: Of the detector; it finds nothing ambiguous if it is left out.
+        pace: How often to look for replies of others.
+    """
+    completer = completer or ScriptedCompleter({})
+    nobody = completer
+    model = embedder or FakeEmbedder()
+    fake = cast(FakeStore, store)
+    exploration = passages or FakeExplorationStore(fake)
+
+    async def get_embedder(_: str) -> Embedder:
+        return model
+
+    async def get_nobody() -> Completer:
+        return nobody
+
+    return RunContext(
+        run,
+        store,
+        Stores(
+            exploration,
+            steps or FakeStepStore(fake),
+            dialogue or FakeDialogueStore(fake),
+            estimates or FakeEstimateStore(fake, cast(FakeExplorationStore, exploration)),
+        ),
+        Models(
+            completer=completer,
+            chat=completer if chat is ... else chat,
+            asking_nobody=get_nobody,
+            embedder=get_embedder,
+            rerankers=rerankers or Rerankers(None, no_cross_encoder),
+            entailments=entailments or Entailments(None, no_cross_encoder),
+            detector=detector or Detector(classifier or FakeClassifier(), get_embedder),
+        ),
+        pace=pace,
+    )
+
+
+async def no_cross_encoder(name: str) -> CrossEncoder:
+    """Find no cross-encoder, whatever its name.
+
+    Raises:
+        ModelNotFound: Always.
+    """
+    raise ModelNotFound(f"there is no model {name}")

@@ -1,0 +1,123 @@
+"""The one place where runs end: what fails them, what leaves them alone, and who refuses what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from pgclarify.errors import (
+    CompletionError,
+    ConfigurationError,
+    DatabaseBusy,
+    DatabaseError,
+    EmbeddingError,
+    RunLost,
+    ServerUnavailable,
+)
+from pgclarify.model import Interpretation, Run, RunStatus, StopCode
+from pgclarify.operations import execution
+from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.execution import execute
+from pgclarify.operations.table import OPERATIONS, Operation
+from tests.fakes import FakeStore, RunRecord
+from tests.fakes.context import context_of
+
+
+@pytest.fixture
+def raising(monkeypatch: pytest.MonkeyPatch):
+    """Carries out a run of an operation that begins a stage, and then ends or raises."""
+
+    async def carry_out(what: Exception | Ending, store: FakeStore | None = None) -> RunRecord:
+        async def operation(context: RunContext) -> Ending:
+            context.trace.stop_reason, context.trace.stop_code = "enough", StopCode.LIMIT
+            with context.trace.stage("retrieval"):
+                if isinstance(what, Exception):
+                    raise what
+            return what
+
+        monkeypatch.setattr(execution, "OPERATIONS", {"clarify": Operation(operation)})
+        store = store or FakeStore()
+        run = store.add_run()
+        await execute(context_of(run, store))
+        return store.runs[run.run_id]
+
+    return carry_out
+
+
+async def test_a_run_ends_as_its_operation_says(raising) -> None:
+    record = await raising(Ending(RunStatus.PARTIAL))
+    assert (record.status, record.error, record.stop_reason) == (RunStatus.PARTIAL, None, "enough")
+    assert record.stop_code is StopCode.LIMIT
+    assert [stage.name for stage in record.stages] == ["retrieval"]
+
+
+@pytest.mark.parametrize("kind", [CompletionError, ConfigurationError, EmbeddingError])
+async def test_an_error_of_a_model_or_a_setting_fails_it_with_its_stages(raising, kind) -> None:
+    record = await raising(kind("it is gone", detail="Since noon."))
+    assert (record.status, record.error, record.stop_reason) == (RunStatus.FAILED, "it is gone: Since noon.", "enough")
+    assert record.stop_code is None
+    assert [stage.name for stage in record.stages] == ["retrieval"]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("oh"), DatabaseError("no")])
+async def test_so_does_any_other_but_without_them(raising, error) -> None:
+    record = await raising(error)
+    assert record.status is RunStatus.FAILED
+    assert record.stages == []
+
+
+async def test_an_end_that_the_database_refuses_is_a_failure(raising) -> None:
+    class Picky(FakeStore):
+        async def finish_run(
+            self, run: Run, status: RunStatus, interpretations: Sequence[Interpretation], error: str | None, **more
+        ) -> None:
+            if status is not RunStatus.FAILED or more["stages"]:
+                raise DatabaseError("it cannot be kept")
+            await super().finish_run(run, status, interpretations, error, **more)
+
+    record = await raising(Ending(), Picky())
+    assert (record.status, record.error) == (RunStatus.FAILED, "it cannot be kept")
+
+
+async def test_a_lost_run_is_left_alone(raising) -> None:
+    assert (await raising(RunLost("it is another's"))).status is RunStatus.RUNNING
+
+
+@pytest.mark.parametrize("kind", [ServerUnavailable, DatabaseBusy])
+async def test_what_passes_is_for_the_worker(raising, kind) -> None:
+    with pytest.raises(kind):
+        await raising(kind("not now"))
+
+
+async def test_a_run_that_is_lost_before_it_can_fail_is_left_alone(raising) -> None:
+    class Taken(FakeStore):
+        async def finish_run(self, *arguments: object, **more: object) -> None:
+            raise RunLost("it is another's")
+
+    assert (await raising(CompletionError("no"), Taken())).status is RunStatus.RUNNING
+
+
+async def test_an_unknown_operation_fails() -> None:
+    store = FakeStore()
+    run = store.add_run(operation="guess")
+    await execute(context_of(run, store))
+    assert store.runs[run.run_id].status is RunStatus.FAILED
+
+
+@pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.without_model])
+async def test_what_takes_a_language_model_is_refused_without_one(name: str) -> None:
+    store = FakeStore()
+    run = store.add_run(operation=name)
+    await execute(context_of(run, store, chat=None))
+    error = store.runs[run.run_id].error or ""
+    assert error.startswith(f"{OPERATIONS[name].without_model[0]} takes a language model")  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", ["clarify", "search", "consolidate", "investigate", "list_answers", "estimate"])
+async def test_a_corpus_that_no_worker_has_opened_fails_it(name: str) -> None:
+    store = FakeStore()
+    run = store.add_run("[]", operation=name)
+    await execute(context_of(replace(run, embedding_model=None), store))
+    assert (store.runs[run.run_id].error or "").startswith("the corpus cannot be searched yet")
