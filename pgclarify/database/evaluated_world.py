@@ -113,13 +113,13 @@ class EvaluatedWorld:
         there = {(row["document_id"], row["passage_id"]): Passage(**row) for row in rows}
         return [there[key] for key in keys if key in there]
 
-    async def token_averages(self, model: str, prompt_version: str) -> Mapping[str, TokenAverages]:
-        """What calls of a model with these prompts have taken so far, by purpose, whoever paid for them.
+    async def token_averages(self, model: str) -> Mapping[str, TokenAverages]:
+        """What calls of a model have taken so far, by purpose, whoever paid for them.
 
         Raises:
             DatabaseError: If the server refuses.
         """
-        rows = await self.fetch("eval_list_token_averages", model=model, prompt_version=prompt_version)
+        rows = await self.fetch("eval_list_token_averages", model=model)
         return {
             row["purpose"]: TokenAverages(row["prompt_tokens"], row["completion_tokens"], row["calls"]) for row in rows
         }

@@ -226,7 +226,7 @@ where
 -- What calls of each purpose have taken so far.
 select averages.purpose, averages.prompt_tokens, averages.completion_tokens, averages.calls
 from pgclarify_private.caller as caller
-cross join lateral pgclarify_private.token_averages(caller, %(model)s, %(prompt_version)s) as averages;
+cross join lateral pgclarify_private.token_averages(caller, %(model)s) as averages;
 
 -- name: eval_count_paid_verdicts
 -- How many replies to these questions, searched for in this way, are in the ledger, as runs that the caller sees count.

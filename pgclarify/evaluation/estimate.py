@@ -84,7 +84,7 @@ class Estimator:
     def __init__(self, bench: Bench, cases: Sequence[Case]) -> None:
         self._bench = bench
         self._cases = cases
-        self._known: dict[tuple[str, str], Mapping[str, TokenAverages]] = {}
+        self._known: dict[str, Mapping[str, TokenAverages]] = {}
         self._length: float | None = None
 
     async def estimate(self, configuration: Configuration, plan: EvaluationPlan) -> Estimate:
@@ -104,8 +104,8 @@ class Estimator:
         each = calls_of_a_case(configuration) if has_model else {}
         judged = {} if plan.judge == "lexical" else judge_calls_of_a_case(configuration, self._cases)
         averages = {
-            **(await self._averages(plan.judge, plan.judge_version) if judged else {}),
-            **(await self._averages(plan.model, plan.prompt_version) if each else {}),
+            **(await self._averages(plan.judge) if judged else {}),
+            **(await self._averages(plan.model) if each else {}),
         }
         # Where the ledger knows all purposes, passages need not be measured.
         length = 0.0 if {*each, *judged} <= set(averages) - _OF_SEVERAL else await self._passage_chars()
@@ -128,11 +128,10 @@ class Estimator:
             ),
         )
 
-    async def _averages(self, model: str, prompt_version: str) -> Mapping[str, TokenAverages]:
-        asked = model, prompt_version
-        if asked not in self._known:
-            self._known[asked] = await self._bench.tables.token_averages(*asked)
-        return self._known[asked]
+    async def _averages(self, model: str) -> Mapping[str, TokenAverages]:
+        if model not in self._known:
+            self._known[model] = await self._bench.tables.token_averages(model)
+        return self._known[model]
 
     async def _passage_chars(self) -> float:
         """How long passages are that are found for the first questions; the search takes no language model."""

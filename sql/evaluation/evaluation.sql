@@ -1,6 +1,6 @@
 -- What evaluations and estimates may know of the ledger: how many tokens calls took, and never what was asked or replied.
 
-create or replace function pgclarify_private.tokens_by_purpose(model text, prompt_version text)
+create or replace function pgclarify_private.tokens_by_purpose(model text)
 returns table (purpose text, prompt_tokens double precision, completion_tokens double precision, calls bigint)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -20,7 +20,6 @@ begin
         from pgclarify.completion
         where completion.completion_id > v_last - v_looked_at
             and completion.model = tokens_by_purpose.model
-            and completion.prompt_version = tokens_by_purpose.prompt_version
             and completion.prompt_tokens is not null
             and completion.completion_tokens is not null
         order by completion.completion_id desc
@@ -31,13 +30,11 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.tokens_by_purpose(text, text) is
-'Means of the tokens of the latest 10,000 calls of a model with these prompts, by purpose, in whole tokens, whoever paid; of '
-'what the ledger''s last 50,000 rows have of them.';
+comment on function pgclarify_private.tokens_by_purpose(text) is
+'Means of the tokens of the latest 10,000 calls of a model, by purpose, in whole tokens, whoever paid; of what the ledger''s '
+'last 50,000 rows have of them. Calls with earlier versions of a prompt count, too: a new version changes few of its tokens.';
 
-create or replace function pgclarify_private.token_averages(
-    caller pgclarify_private.caller, model text, prompt_version text
-)
+create or replace function pgclarify_private.token_averages(caller pgclarify_private.caller, model text)
 returns table (purpose text, prompt_tokens double precision, completion_tokens double precision, calls bigint)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -45,13 +42,13 @@ as $$
 begin
     perform pgclarify_private.verify_caller(token_averages.caller);
     return query
-    select known.* from pgclarify_private.tokens_by_purpose(token_averages.model, token_averages.prompt_version) as known;
+    select known.* from pgclarify_private.tokens_by_purpose(token_averages.model) as known;
 end
 $$;
 
-comment on function pgclarify_private.token_averages(pgclarify_private.caller, text, text) is
+comment on function pgclarify_private.token_averages(pgclarify_private.caller, text) is
 'As tokens_by_purpose, for who evaluates.';
-grant execute on function pgclarify_private.token_averages(pgclarify_private.caller, text, text) to pgclarify_user;
+grant execute on function pgclarify_private.token_averages(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify_private.verdict_tokens(caller pgclarify_private.caller, run_id bigint)
 returns table (rank integer, prompt_tokens integer, completion_tokens integer)

@@ -170,7 +170,7 @@ begin
     from jsonb_to_recordset(record_estimate.seen -> 'purposes') as asked (
         purpose text, calls bigint, reused_calls bigint, input_bytes bigint
     )
-    left join pgclarify_private.tokens_by_purpose(v_run.model, v_run.prompt_version) as known
+    left join pgclarify_private.tokens_by_purpose(v_run.model) as known
         on known.purpose = asked.purpose;
     -- In the place of what an earlier attempt has left.
     delete from pgclarify.estimate where estimate.run_id = v_run.run_id;

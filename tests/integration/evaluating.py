@@ -82,7 +82,13 @@ def plan(**changes: Any) -> EvaluationPlan:
 
 
 def pay(
-    worker: HandWorker, run_id: int | None, purpose: str, inputs: Sequence[str], tokens: tuple[int, int]
+    worker: HandWorker,
+    run_id: int | None,
+    purpose: str,
+    inputs: Sequence[str],
+    tokens: tuple[int, int],
+    *,
+    prompt_version: str = PROMPTS,
 ) -> list[int]:
     """Ask a model for each input, and get a reply that took so many input and output tokens; keys of the ledger."""
     count = len(inputs)
@@ -94,7 +100,7 @@ def pay(
         purposes=[purpose] * count,
         models=[MODEL] * count,
         parameters=["{}"] * count,
-        prompt_versions=[PROMPTS] * count,
+        prompt_versions=[prompt_version] * count,
         input_hashes=[text.encode().ljust(32) for text in inputs],
         samples=[0] * count,
         input_bytes=[1] * count,

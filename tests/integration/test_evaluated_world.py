@@ -187,7 +187,8 @@ class TestLedger:
         load(connection)
         worker = hire()
         pay(worker, None, "verdict", ["a"], (100, 10))
-        pay(worker, None, "verdict", ["b", "c"], (101, 20))
+        # Also those with another version of the prompt.
+        pay(worker, None, "verdict", ["b", "c"], (101, 20), prompt_version="v2")
         pay(worker, None, "judge_support", ["a"], (50, 5))
         # One that nobody has answered yet is none.
         connection.execute(
@@ -197,12 +198,11 @@ class TestLedger:
         )
         role = make_role("pgclarify_user")
         async with tables_of(database, role) as tables:
-            assert await tables.token_averages(MODEL, PROMPTS) == {
+            assert await tables.token_averages(MODEL) == {
                 "verdict": TokenAverages(101, 17, 3),
                 "judge_support": TokenAverages(50, 5, 1),
             }
-            assert await tables.token_averages(MODEL, "other") == {}
-            assert await tables.token_averages("other", PROMPTS) == {}
+            assert await tables.token_averages("other") == {}
 
     async def test_averages_are_of_the_last_part_of_the_ledger(
         self, connection: Connection, database: str, hire: Hire
@@ -216,9 +216,9 @@ class TestLedger:
         )
         async with tables_of(database) as tables:
             connection.execute(others.encode(), [1, 49_999])
-            assert "verdict" in await tables.token_averages(MODEL, PROMPTS)
+            assert "verdict" in await tables.token_averages(MODEL)
             connection.execute(others.encode(), [50_000, 50_000])
-            assert await tables.token_averages(MODEL, PROMPTS) == {}
+            assert await tables.token_averages(MODEL) == {}
 
     @pytest.mark.parametrize("name", ["eval_count_paid_verdicts", "eval_find_run"])
     def test_runs_of_a_question_are_found_by_it(
