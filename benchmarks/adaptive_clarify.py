@@ -40,7 +40,7 @@ from pgclarify.embedding.registry import Embedders
 from pgclarify.model import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
 from pgclarify.providers.extractive import ExtractiveVerifier
-from pgclarify.worker.hand import Hand
+from pgclarify.worker.executor import RunExecutor, models_of
 from pgclarify.worker.language_models import LanguageModels
 from pgclarify.worker.quarantine import Quarantine
 from tests import openai_server
@@ -176,7 +176,7 @@ class Row:
 
 
 @asynccontextmanager
-async def hand(
+async def serving(
     dsn: str, models: LanguageModels, embedders: Embedders, classifier: AmbiguityClassifier | None = None
 ) -> AsyncIterator[Carry]:
     """A worker in this process, which carries out the runs that it is told of; None means the classifier that ships."""
@@ -189,12 +189,13 @@ async def hand(
     async with open_pool(dsn) as pool, Presence.enter(dsn, version="", **entry) as presence:
         runs = Runs(pool, presence.worker_id)
         quarantine = Quarantine(asyncio.Lock())
-        worker = Hand(runs, models, embedders, CrossEncoders(), classifier or AmbiguityClassifier.load(), quarantine)
+        of_runs = models_of(models, embedders, CrossEncoders(), classifier or AmbiguityClassifier.load())
+        executor = RunExecutor(runs, of_runs, quarantine)
         slots = asyncio.Semaphore(_AT_ONCE)
 
         async def carry_out(run_id: int) -> None:
             async with slots:
-                await worker.carry_out(run_id)
+                await executor.carry_out(run_id)
 
         async def carry(run_ids: Sequence[int]) -> None:
             async with asyncio.TaskGroup() as tasks:
@@ -288,7 +289,7 @@ async def judge_here(dsn: str, questions: Sequence[Question]) -> list[Table]:
             ("oracle", Oracle(questions)),
             ("extractive", ExtractiveVerifier(await embedders.get(MODEL))),
         ):
-            async with hand(dsn, LanguageModels(verifier), embedders) as carry:
+            async with serving(dsn, LanguageModels(verifier), embedders) as carry:
                 for corpus in sorted({one.corpus for one in questions}):
                     mine = [one for one in questions if one.corpus == corpus]
                     shown.append(
@@ -309,7 +310,7 @@ async def time_here(dsn: str, questions: Sequence[Question]) -> list[Figure]:
     try:
         for retrieval, taken in seconds.items():
             oracle = Oracle(questions, model=f"slow oracle, {retrieval}", seconds=CALL_SECONDS)
-            async with hand(dsn, LanguageModels(oracle), embedders) as carry:
+            async with serving(dsn, LanguageModels(oracle), embedders) as carry:
                 with product.connect(dsn) as connection, step(f"{len(questions)} questions, {retrieval}"):
                     run_ids = list(submit(connection, questions, retrieval, TOP_K).values())
                     await carry(run_ids[:1])

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import product, readings_quality
-from benchmarks.adaptive_clarify import Carry, Known, Oracle, Question, hand, load_questions
+from benchmarks.adaptive_clarify import Carry, Known, Oracle, Question, load_questions, serving
 from benchmarks.ambiguity_quality import trained_on_one_side
 from benchmarks.figures import step
 from benchmarks.ingest import MODEL
@@ -172,7 +172,7 @@ async def compare(dsn: str, asked: Mapping[str, Sequence[Question]], classifier:
             ("oracle", LanguageModels(Knowing(everything))),
             ("extractive", LanguageModels(ExtractiveVerifier(await embedders.get(MODEL)))),
         ):
-            async with hand(dsn, models, embedders, classifier) as carry:
+            async with serving(dsn, models, embedders, classifier) as carry:
                 for kind, mine in asked.items():
                     rows = {}
                     for way, options in _WAYS.items():

@@ -14,6 +14,7 @@ PgclarifyError
 │   └── DimensionMismatch     vectors of another shape than expected
 ├── CompletionError           the language model
 │   ├── EndpointUnavailable   not reached, refused or timed out, after all retries
+│   │   ├── EndpointFailed    it failed, or was too slow: another request may do better
 │   │   └── RequestRefused    it answers, but not to this request: too long, or of a form that it does not take
 │   ├── InvalidReply          a reply that does not fit its schema
 │   └── NotAllowed            the call was not made: a budget does not let it through
@@ -49,8 +50,11 @@ class PgclarifyError(Exception):
         message: One line, lower case, no full stop: what is wrong.
         detail: Whole sentences: the facts.
         hint: Whole sentences: what to do.
-        sqlstate: The five-character SQLSTATE, if the error came from SQL.
+        sqlstate: The five-character SQLSTATE, if the error came from SQL; without it, the one that its class has.
     """
+
+    # What docs/errors.md lists, and what a run keeps as its error_code. Internal error: what has no code of its own.
+    sqlstate = "XX000"
 
     def __init__(
         self,
@@ -64,7 +68,8 @@ class PgclarifyError(Exception):
         self.message = message
         self.detail = detail
         self.hint = hint
-        self.sqlstate = sqlstate
+        if sqlstate is not None:
+            self.sqlstate = sqlstate
 
     def __str__(self) -> str:
         return "\n".join(
@@ -81,9 +86,13 @@ class PgclarifyError(Exception):
 class ConfigurationError(PgclarifyError):
     """A setting is missing, unknown or contradicts another."""
 
+    sqlstate = "PC009"
+
 
 class InputError(PgclarifyError):
     """What was given cannot be used."""
+
+    sqlstate = "22023"
 
 
 class UnreadableFile(InputError):
@@ -97,25 +106,37 @@ class MissingReader(UnreadableFile):
 class NotFound(InputError):
     """There is no such corpus, run or role, or none that the caller may see."""
 
+    sqlstate = "42704"
+
 
 class AlreadyExists(InputError):
     """There is one of that name."""
+
+    sqlstate = "42710"
 
 
 class NotReady(PgclarifyError):
     """What is asked for is not there yet, or not in a state for it."""
 
+    sqlstate = "55000"
+
 
 class NotCommitted(NotReady):
     """What is asked about was made in a transaction that is still open, so no worker sees it."""
+
+    sqlstate = "PC004"
 
 
 class EmbeddingError(PgclarifyError):
     """The embedding model failed."""
 
+    sqlstate = "PC010"
+
 
 class ModelNotFound(EmbeddingError):
     """No embedding model of that name can be loaded on this machine."""
+
+    sqlstate = "PC011"
 
 
 class DimensionMismatch(EmbeddingError):
@@ -125,57 +146,109 @@ class DimensionMismatch(EmbeddingError):
 class CompletionError(PgclarifyError):
     """The language model failed."""
 
+    sqlstate = "PC012"
+
 
 class EndpointUnavailable(CompletionError):
     """The endpoint was not reached, refused or timed out, after all retries."""
+
+    sqlstate = "PC013"
+
+
+class EndpointFailed(EndpointUnavailable):
+    """The endpoint failed or was too slow. It may do better with another request."""
+
+    sqlstate = "PC017"
 
 
 class RequestRefused(EndpointUnavailable):
     """The endpoint answers, but refuses this request for what it is: too long, or of a form that it does not take."""
 
+    sqlstate = "PC014"
+
 
 class InvalidReply(CompletionError):
     """A reply that does not fit its schema."""
 
+    sqlstate = "PC015"
+
 
 class NotAllowed(CompletionError):
-    """The call was not made, since a budget does not let it through. It would not help to try again at once."""
+    """The call was not made, since a budget does not let it through. It would not help to try again at once.
+
+    Args:
+        message: As of PgclarifyError.
+        detail: Likewise.
+        hint: Likewise.
+        sqlstate: Likewise.
+        budget_id: The budget.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        detail: str | None = None,
+        hint: str | None = None,
+        sqlstate: str | None = None,
+        budget_id: int | None = None,
+    ) -> None:
+        super().__init__(message, detail=detail, hint=hint, sqlstate=sqlstate)
+        self.budget_id = budget_id
 
 
 class BudgetSpent(NotAllowed):
     """What is left of a budget is not enough for the call."""
 
+    sqlstate = "PC007"
+
 
 class PriceMissing(NotAllowed):
     """A budget in dollars is for the call, and its model has no price."""
+
+    sqlstate = "PC008"
 
 
 class DatabaseError(PgclarifyError):
     """The database server refused or failed."""
 
+    sqlstate = "58000"
+
 
 class ServerUnavailable(DatabaseError):
     """No connection to the database server."""
+
+    sqlstate = "08006"
 
 
 class DatabaseBusy(DatabaseError):
     """It passes: a deadlock, a lock that is held for long, too few connections or too little room. Try again."""
 
+    sqlstate = "53000"
+
 
 class SchemaMismatch(DatabaseError):
     """The schema in the database is not the one this version works with."""
+
+    sqlstate = "3F000"
 
 
 class PermissionDenied(DatabaseError):
     """The role may not do that."""
 
+    sqlstate = "42501"
+
 
 class LoopbackUnavailable(DatabaseError):
     """The server cannot wait in one call: dblink is missing, or it has no way to connect to itself."""
 
+    sqlstate = "PC005"
+
 
 class CallCancelled(DatabaseError):
     """Somebody cancelled the statement, or statement_timeout came; a call that waited has cancelled its runs."""
+
+    sqlstate = "57014"
 
 
 class RunError(PgclarifyError):
@@ -185,9 +258,13 @@ class RunError(PgclarifyError):
 class NoWorker(RunError):
     """Nobody serves the queue."""
 
+    sqlstate = "PC001"
+
 
 class RunTimeout(RunError):
     """The caller stopped waiting; the run goes on."""
+
+    sqlstate = "PC002"
 
     @property
     def run_ids(self) -> tuple[int, ...]:
@@ -199,13 +276,24 @@ class RunTimeout(RunError):
 class RunFailed(RunError):
     """The run ended with an error."""
 
+    sqlstate = "PC003"
+
 
 class RunSuspected(RunError):
     """Workers were lost with the run, so that it is carried out alone, or not at all."""
 
+    sqlstate = "PC016"
+
 
 class RunLost(RunError):
     """The run was cancelled, or another worker has taken it over."""
+
+    sqlstate = "PC006"
+
+
+def code_of(error: Exception) -> str:
+    """Say in one SQLSTATE what went wrong: a run keeps it as its error_code, and a verdict that failed likewise."""
+    return error.sqlstate if isinstance(error, PgclarifyError) else PgclarifyError.sqlstate
 
 
 def describe(error: Exception) -> str:

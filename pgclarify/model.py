@@ -419,9 +419,9 @@ class Verdict:
         is_reused: True if the completion had been paid for before.
         reason: Why it abstained.
         error: What went wrong; set if and only if the outcome is failed.
-        is_refused: True if that is that a budget did not let the call through.
-        stop_code: Why it abstained, in one word: not_answered, no_language_model, threshold or unproven; None unless it
-            did.
+        error_code: The same as a SQLSTATE.
+        abstention_code: Why it abstained, in one word: not_answered, no_language_model, threshold or unproven; None
+            unless it did.
     """
 
     rank: int
@@ -436,8 +436,8 @@ class Verdict:
     is_reused: bool = False
     reason: str | None = None
     error: str | None = None
-    is_refused: bool = False
-    stop_code: StopCode | None = None
+    error_code: str | None = None
+    abstention_code: StopCode | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,6 +187,18 @@ def make_role(admin: psycopg.Connection[Any]) -> Iterator[Callable[..., str]]:
 
 
 @pytest.fixture
+def old_table_reader(admin: psycopg.Connection[Any]) -> Iterator[str]:
+    """The role that read everybody's attached tables in version 0.1. All tests of the server take turns with it."""
+    role = "pgclarify_table_reader"
+    admin.execute("select pg_advisory_lock(hashtext(%s))", [role])
+    admin.execute(sql.SQL("create role {}").format(sql.Identifier(role)))
+    admin.execute(sql.SQL("grant {} to pgclarify_owner").format(sql.Identifier(role)))
+    yield role
+    admin.execute(sql.SQL("drop role if exists {}").format(sql.Identifier(role)))
+    admin.execute("select pg_advisory_unlock(hashtext(%s))", [role])
+
+
+@pytest.fixture
 def make_database(
     server: str, admin: psycopg.Connection[Any], template: str, make_role: Callable[..., str]
 ) -> Iterator[Callable[..., str]]:

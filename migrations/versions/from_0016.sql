@@ -411,3 +411,75 @@ comment on column pgclarify_private.source.source_id is
 alter table pgclarify.ambiguity_rule
     drop constraint ambiguity_rule_pattern_is_fit,
     add constraint ambiguity_rule_pattern_is_fit check (length(pattern) between 1 and 500 and not '' ~* pattern);
+
+-- Runs and verdicts say in codes why they failed or abstained, and runs which budget stopped them.
+alter table pgclarify.run
+    add column error_code text,
+    add column budget_id bigint;
+comment on column pgclarify.run.error_code is
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
+comment on column pgclarify.run.budget_id is
+    'The first budget that let no further call through, which may have been dropped; null if none did.';
+alter table pgclarify.verdict
+    add column abstention_code text,
+    add column error_code text;
+comment on column pgclarify.verdict.abstention_code is 'Why it abstained, in one word; null unless it did.';
+comment on column pgclarify.verdict.error_code is 'What went wrong, as a SQLSTATE; null unless failed.';
+
+-- What rows of before say in words; the words are those of that version.
+create function pgclarify_private.code_of(error text) returns text language sql immutable return case
+    when error like 'budget "%' then 'PC007'
+    when error like 'model "%" has no price, which budget "%' then 'PC008'
+    when error like '%takes a language model:%' then 'PC009'
+    when error ~ '^(the corpus cannot be searched: )?no (embedding model|cross-encoder) '
+        or error like 'the corpus cannot be searched: %' then 'PC011'
+    when error like 'the endpoint refused the request%' then 'PC014'
+    when error ~ '^the endpoint(''s answer is too large| did not answer in time| failed)' then 'PC017'
+    when error like 'the endpoint%' then 'PC013'
+    when error ~ '^the (model''s )?reply ' or error ~ '^the model (gave|named|proposed) ' then 'PC015'
+    else 'XX000'
+end;
+update pgclarify.run
+set error_code = case
+    when run.error like 'the corpus was dropped%' then '42704'
+    when run.error like 'the role that asked may not search%' then '42501'
+    when run.error like '% workers in a row were lost%' then 'PC016'
+    else pgclarify_private.code_of(run.error)
+end
+where run.error is not null;
+update pgclarify.run
+set budget_id = budget.budget_id
+from pgclarify.budget
+where starts_with(run.stop_reason, format('budget "%s" ', budget.name))
+    or starts_with(run.stop_reason, 'model "')
+    and right(run.stop_reason, 23 + length(budget.name)) = format('which budget "%s" goes by', budget.name);
+update pgclarify.verdict
+set
+    abstention_code = case
+        when verdict.outcome = 'abstained' then case verdict.reason
+            when 'the rules read no answer to the question in the passage' then 'no_language_model'
+            when 'the answer that the rules read in the passage is too improbable' then 'threshold'
+            when 'the quote does not occur in the passage' then 'unproven'
+            else 'not_answered'
+        end
+    end,
+    error_code = case when verdict.outcome = 'failed' then pgclarify_private.code_of(verdict.error) end
+where verdict.outcome in ('abstained', 'failed');
+drop function pgclarify_private.code_of(text);
+
+alter table pgclarify.run
+    add constraint run_error_has_a_code check ((error is null) = (error_code is null)),
+    add constraint run_error_code_is_a_sqlstate check (error_code ~ '^[0-9A-Z]{5}$');
+alter table pgclarify.verdict
+    add constraint verdict_abstained_has_a_code
+    check ((outcome = 'abstained') = (abstention_code is not null)),
+    add constraint verdict_abstention_code_is_known
+    check (abstention_code in ('not_answered', 'no_language_model', 'threshold', 'unproven')),
+    add constraint verdict_failed_has_a_code check ((outcome = 'failed') = (error_code is not null)),
+    add constraint verdict_error_code_is_known check (
+        error_code in
+        ('PC007', 'PC008', 'PC010', 'PC011', 'PC012', 'PC013', 'PC014', 'PC015', 'PC017', 'XX000')
+    );
+alter type pgclarify.run_outcome add attribute error_code text;
+comment on column pgclarify.run_outcome.error_code is
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';

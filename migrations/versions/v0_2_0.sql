@@ -40,8 +40,8 @@ create table pgclarify.completion (
     constraint completion_purpose_model_parameters_prompt_version_input_ha_key
         unique (purpose, model, parameters, prompt_version, input_hash, sample)
 );
-create index completion_run_id_idx on pgclarify.completion (run_id);
 create index completion_reserved_idx on pgclarify.completion (reserved_at) where budget_ids is not null;
+create index completion_run_id_idx on pgclarify.completion (run_id);
 comment on table pgclarify.completion is
     'The ledger: what one model said to one rendered input. Every paid call goes through it, so nothing is paid for twice.';
 comment on column pgclarify.completion.completion_id is 'Key.';
@@ -464,8 +464,8 @@ create table pgclarify.conversation (
     constraint conversation_of_a_corpus_has_its_name check (corpus_name is not null or corpus_id is null),
     constraint conversation_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete set null
 );
-create index conversation_requested_by_oid_conversation_id_idx on pgclarify.conversation (requested_by_oid, conversation_id);
 create index conversation_corpus_id_idx on pgclarify.conversation (corpus_id);
+create index conversation_requested_by_oid_conversation_id_idx on pgclarify.conversation (requested_by_oid, conversation_id);
 comment on table pgclarify.conversation is
     'A question that was asked back about. It begins with the first choose or reply, and has up to three turns.';
 comment on column pgclarify.conversation.conversation_id is 'Key.';
@@ -509,10 +509,10 @@ create table pgclarify.embedding_space (
     constraint embedding_space_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
 );
 create index embedding_space_building_idx on pgclarify.embedding_space (embedding_space_id) where state = 'building';
-create unique index embedding_space_corpus_id_state_key on pgclarify.embedding_space (corpus_id, state) where state <> 'retired';
 create index embedding_space_corpus_id_idx on pgclarify.embedding_space (corpus_id);
 create index embedding_space_queued_idx on pgclarify.embedding_space (embedding_space_id) where queued_at is not null;
 create index embedding_space_retired_idx on pgclarify.embedding_space (embedding_space_id) where state = 'retired';
+create unique index embedding_space_corpus_id_state_key on pgclarify.embedding_space (corpus_id, state) where state <> 'retired';
 comment on table pgclarify.embedding_space is 'A corpus seen through one embedding model.';
 comment on column pgclarify.embedding_space.embedding_space_id is
     'Key; also names the partition pgclarify_private.passage_embedding_<embedding_space_id>.';
@@ -622,9 +622,9 @@ create table pgclarify_private.pending_document (
     constraint pending_document_staged_is_long check (is_long or batch_id is null),
     constraint pending_document_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id)
 );
-create index pending_document_leased_by_idx on pgclarify_private.pending_document (leased_by) where leased_by is not null;
 create index pending_document_corpus_id_is_long_added_at_idx on pgclarify_private.pending_document (corpus_id, is_long,
     added_at);
+create index pending_document_leased_by_idx on pgclarify_private.pending_document (leased_by) where leased_by is not null;
 comment on table pgclarify_private.pending_document is
     'A document whose present content is not searchable yet. Workers lease rows with SKIP LOCKED.';
 comment on column pgclarify_private.pending_document.corpus_id is 'The corpus.';
@@ -675,8 +675,8 @@ create table pgclarify.eval_run (
     constraint eval_run_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete set null
 );
 create index eval_run_corpus_id_idx on pgclarify.eval_run (corpus_id);
-create index eval_run_unfinished_idx on pgclarify.eval_run (data_set_hash) where finished_at is null;
 create index eval_run_name_idx on pgclarify.eval_run (name, eval_run_id);
+create index eval_run_unfinished_idx on pgclarify.eval_run (data_set_hash) where finished_at is null;
 comment on table pgclarify.eval_run is
     'An evaluation: one method with one configuration over one data set. Written by pgclarify eval run; remove_evaluation '
     'removes one, with its cases and metrics.';
@@ -857,6 +857,8 @@ create table pgclarify.run (
     requested_by_oid oid default quote_ident(current_user)::regrole not null,
     crashes integer default 0 not null,
     stop_code text,
+    error_code text,
+    budget_id bigint,
     constraint run_pk primary key (run_id),
     constraint run_operation_is_known
         check (operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', 'detect_ambiguity_many',
@@ -882,28 +884,30 @@ create table pgclarify.run (
     constraint run_finished_has_an_end
         check ((finished_at is not null) = (status in ('succeeded', 'partial', 'failed', 'cancelled'))),
     constraint run_failed_has_an_error check ((status = 'failed') = (error is not null)),
+    constraint run_error_has_a_code check ((error is null) = (error_code is null)),
+    constraint run_error_code_is_a_sqlstate check (error_code ~ '^[0-9A-Z]{5}$'),
     constraint run_running_has_a_worker check (status <> 'running' or worker_id is not null),
     constraint run_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete set null,
     constraint run_parent_run_id_fk foreign key (parent_run_id) references pgclarify.run (run_id) on delete set null
 );
-create index run_question_idx on pgclarify.run using hash (question);
+create index run_call_id_idx on pgclarify.run (call_id) where status in ('queued', 'running');
 create index run_corpus_id_idx on pgclarify.run (corpus_id);
+create index run_created_at_idx on pgclarify.run (created_at);
+create index run_parent_run_id_idx on pgclarify.run (parent_run_id) where parent_run_id is not null;
 create index run_question_group_id_idx on pgclarify.run (question_group_id, run_id) include (operation, corpus_id,
     corpus_name, requested_by, status, interpretations, served, is_counted, created_at, last_served_at, corpus_revision,
     requested_by_oid, stop_code) where question_group_id is not null;
+create index run_question_idx on pgclarify.run using hash (question);
+create index run_requested_by_oid_run_id_idx on pgclarify.run (requested_by_oid, run_id);
+create index run_reuse_key_idx on pgclarify.run (reuse_key, run_id) where status = 'succeeded';
+create index run_unfinished_idx on pgclarify.run (status, created_at) where status in ('queued', 'running');
 create index run_ungrouped_idx on pgclarify.run (run_id) where question_group_id is null and corpus_id is not null and
     finished_at is not null and operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers');
-create index run_call_id_idx on pgclarify.run (call_id) where status in ('queued', 'running');
-create index run_parent_run_id_idx on pgclarify.run (parent_run_id) where parent_run_id is not null;
-create index run_reuse_key_idx on pgclarify.run (reuse_key, run_id) where status = 'succeeded';
+create index run_unpriced_idx on pgclarify.run (model, finished_at) include (run_id, completions, prompt_tokens) where
+    cost_usd is null and finished_at is not null;
 create index run_usage_idx on pgclarify.run (((created_at at time zone 'UTC')::date)) include (created_at, corpus_id,
     corpus_name, requested_by, operation, model, finished_at, completions, reused_completions, prompt_tokens,
     completion_tokens, cost_usd, requested_by_oid);
-create index run_unpriced_idx on pgclarify.run (model, finished_at) include (run_id, completions, prompt_tokens) where
-    cost_usd is null and finished_at is not null;
-create index run_unfinished_idx on pgclarify.run (status, created_at) where status in ('queued', 'running');
-create index run_requested_by_oid_run_id_idx on pgclarify.run (requested_by_oid, run_id);
-create index run_created_at_idx on pgclarify.run (created_at);
 comment on table pgclarify.run is 'One call.';
 comment on column pgclarify.run.run_id is 'Key.';
 comment on column pgclarify.run.operation is
@@ -973,6 +977,9 @@ comment on column pgclarify.run.crashes is
     'is carried out alone, and at 5 it fails.';
 comment on column pgclarify.run.stop_code is
     'Why it has no result, or not all of it, in one word; null if it has its whole result, has failed, or goes on.';
+comment on column pgclarify.run.error_code is 'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
+comment on column pgclarify.run.budget_id is
+    'The first budget that let no further call through, which may have been dropped; null if none did.';
 
 create table pgclarify_private.source (
     source_id bigint generated always as identity,
@@ -1205,8 +1212,8 @@ create table pgclarify.document (
     constraint document_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id),
     constraint document_source_id_fk foreign key (source_id) references pgclarify_private.source (source_id)
 );
-create index document_source_id_id_idx on pgclarify.document (source_id, id) where source_id is not null;
 create index document_corpus_id_origin_idx on pgclarify.document (corpus_id, origin) where origin <> '';
+create index document_source_id_id_idx on pgclarify.document (source_id, id) where source_id is not null;
 comment on table pgclarify.document is 'One citable document.';
 comment on column pgclarify.document.corpus_id is 'The corpus.';
 comment on column pgclarify.document.id is
@@ -1625,11 +1632,19 @@ create table pgclarify.verdict (
     reason text,
     error text,
     created_at timestamptz default now() not null,
+    abstention_code text,
+    error_code text,
     constraint verdict_pk primary key (run_id, rank),
     constraint verdict_outcome_is_known check (outcome in ('grounded', 'abstained', 'failed', 'erased')),
     constraint verdict_grounded_has_a_reading
         check ((outcome = 'grounded') = (num_nonnulls(interpretation, answer, quote, start_char, end_char, vector) = 6)),
     constraint verdict_failed_has_an_error check ((outcome = 'failed') = (error is not null)),
+    constraint verdict_abstained_has_a_code check ((outcome = 'abstained') = (abstention_code is not null)),
+    constraint verdict_abstention_code_is_known
+        check (abstention_code in ('not_answered', 'no_language_model', 'threshold', 'unproven')),
+    constraint verdict_failed_has_a_code check ((outcome = 'failed') = (error_code is not null)),
+    constraint verdict_error_code_is_known
+        check (error_code in ('PC007', 'PC008', 'PC010', 'PC011', 'PC012', 'PC013', 'PC014', 'PC015', 'PC017', 'XX000')),
     constraint verdict_candidate_fk foreign key (run_id, rank) references pgclarify.candidate (run_id, rank) on delete cascade
 );
 comment on table pgclarify.verdict is 'What was decided about one candidate.';
@@ -1649,6 +1664,8 @@ comment on column pgclarify.verdict.is_reused is 'True if that row had been paid
 comment on column pgclarify.verdict.reason is 'Why it abstained; null unless it did.';
 comment on column pgclarify.verdict.error is 'What went wrong; null unless failed.';
 comment on column pgclarify.verdict.created_at is 'When it was decided.';
+comment on column pgclarify.verdict.abstention_code is 'Why it abstained, in one word; null unless it did.';
+comment on column pgclarify.verdict.error_code is 'What went wrong, as a SQLSTATE; null unless failed.';
 
 create table pgclarify.citation (
     run_id bigint not null,
@@ -1778,7 +1795,8 @@ create type pgclarify.run_outcome as (
     interpretations integer,
     stop_reason text,
     cost_usd numeric,
-    stop_code text
+    stop_code text,
+    error_code text
 );
 comment on type pgclarify.run_outcome is 'A row of wait.';
 comment on column pgclarify.run_outcome.run_id is 'The run.';
@@ -1793,6 +1811,8 @@ comment on column pgclarify.run_outcome.cost_usd is
     'What it cost, in US dollars: 0 if it paid for no call; null if the cost of one is not known, or until it has ended.';
 comment on column pgclarify.run_outcome.stop_code is
     'Why it has no result, or not all of it, in one word; null if it has its whole result, has failed, or goes on.';
+comment on column pgclarify.run_outcome.error_code is
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
 
 create type pgclarify.search_result as (
     rank integer,

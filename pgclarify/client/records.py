@@ -115,6 +115,7 @@ class RunOutcome:
             whole result, has failed, or is not over.
         cost_usd: What it cost, in US dollars: 0 if it paid for no call; None if the cost of one is not known, or it is
             not over.
+        error_code: Why it failed, as a SQLSTATE that docs/errors.md lists; None unless it did.
     """
 
     run_id: int
@@ -124,6 +125,7 @@ class RunOutcome:
     stop_reason: str | None = None
     cost_usd: Decimal | None = None
     stop_code: StopCode | None = None
+    error_code: str | None = None
 
     @property
     def is_over(self) -> bool:

@@ -39,7 +39,7 @@ select
 
 -- name: client_wait
 -- Wait for runs.
-select run_id, status, error, interpretations, stop_reason, cost_usd, stop_code
+select run_id, status, error, interpretations, stop_reason, cost_usd, stop_code, error_code
 from pgclarify.wait(run_ids => %(run_ids)s::bigint[], timeout => %(timeout)s::interval);
 
 -- name: client_result

@@ -360,7 +360,9 @@ select
         %(completion_ids)s::bigint[],
         %(are_reused)s::boolean[],
         %(reasons)s::text[],
-        %(errors)s::text[]
+        %(errors)s::text[],
+        %(abstention_codes)s::text[],
+        %(error_codes)s::text[]
     ) as held;
 
 -- name: copy_verdicts
@@ -453,10 +455,12 @@ select
         %(attempt)s,
         %(status)s,
         %(error)s,
+        %(error_code)s,
         %(interpretations)s::jsonb,
         %(stages)s::jsonb,
         %(stop_reason)s,
-        %(stop_code)s
+        %(stop_code)s,
+        %(budget_id)s::bigint
     );
 
 -- name: list_unfinished_runs

@@ -25,8 +25,8 @@ select
     candidate.step_ordinal, verdict.interpretation, verdict.answer, verdict.quote,
     verdict.start_char as quote_start_char, verdict.reason, verdict.is_reused,
     -- What a budget kept from being judged: the run's stop_reason says why, once.
-    case when not pgclarify_private.is_over_budget(verdict.error) then verdict.outcome end as outcome,
-    case when not pgclarify_private.is_over_budget(verdict.error) then verdict.error end as error,
+    case when not pgclarify_private.is_over_budget(verdict.error_code) then verdict.outcome end as outcome,
+    case when not pgclarify_private.is_over_budget(verdict.error_code) then verdict.error end as error,
     verdict.vector::text as vector
 from pgclarify.candidate
 left join pgclarify.verdict on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank

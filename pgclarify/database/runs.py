@@ -129,6 +129,8 @@ class Runs:
             are_reused=[verdict.is_reused for _, verdict in batch],
             reasons=[verdict.reason for _, verdict in batch],
             errors=[verdict.error for _, verdict in batch],
+            abstention_codes=[verdict.abstention_code for _, verdict in batch],
+            error_codes=[verdict.error_code for _, verdict in batch],
         )
         held = set(rows[0]["held"])
         return [run.run_id in held for run, _ in batch]
@@ -336,6 +338,7 @@ class RunTables(LedgerTables):
         interpretations: Sequence[Interpretation],
         error: str | None,
         *,
+        error_code: str | None = None,
         stages: Sequence[Stage] = (),
         stop_reason: str | None = None,
         stop_code: StopCode | None = None,
@@ -349,6 +352,8 @@ class RunTables(LedgerTables):
             attempt=run.attempt,
             status=status.value,
             error=error,
+            error_code=error_code,
+            budget_id=None if self.refusal is None else self.refusal.budget_id,
             interpretations=json.dumps([asdict(interpretation) for interpretation in interpretations]),
             stages=json.dumps([asdict(stage) for stage in stages], default=datetime.isoformat),
             stop_reason=stop_reason,

@@ -104,8 +104,10 @@ class Ending:
         status: succeeded, partial or failed.
         interpretations: In order; of clarify and consolidate alone.
         error: Why it failed; None unless it did.
+        error_code: The same as a SQLSTATE.
     """
 
     status: RunStatus = RunStatus.SUCCEEDED
     interpretations: Sequence[Interpretation] = ()
     error: str | None = None
+    error_code: str | None = None

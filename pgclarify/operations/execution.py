@@ -14,6 +14,7 @@ from pgclarify.errors import (
     EmbeddingError,
     RunLost,
     ServerUnavailable,
+    code_of,
     describe,
 )
 from pgclarify.model import RunStatus
@@ -68,7 +69,7 @@ async def _carry_out(context: RunContext) -> Ending:
 
 async def _fail(context: RunContext, error: Exception) -> None:
     with suppress(RunLost):
-        await _finish(context, Ending(RunStatus.FAILED, error=describe(error)))
+        await _finish(context, Ending(RunStatus.FAILED, error=describe(error), error_code=code_of(error)))
 
 
 async def _finish(context: RunContext, ending: Ending) -> None:
@@ -78,6 +79,7 @@ async def _finish(context: RunContext, ending: Ending) -> None:
         ending.status,
         ending.interpretations,
         ending.error,
+        error_code=ending.error_code,
         stages=trace.stages,
         stop_reason=trace.stop_reason,
         # A failed run says why by its error.

@@ -104,6 +104,7 @@ class RunStore(Ledger, Protocol):
         interpretations: Sequence[Interpretation],
         error: str | None,
         *,
+        error_code: str | None = None,
         stages: Sequence[Stage] = (),
         stop_reason: str | None = None,
         stop_code: StopCode | None = None,
@@ -115,6 +116,7 @@ class RunStore(Ledger, Protocol):
             status: How it ended.
             interpretations: In order.
             error: Why it failed; None unless it did.
+            error_code: The same as a SQLSTATE, as `pgclarify.errors.code_of` has it.
             stages: What it did, in order.
             stop_reason: Why it went no further, where it might have; None if there was nothing to decide.
             stop_code: Why there is no result, or not all of it, as far as the tables do not tell it.

@@ -18,7 +18,7 @@ import openai
 from pydantic import SecretStr
 
 from pgclarify.config import Settings
-from pgclarify.errors import ConfigurationError, EndpointUnavailable, RequestRefused
+from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavailable, RequestRefused
 from pgclarify.model import Completion, CompletionRequest
 from pgclarify.protocols import Begin
 from pgclarify.providers.bounded_client import BoundedClient, Call, Fault, Problem
@@ -314,7 +314,7 @@ class Endpoint:
             case Problem.REFUSED:
                 return self._refused(fault)
             case Problem.SILENT:
-                return EndpointUnavailable(
+                return EndpointFailed(
                     "the endpoint did not answer in time",
                     detail=f"{self._base_url} was asked {tries}. A try may take {self._timeout:g} seconds without a"
                     f" sign of life, all tries together {self.longest_call:g} seconds.",
@@ -327,7 +327,7 @@ class Endpoint:
                     hint="Check that the server runs and that OPENAI_BASE_URL is its address.",
                 )
             case Problem.TOO_LARGE:
-                return EndpointUnavailable(
+                return EndpointFailed(
                     "the endpoint's answer is too large",
                     detail=f"{self._base_url} was asked {tries}. It sent more than {call.most_bytes} bytes, which is"
                     " more than a reply of max_tokens can need.",
@@ -375,7 +375,7 @@ class Endpoint:
                 hint="Lower PGCLARIFY_LLM_CONCURRENCY, or raise the limit with the provider.",
             )
         if status >= 500:
-            return EndpointUnavailable(
+            return EndpointFailed(
                 "the endpoint failed",
                 detail=said,
                 hint="See the server's own log; the run can be asked again and pays only for what is missing.",

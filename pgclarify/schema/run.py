@@ -216,6 +216,16 @@ run = Table(
             "on."
         ),
     ),
+    Column(
+        "error_code",
+        Text,
+        comment="Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.",
+    ),
+    Column(
+        "budget_id",
+        BigInteger,
+        comment="The first budget that let no further call through, which may have been dropped; null if none did.",
+    ),
     PrimaryKeyConstraint("run_id", name="run_pk"),
     CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
@@ -251,6 +261,8 @@ run = Table(
         name="run_finished_has_an_end",
     ),
     CheckConstraint("(status = 'failed') = (error is not null)", name="run_failed_has_an_error"),
+    CheckConstraint("(error is null) = (error_code is null)", name="run_error_has_a_code"),
+    CheckConstraint("error_code ~ '^[0-9A-Z]{5}$'", name="run_error_code_is_a_sqlstate"),
     CheckConstraint("status <> 'running' or worker_id is not null", name="run_running_has_a_worker"),
     Index("run_corpus_id_idx", "corpus_id"),
     Index("run_created_at_idx", "created_at"),
@@ -398,6 +410,8 @@ verdict = Table(
     Column("reason", Text, comment="Why it abstained; null unless it did."),
     Column("error", Text, comment="What went wrong; null unless failed."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was decided."),
+    Column("abstention_code", Text, comment="Why it abstained, in one word; null unless it did."),
+    Column("error_code", Text, comment="What went wrong, as a SQLSTATE; null unless failed."),
     PrimaryKeyConstraint("run_id", "rank", name="verdict_pk"),
     CheckConstraint("outcome in ('grounded', 'abstained', 'failed', 'erased')", name="verdict_outcome_is_known"),
     CheckConstraint(
@@ -405,6 +419,16 @@ verdict = Table(
         name="verdict_grounded_has_a_reading",
     ),
     CheckConstraint("(outcome = 'failed') = (error is not null)", name="verdict_failed_has_an_error"),
+    CheckConstraint("(outcome = 'abstained') = (abstention_code is not null)", name="verdict_abstained_has_a_code"),
+    CheckConstraint(
+        "abstention_code in ('not_answered', 'no_language_model', 'threshold', 'unproven')",
+        name="verdict_abstention_code_is_known",
+    ),
+    CheckConstraint("(outcome = 'failed') = (error_code is not null)", name="verdict_failed_has_a_code"),
+    CheckConstraint(
+        "error_code in ('PC007', 'PC008', 'PC010', 'PC011', 'PC012', 'PC013', 'PC014', 'PC015', 'PC017', 'XX000')",
+        name="verdict_error_code_is_known",
+    ),
     ForeignKeyConstraint(
         ["run_id", "rank"],
         ["pgclarify.candidate.run_id", "pgclarify.candidate.rank"],

@@ -98,7 +98,7 @@ begin
     update pgclarify.verdict
     set
         outcome = 'erased', interpretation = null, answer = null, quote = null, start_char = null, end_char = null,
-        vector = null, reason = null, error = null
+        vector = null, reason = null, error = null, abstention_code = null, error_code = null
     from (
         select candidate.run_id, candidate.rank
         from pgclarify.candidate
@@ -296,7 +296,7 @@ begin
     set
         -- Both may quote a reply.
         error = case when run.error is not null then 'what it said was erased with a document' end,
-        stop_reason = case when pgclarify_private.is_of_a_budget(run.stop_reason) then run.stop_reason end
+        stop_reason = case when run.budget_id is not null then run.stop_reason end
     where run.run_id = any(erase_remarks.run_ids) and (run.error is not null or run.stop_reason is not null);
 end
 $$;

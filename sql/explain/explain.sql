@@ -97,8 +97,8 @@ begin
     from (
         select
             candidate.origin, count(*) as passages,
-            count(verdict.outcome) filter (where not pgclarify_private.is_over_budget(verdict.error)) as verdicts,
-            count(*) filter (where pgclarify_private.is_over_budget(verdict.error)) as refused,
+            count(verdict.outcome) filter (where not pgclarify_private.is_over_budget(verdict.error_code)) as verdicts,
+            count(*) filter (where pgclarify_private.is_over_budget(verdict.error_code)) as refused,
             count(*) filter (where verdict.outcome = 'grounded') as grounded
         from pgclarify.candidate
         left join pgclarify.verdict on verdict.run_id = candidate.run_id and verdict.rank = candidate.rank
@@ -124,7 +124,7 @@ begin
         where
             verdict.run_id = v_run.run_id
             and verdict.outcome <> 'grounded'
-            and not pgclarify_private.is_over_budget(verdict.error)
+            and not pgclarify_private.is_over_budget(verdict.error_code)
         group by 1, 2
         order by 3 desc, 1, 2
         limit 5

@@ -60,7 +60,7 @@ begin
             completion.latency_ms, completion.prompt_tokens, completion.completion_tokens
         from pgclarify.candidate
         left join pgclarify.verdict on verdict.run_id = candidate.run_id and verdict.rank = candidate.rank
-        cross join lateral (select pgclarify_private.is_over_budget(verdict.error) as is_over_budget) as refused
+        cross join lateral (select pgclarify_private.is_over_budget(verdict.error_code) as is_over_budget) as refused
         left join pgclarify.completion on completion.completion_id = verdict.completion_id
         left join pgclarify.document
             on document.corpus_id = candidate.corpus_id

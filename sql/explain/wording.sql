@@ -17,19 +17,16 @@ comment on function pgclarify_private.asked(text, jsonb) is
 'What a run was asked, for people: of detect_ambiguity_many and estimate, how many questions.';
 grant execute on function pgclarify_private.asked(text, jsonb) to pgclarify_reader;
 
-create or replace function pgclarify_private.is_over_budget(told text)
+create or replace function pgclarify_private.is_over_budget(error_code text)
 returns boolean
-language sql immutable parallel safe security definer
+language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- An error is a message, a colon and its detail, which has no colon of its own.
-    select pgclarify_private.is_of_a_budget(is_over_budget.told)
-        or pgclarify_private.is_of_a_budget(regexp_replace(is_over_budget.told, ': [^:]*$', ''));
+    select coalesce(is_over_budget.error_code in ('PC007', 'PC008'), false);
 end;
 
 comment on function pgclarify_private.is_over_budget(text) is
-'Whether a budget is why a run stopped (its stop_reason), or why a passage was not judged (the error of its verdict); null is '
-'no.';
+'Whether a passage was not judged since a budget did not let the call through, by the error_code of its verdict; null is no.';
 grant execute on function pgclarify_private.is_over_budget(text) to pgclarify_reader;
 
 create or replace function pgclarify_private.shown_number(given double precision)

@@ -182,6 +182,7 @@ begin atomic
     select
         case
             when budget.max_cost_usd is not null and refusal.bound_usd is null then jsonb_build_object(
+                'budget_id', budget.budget_id,
                 'sqlstate', 'PC008',
                 'message', format(
                     'model "%s" has no price, which budget "%s" goes by',
@@ -190,6 +191,7 @@ begin atomic
                 'detail', 'Insert one into pgclarify.model_price, in US dollars for a million tokens.'
             )
             when budget.max_cost_usd < refusal.bound_usd then jsonb_build_object(
+                'budget_id', budget.budget_id,
                 'sqlstate', 'PC007',
                 'message', format(
                     'budget "%s" has no room for a call that may cost %s US dollars',
@@ -200,6 +202,7 @@ begin atomic
                 )
             )
             else jsonb_build_object(
+                'budget_id', budget.budget_id,
                 'sqlstate', 'PC007',
                 'message', format('budget "%s" is spent', pgclarify_private.shown(budget.name)),
                 'detail', case budget.period
@@ -216,24 +219,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.refusal(bigint, text, numeric) is
-'Why a budget does not let a call through: object with sqlstate, message and detail. bound_usd: the most that the call costs; '
+'Why a budget does not let a call through: object with budget_id, sqlstate, message and detail. bound_usd: the most that the call costs; '
 'null if the model has no price.';
-
-create or replace function pgclarify_private.is_of_a_budget(stop_reason text)
-returns boolean
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        coalesce(
-            is_of_a_budget.stop_reason like 'budget "%" is spent'
-            or is_of_a_budget.stop_reason like 'budget "%" has no room for a call that may cost % US dollars'
-            or is_of_a_budget.stop_reason like 'model "%" has no price, which budget "%" goes by',
-            false
-        );
-end;
-
-comment on function pgclarify_private.is_of_a_budget(text) is 'Whether a run stopped for what refusal says.';
 
 create or replace function pgclarify_private.admit(
     budget_ids bigint[],

@@ -22,6 +22,7 @@ declare
     v_run pgclarify.run;
     v_roles name[];
     v_error text;
+    v_error_code text;
 begin
     -- Not waited for: whoever holds it, in a transaction that is open, say, may hold it for long. The job comes back.
     select run.* into v_run from pgclarify.run where run.run_id = start_run.run_id for update nowait;
@@ -36,28 +37,31 @@ begin
     -- While a document is being erased, a run would read it. Neither is that waited for.
     perform from pgclarify.corpus where corpus.corpus_id = v_run.corpus_id for key share nowait;
     v_roles := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
-    v_error := case
-        when v_run.corpus_id is null and v_run.corpus_name is not null then 'the corpus was dropped'
-        when v_run.corpus_id is not null and not exists (
-            select from pgclarify_private.visible_corpora(v_roles) as visible where visible.corpus_id = v_run.corpus_id
-        ) then 'the role that asked may not search the corpus any more'
-        when v_run.crashes >= v_most_crashes then
-            format(
-                '%s workers in a row were lost while they carried it out, the last %s while they carried out nothing else',
-                v_run.crashes, v_run.crashes - v_alone_from
-            )
-        else (
-            select 'the corpus cannot be searched: ' || space.error
-            from pgclarify.corpus
-            inner join pgclarify.embedding_space as space on space.corpus_id = corpus.corpus_id
-            where corpus.corpus_id = v_run.corpus_id and corpus.embedding_space_id is null and space.error is not null
-            order by space.embedding_space_id desc
-            limit 1
-        )
-    end;
+    if v_run.corpus_id is null and v_run.corpus_name is not null then
+        v_error := 'the corpus was dropped';
+        v_error_code := '42704';
+    elsif v_run.corpus_id is not null and not exists (
+        select from pgclarify_private.visible_corpora(v_roles) as visible where visible.corpus_id = v_run.corpus_id
+    ) then
+        v_error := 'the role that asked may not search the corpus any more';
+        v_error_code := '42501';
+    elsif v_run.crashes >= v_most_crashes then
+        v_error := format(
+            '%s workers in a row were lost while they carried it out, the last %s while they carried out nothing else',
+            v_run.crashes, v_run.crashes - v_alone_from
+        );
+        v_error_code := 'PC016';
+    else
+        select 'the corpus cannot be searched: ' || space.error, 'PC011' into v_error, v_error_code
+        from pgclarify.corpus
+        inner join pgclarify.embedding_space as space on space.corpus_id = corpus.corpus_id
+        where corpus.corpus_id = v_run.corpus_id and corpus.embedding_space_id is null and space.error is not null
+        order by space.embedding_space_id desc
+        limit 1;
+    end if;
     if v_error is not null then
         update pgclarify.run
-        set status = 'failed', error = v_error, finished_at = clock_timestamp()
+        set status = 'failed', error = v_error, error_code = v_error_code, finished_at = clock_timestamp()
         where run.run_id = start_run.run_id;
         perform pgclarify_private.settle_runs(array[start_run.run_id]);
         return;
@@ -226,7 +230,9 @@ create or replace function pgclarify_private.record_verdicts(
     completion_ids bigint[],
     are_reused boolean[],
     reasons text[],
-    errors text[]
+    errors text[],
+    abstention_codes text[],
+    error_codes text[]
 )
 returns bigint[]
 language plpgsql volatile security definer
@@ -250,20 +256,20 @@ begin
     select coalesce(array_agg(held.run_id), '{}') into v_held from held;
     insert into pgclarify.verdict (
         run_id, rank, outcome, interpretation, answer, quote, start_char, end_char, vector, completion_id, is_reused,
-        reason, error
+        reason, error, abstention_code, error_code
     )
     select
         given.run_id, given.rank, given.outcome, given.interpretation, given.answer, given.quote, given.start_char,
         given.end_char, given.vector::@extschema:vector@.halfvec, given.completion_id, given.is_reused, given.reason,
-        given.error
+        given.error, given.abstention_code, given.error_code
     from unnest(
         record_verdicts.run_ids, record_verdicts.ranks, record_verdicts.outcomes, record_verdicts.interpretations,
         record_verdicts.answers, record_verdicts.quotes, record_verdicts.start_chars, record_verdicts.end_chars,
         record_verdicts.vectors, record_verdicts.completion_ids, record_verdicts.are_reused,
-        record_verdicts.reasons, record_verdicts.errors
+        record_verdicts.reasons, record_verdicts.errors, record_verdicts.abstention_codes, record_verdicts.error_codes
     ) as given (
         run_id, rank, outcome, interpretation, answer, quote, start_char, end_char, vector, completion_id, is_reused,
-        reason, error
+        reason, error, abstention_code, error_code
     )
     where given.run_id = any(v_held)
     on conflict on constraint verdict_pk do update
@@ -278,20 +284,22 @@ begin
         completion_id = excluded.completion_id,
         is_reused = excluded.is_reused,
         reason = excluded.reason,
-        error = excluded.error;
+        error = excluded.error,
+        abstention_code = excluded.abstention_code,
+        error_code = excluded.error_code;
     return v_held;
 end
 $$;
 
 comment on function pgclarify_private.record_verdicts(
     bigint[], integer[], integer[], text[], text[], text[], text[], integer[], integer[], text[], bigint[],
-    boolean[], text[], text[]
+    boolean[], text[], text[], text[], text[]
 ) is
 'Keep verdicts of several runs as they land, and return the runs that are still carried out in the given attempts; verdicts '
 'of others are dropped.';
 grant execute on function pgclarify_private.record_verdicts(
     bigint[], integer[], integer[], text[], text[], text[], text[], integer[], integer[], text[], bigint[],
-    boolean[], text[], text[]
+    boolean[], text[], text[], text[], text[]
 ) to pgclarify_worker;
 
 create or replace function pgclarify_private.copy_verdicts(run_id bigint, attempt integer)
@@ -321,11 +329,12 @@ begin
     where candidate.run_id = v_run.parent_run_id;
     insert into pgclarify.verdict (
         run_id, rank, outcome, interpretation, answer, quote, start_char, end_char, vector, completion_id, is_reused,
-        reason, error
+        reason, error, abstention_code, error_code
     )
     select
         v_run.run_id, verdict.rank, verdict.outcome, verdict.interpretation, verdict.answer, verdict.quote,
-        verdict.start_char, verdict.end_char, verdict.vector, verdict.completion_id, true, verdict.reason, verdict.error
+        verdict.start_char, verdict.end_char, verdict.vector, verdict.completion_id, true, verdict.reason, verdict.error,
+        verdict.abstention_code, verdict.error_code
     from pgclarify.verdict
     where verdict.run_id = v_run.parent_run_id;
     return query
@@ -348,10 +357,12 @@ create or replace function pgclarify_private.finish_run(
     attempt integer,
     status text,
     error text,
+    error_code text,
     interpretations jsonb,
     stages jsonb,
     stop_reason text,
-    stop_code text default null
+    stop_code text,
+    budget_id bigint
 )
 returns void
 language plpgsql volatile security definer
@@ -402,15 +413,10 @@ begin
     set
         status = finish_run.status,
         error = finish_run.error,
+        error_code = finish_run.error_code,
         stop_reason = finish_run.stop_reason,
-        stop_code = pgclarify_private.stop_code(
-            v_run,
-            finish_run.status,
-            -- Workers of an earlier version do not tell it.
-            coalesce(
-                finish_run.stop_code, case when pgclarify_private.is_of_a_budget(finish_run.stop_reason) then 'budget' end
-            )
-        ),
+        stop_code = pgclarify_private.stop_code(v_run, finish_run.status, finish_run.stop_code),
+        budget_id = finish_run.budget_id,
         finished_at = clock_timestamp(),
         interpretations = case
             when v_run.operation in ('clarify', 'consolidate') and finish_run.status in ('succeeded', 'partial')
@@ -438,9 +444,10 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.finish_run(bigint, integer, text, text, jsonb, jsonb, text, text) is
+comment on function pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, text, text, bigint) is
 'End a run. interpretations: array of objects with interpretation, answer, support, cohesion and citations (candidate_rank, '
 'is_medoid, quote, start_char, end_char), in order. stages: array of objects with the columns of table stage, in order. '
-'stop_code: what the worker alone knows of it; the rest follows from the tables.';
+'stop_code: what the worker alone knows of it; the rest follows from the tables. budget_id: the first budget that let no '
+'further call through.';
 grant execute on function
-    pgclarify_private.finish_run(bigint, integer, text, text, jsonb, jsonb, text, text) to pgclarify_worker;
+    pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, text, text, bigint) to pgclarify_worker;

@@ -244,7 +244,8 @@ begin atomic
         end,
         run.stop_reason,
         run.cost_usd,
-        run.stop_code
+        run.stop_code,
+        run.error_code
     from unnest(run_outcomes.run_ids) with ordinality as asked (run_id, ordinal)
     inner join pgclarify.run on asked.run_id = run.run_id
     order by asked.ordinal;

@@ -49,6 +49,7 @@ class RunRecord:
         verdicts: By rank of their candidates.
         interpretations: In order.
         error: Why it failed.
+        error_code: The same as a SQLSTATE.
         stages: What it did; there once it has ended.
         stop_reason: Why it went no further.
         stop_code: The same in one word, as far as the tables do not tell it.
@@ -63,6 +64,7 @@ class RunRecord:
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     interpretations: list[Interpretation] = field(default_factory=list)
     error: str | None = None
+    error_code: str | None = None
     stages: list[Stage] = field(default_factory=list)
     stop_reason: str | None = None
     stop_code: StopCode | None = None
@@ -193,6 +195,7 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         interpretations: Sequence[Interpretation],
         error: str | None,
         *,
+        error_code: str | None = None,
         stages: Sequence[Stage] = (),
         stop_reason: str | None = None,
         stop_code: StopCode | None = None,
@@ -200,10 +203,11 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         """End the run."""
         status, stop_reason, stop_code = as_ended(status, stop_reason, stop_code, self.refusal)
         record = await self.record(run)
-        # The invariant that the table checks.
-        if (status is RunStatus.FAILED) != (error is not None):
-            raise ValueError(f"a run that {status} with the error {error!r}")
+        # The invariants that the table checks.
+        if (status is RunStatus.FAILED) != (error is not None) or (error is None) != (error_code is None):
+            raise ValueError(f"a run that {status} with the error {error!r} and the code {error_code!r}")
         record.status, record.interpretations, record.error = status, list(interpretations), error
+        record.error_code = error_code
         record.stages, record.stop_reason, record.stop_code = list(stages), stop_reason, stop_code
 
     def _searchable(self) -> list[Passage]:

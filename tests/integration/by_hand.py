@@ -127,7 +127,18 @@ class HandWorker:
                 pass
 
     def send(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
-        """Send one of the worker's statements. A claim that does not say otherwise shows no documents to the model."""
+        """Send one of the worker's statements.
+
+        A claim that does not say otherwise shows no documents to the model. Verdicts that do not say otherwise
+        abstained since nothing was answered, or failed for an internal error.
+        """
+        if name == "record_verdicts":
+            codes = {"abstained": "not_answered", "failed": "XX000"}
+            outcomes = parameters["outcomes"]
+            parameters = {
+                "abstention_codes": [codes[outcome] if outcome == "abstained" else None for outcome in outcomes],
+                "error_codes": [codes[outcome] if outcome == "failed" else None for outcome in outcomes],
+            } | parameters
         if name == "claim_completions":
             parameters = {
                 "attempt": None,
@@ -369,10 +380,12 @@ class HandWorker:
         attempt: int = 1,
         status: str = "succeeded",
         error: str | None = None,
+        error_code: str | None = None,
         interpretations: Sequence[Mapping[str, Any]] = (),
         stages: Sequence[Mapping[str, Any]] = (),
         stop_reason: str | None = None,
         stop_code: str | None = None,
+        budget_id: int | None = None,
     ) -> None:
         """End a run; stages: objects with the columns of table stage."""
         self.send(
@@ -381,10 +394,12 @@ class HandWorker:
             attempt=attempt,
             status=status,
             error=error,
+            error_code=error_code or (None if error is None else "XX000"),
             interpretations=json.dumps(list(interpretations)),
             stages=json.dumps(list(stages)),
             stop_reason=stop_reason,
             stop_code=stop_code,
+            budget_id=budget_id,
         )
 
     def answer(self, run_id: int) -> None:

@@ -140,6 +140,7 @@ class Desk:
         answer: str | None = None,
         reason: str | None = None,
         error: str | None = None,
+        error_code: str = "XX000",
         is_reused: bool = False,
     ) -> None:
         is_grounded = outcome == "grounded"
@@ -148,7 +149,7 @@ class Desk:
             interpretations=[interpretation], answers=[answer], quotes=["a quote" if is_grounded else None],
             start_chars=[0 if is_grounded else None], end_chars=[7 if is_grounded else None],
             vectors=["[1,0,0,0]" if is_grounded else None], completion_ids=[completion_id], are_reused=[is_reused],
-            reasons=[reason], errors=[error],
+            reasons=[reason], errors=[error], error_codes=[error_code if outcome == "failed" else None],
         )  # fmt: skip
 
     def date(self, run_id: int) -> None:

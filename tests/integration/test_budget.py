@@ -209,7 +209,7 @@ class TestDollars:
         assert refused["sqlstate"] == BUDGET_SPENT
         assert refused["message"] == 'budget "small" has no room for a call that may cost 0.00105 US dollars'
         assert "0.000525" in refused["detail"]
-        assert scalar(connection, "select pgclarify_private.is_of_a_budget(%s)", refused["message"])
+        assert refused["budget_id"] == scalar(connection, "select budget_id from pgclarify.budget where name = 'small'")
 
     def test_the_extractive_provider_costs_nothing(self, connection: Connection, hire: Hire) -> None:
         budget(connection, max_cost_usd=0)

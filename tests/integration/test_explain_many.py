@@ -27,8 +27,8 @@ def test_many_passages_are_read_by_index_and_at_once(desk: Desk) -> None:
         select run_id, row_number() over (partition by run_id), 1, '101', completion_id, 0.5, 'dense'
         from pgclarify.completion where model = 'm';
 
-        insert into pgclarify.verdict (run_id, rank, outcome, completion_id, is_reused, reason)
-        select run_id, rank, 'abstained', passage_id, false, 'no'
+        insert into pgclarify.verdict (run_id, rank, outcome, completion_id, is_reused, reason, abstention_code)
+        select run_id, rank, 'abstained', passage_id, false, 'no', 'not_answered'
         from pgclarify.candidate join pgclarify.completion using (run_id)
         where completion_id = passage_id and model = 'm'
     """)

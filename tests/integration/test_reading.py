@@ -399,13 +399,12 @@ class TestReaders:
 
 class TestUpgrading:
     @pytest.fixture
-    def old(self, note: int, connection: Connection) -> Iterator[None]:
+    def old(self, note: int, connection: Connection, old_table_reader: str) -> Iterator[None]:
         """Two tables as an older version left them: one role reads both."""
         for table in ("app.article", "bobs.note"):
             reader = reader_of(connection, table)
             connection.execute(f"drop owned by {reader}".encode())
         with connection.transaction():
-            connection.execute("create role pgclarify_table_reader")
             connection.execute("grant usage on schema app, bobs to pgclarify_table_reader")
             connection.execute("grant select (id, body) on app.article, bobs.note to pgclarify_table_reader")
         connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")

@@ -42,16 +42,7 @@ def owner(make_role: Callable[..., str], board: str) -> str:
 
 
 @pytest.fixture
-def table_reader(admin: psycopg.Connection[Any]) -> Iterator[None]:
-    """The role that read attached tables then."""
-    admin.execute("create role pgclarify_table_reader")
-    admin.execute("grant pgclarify_table_reader to pgclarify_owner")
-    yield
-    admin.execute("drop role if exists pgclarify_table_reader")
-
-
-@pytest.fixture
-def old(table_reader: None, make_database: Callable[..., str], board: str, owner: str) -> str:
+def old(old_table_reader: str, make_database: Callable[..., str], board: str, owner: str) -> str:
     dsn = make_database("template0")
     dump = lzma.decompress(DUMP.read_bytes()).decode()
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms import GROUPINGS, Grouping, Mode, consolidate, relate_readings
-from pgclarify.errors import BudgetSpent
+from pgclarify.errors import BudgetSpent, PriceMissing
 from pgclarify.model import Citation, Cluster, Interpretation, Outcome, Run, RunStatus, StopCode, Verdict
 from pgclarify.operations.context import Ending, RunContext
+
+_OF_A_BUDGET = (BudgetSpent.sqlstate, PriceMissing.sqlstate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +106,23 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]])
         context: The run.
         verdicts: All verdicts by rank, each with the document_id of its passage.
     """
-    errors = [verdict.error for _, verdict in verdicts if verdict.error is not None]
-    if errors and len(errors) == len(verdicts):
+    failed = [verdict for _, verdict in verdicts if verdict.outcome is Outcome.FAILED]
+    if failed and len(failed) == len(verdicts):
         # What else went wrong matters more than the budget: nothing would be there with a larger one.
-        others = [verdict.error for _, verdict in verdicts if verdict.error is not None and not verdict.is_refused]
+        others = [verdict for verdict in failed if verdict.error_code not in _OF_A_BUDGET]
         if others or not isinstance(context.store.refusal, BudgetSpent):
-            return Ending(RunStatus.FAILED, error=summarize(others or errors))
+            error, error_code = summarize([(verdict.error or "", verdict.error_code) for verdict in others or failed])
+            return Ending(RunStatus.FAILED, error=error, error_code=error_code)
     grounded = [pair for pair in verdicts if pair[1].outcome is Outcome.GROUNDED]
     with context.trace.stage("consolidation") as tally:
         interpretations = await interpret(context.run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
         tally.rows = len(interpretations)
     if not interpretations:
         # An answer that was found and not shown says more than passages without one.
-        codes = {verdict.stop_code for _, verdict in verdicts}
+        codes = {verdict.abstention_code for _, verdict in verdicts}
         found = (code for code in (StopCode.THRESHOLD, StopCode.UNPROVEN) if code in codes)
         context.trace.stop_code = next(found, None)
-    return Ending(RunStatus.PARTIAL if errors else RunStatus.SUCCEEDED, interpretations)
+    return Ending(RunStatus.PARTIAL if failed else RunStatus.SUCCEEDED, interpretations)
 
 
 def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32]:
@@ -147,7 +150,7 @@ def _interpretation(grounded: Sequence[Grounded], cluster: Cluster) -> Interpret
     )
 
 
-def summarize(errors: Sequence[str]) -> str:
-    """Speak for many errors by the most frequent one; of equally frequent ones, the first."""
-    error, count = Counter(errors).most_common(1)[0]
-    return error if len(errors) == 1 else f"{error} ({count} of {len(errors)} passages)"
+def summarize(errors: Sequence[tuple[str, str | None]]) -> tuple[str, str | None]:
+    """Summarize the errors of many passages, each with its code, by the most frequent one; of equals, the first."""
+    (error, code), count = Counter(errors).most_common(1)[0]
+    return error if len(errors) == 1 else f"{error} ({count} of {len(errors)} passages)", code

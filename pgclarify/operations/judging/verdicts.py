@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, NotAllowed, describe
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
 from pgclarify.language.quotes import find_quote
 from pgclarify.ledger.completions import Answer, ask_all
 from pgclarify.model import Candidate, ModelCall, Outcome, Passage, Reading, Run, StopCode, Verdict
@@ -144,21 +144,20 @@ async def decide(run: Run, candidate: Candidate, answer: Answer[Reading | StopCo
     )
     reading = answer.value
     if isinstance(reading, CompletionError):
-        is_refused = isinstance(reading, NotAllowed)
-        return replace(abstained, outcome=Outcome.FAILED, error=describe(reading), is_refused=is_refused)
+        return _failed(abstained, reading)
     if not isinstance(reading, Reading):
-        return replace(abstained, reason=_REASONS[reading], stop_code=reading)
+        return replace(abstained, reason=_REASONS[reading], abstention_code=reading)
     passage = candidate.passage
     span = find_quote(reading.quote, passage.content)
     if span is None:
-        return replace(abstained, reason=_REASONS[StopCode.UNPROVEN], stop_code=StopCode.UNPROVEN)
+        return replace(abstained, reason=_REASONS[StopCode.UNPROVEN], abstention_code=StopCode.UNPROVEN)
     start, end = span
     text = reading_text(run, reading.interpretation, reading.answer)
     try:
         # One by one, since each is recorded as it lands; the embedder puts what lands together into one batch.
         vector = (await embedder.encode([text]))[0]
     except EmbeddingError as error:
-        return replace(abstained, outcome=Outcome.FAILED, error=describe(error))
+        return _failed(abstained, error)
     return replace(
         abstained,
         outcome=Outcome.GROUNDED,
@@ -170,3 +169,7 @@ async def decide(run: Run, candidate: Candidate, answer: Answer[Reading | StopCo
         end_char=passage.start_char + end,
         vector=vector,
     )
+
+
+def _failed(abstained: Verdict, error: PgclarifyError) -> Verdict:
+    return replace(abstained, outcome=Outcome.FAILED, error=describe(error), error_code=code_of(error))

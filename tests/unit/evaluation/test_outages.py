@@ -47,7 +47,7 @@ async def test_what_an_endpoint_answers(status: int, outage: Outage | None) -> N
         server.behavior = lambda chat: Reply.error(status, "the endpoint failed and refused the key")
         error = await error_of(server.base_url)
     assert outage_of(error) is outage
-    assert outage_of(summarize([error] * 3)) is outage, "as a run keeps it"
+    assert outage_of(summarize([(error, None)] * 3)[0]) is outage, "as a run keeps it"
 
 
 async def test_no_endpoint() -> None:

@@ -122,7 +122,7 @@ async def test_a_quote_that_does_not_occur_is_an_abstention() -> None:
     assert (verdict.interpretation, verdict.answer, verdict.quote, verdict.start_char) == (None, None, None, None)
     assert verdict.vector is None
     assert (record.status, record.interpretations) == (RunStatus.SUCCEEDED, [])
-    assert record.stop_code is verdict.stop_code is StopCode.UNPROVEN
+    assert record.stop_code is verdict.abstention_code is StopCode.UNPROVEN
 
 
 async def test_the_same_passage_in_two_documents_is_judged_once_and_cited_twice() -> None:
