@@ -37,7 +37,10 @@ PgclarifyError
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # A library's message may quote its whole input; what is kept is to be read by a person.
 _LONGEST_DESCRIPTION = 500
@@ -51,6 +54,10 @@ class PgclarifyError(Exception):
         detail: Whole sentences: the facts.
         hint: Whole sentences: what to do.
         sqlstate: The five-character SQLSTATE, if the error came from SQL; without it, the one that its class has.
+        parameter: The parameter or option that is wrong; None if none is.
+        choices: What may stand there or be passed instead; empty if it is not a list.
+        run_ids: Runs that it is about.
+        budget_id: The budget that it is about; None if none is.
     """
 
     # What docs/errors.md lists, and what a run keeps as its error_code. Internal error: what has no code of its own.
@@ -63,11 +70,19 @@ class PgclarifyError(Exception):
         detail: str | None = None,
         hint: str | None = None,
         sqlstate: str | None = None,
+        parameter: str | None = None,
+        choices: Sequence[str] = (),
+        run_ids: Sequence[int] = (),
+        budget_id: int | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.detail = detail
         self.hint = hint
+        self.parameter = parameter
+        self.choices = tuple(choices)
+        self.run_ids = tuple(run_ids)
+        self.budget_id = budget_id
         if sqlstate is not None:
             self.sqlstate = sqlstate
 
@@ -174,27 +189,7 @@ class InvalidReply(CompletionError):
 
 
 class NotAllowed(CompletionError):
-    """The call was not made, since a budget does not let it through. It would not help to try again at once.
-
-    Args:
-        message: As of PgclarifyError.
-        detail: Likewise.
-        hint: Likewise.
-        sqlstate: Likewise.
-        budget_id: The budget.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        detail: str | None = None,
-        hint: str | None = None,
-        sqlstate: str | None = None,
-        budget_id: int | None = None,
-    ) -> None:
-        super().__init__(message, detail=detail, hint=hint, sqlstate=sqlstate)
-        self.budget_id = budget_id
+    """The call was not made, since a budget does not let it through. It would not help to try again at once."""
 
 
 class BudgetSpent(NotAllowed):
@@ -262,15 +257,9 @@ class NoWorker(RunError):
 
 
 class RunTimeout(RunError):
-    """The caller stopped waiting; the run goes on."""
+    """The caller stopped waiting; the run goes on, and run_ids names it."""
 
     sqlstate = "PC002"
-
-    @property
-    def run_ids(self) -> tuple[int, ...]:
-        """Runs that go on, as DETAIL names them: "Run 17 goes on." or "Runs 17, 18 go on."; empty if it names none."""
-        named = re.match(r"Runs? (\d+(?:, \d+)*) go", self.detail or "")
-        return tuple(int(run_id) for run_id in named[1].split(", ")) if named else ()
 
 
 class RunFailed(RunError):

@@ -118,6 +118,7 @@ class Output:
         retrieved: The passages that it chose from, best first.
         status: succeeded, partial or failed.
         error: Why it failed; None unless it did.
+        error_code: The same as a SQLSTATE; None unless it failed, and where it was cancelled.
         run_id: The run behind it; None for methods that are no operation of the SQL API.
         usage: What it took of a model.
         seconds: From the question to the last answer, as it went this time.
@@ -129,6 +130,7 @@ class Output:
     retrieved: tuple[Passage, ...] = ()
     status: RunStatus = RunStatus.SUCCEEDED
     error: str | None = None
+    error_code: str | None = None
     run_id: int | None = None
     usage: Usage = Usage()
     seconds: float = 0.0

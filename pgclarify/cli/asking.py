@@ -30,8 +30,8 @@ ASK_EXAMPLES = terminal.examples(
 _NO_LOOPBACK = "PC005"
 # Passages that are shown where no answer was found.
 _MOST_CLOSEST = 3
-# What the warning about a run says whom a budget has ended.
-_OF_A_BUDGET = 'budget "'
+# Of the warning about a run that a budget has ended.
+_BUDGET_SPENT = "PC007"
 
 
 def ask(
@@ -96,8 +96,9 @@ def budgets_told(database: connection.Database) -> Iterator[None]:
     heard: list[tuple[str, str | None]] = []
 
     def hear(notice: psycopg.errors.Diagnostic) -> None:
-        # It holds its texts no longer than this call.
-        heard.append((notice.message_primary or "", notice.message_hint))
+        if notice.sqlstate == _BUDGET_SPENT:
+            # It holds its texts no longer than this call.
+            heard.append((notice.message_primary or "", hints.hint_of(notice)))
 
     database.add_notice_handler(hear)
     try:
@@ -105,8 +106,7 @@ def budgets_told(database: connection.Database) -> Iterator[None]:
     finally:
         database.remove_notice_handler(hear)
     for message, hint in heard:
-        if _OF_A_BUDGET in message:
-            terminal.notices().print(rendering.warning(message, hints.in_commands(hint)))
+        terminal.notices().print(rendering.warning(message, hint))
 
 
 def clarify(
@@ -193,6 +193,7 @@ def _submit_and_wait(database: connection.Database, asked: dict[str, object], ti
             f"the answer did not come within {timeout}",
             detail=f"Run {run_id} goes on.",
             hint="Ask again with a longer --timeout, or see how it stands with: pgclarify status",
+            run_ids=[run_id],
         )
     return run_id, [*connection.fetch(database, "cli_result", run_id=run_id)]
 

@@ -324,7 +324,7 @@ async def _plan(bench: Bench, asked: _Asked) -> list[_Planned]:
     Raises:
         PgclarifyError: If one cannot be carried out; it is named.
     """
-    from pgclarify.evaluation.configurations import check_provider, options_told
+    from pgclarify.evaluation.configurations import check_provider, detail_of
     from pgclarify.evaluation.estimate import Estimator
 
     estimator = Estimator(bench, asked.data_set.cases)
@@ -336,7 +336,7 @@ async def _plan(bench: Bench, asked: _Asked) -> list[_Planned]:
         except InputError as error:
             raise InputError(
                 f'in "{configuration.name}": {error.message}',
-                detail=options_told(error.detail),
+                detail=detail_of(error),
                 hint=error.hint,
                 sqlstate=error.sqlstate,
             ) from error

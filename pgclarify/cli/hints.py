@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-_NO_CORPUS = "Pass corpus => 'name', or SET pgclarify.corpus = 'name'."
+if TYPE_CHECKING:
+    from psycopg.errors import Diagnostic
+
+# Calls and statements in a hint, whatever stands around them: they are SQL, and no wording.
 _CREATE_CORPUS = "pgclarify.create_corpus('name')"
-_PARAMETER = re.compile(r"where a function has it, pass (\w+) => … beside options")
 _EXPLAIN = re.compile(r"select pgclarify\.explain\((\d+)\)\.?$")
 # Up to the end of its sentence. What a shell would read something into stays as it is.
 _STATEMENT = re.compile(r"(?<=: )(select [^\"$`\\!]*?)(?:\.?$|(?=\. [A-Z]))")
 
 
-def in_commands(hint: str | None) -> str | None:
-    """The same advice as something to type here, as far as there is such a thing.
+def hint_of(diagnostic: Diagnostic) -> str | None:
+    """What an error or warning of the server advises, as something to type here, as far as there is such a thing.
 
     Args:
-        hint: A HINT of the server; None if there was none.
+        diagnostic: What the server sent; its constraint_name says what docs/errors.md lists.
     """
-    if hint is None:
-        return None
-    if hint == _NO_CORPUS:
-        return "Name one: -c NAME"
+    match diagnostic.constraint_name:
+        case "corpus_is_named":
+            return "Name one: -c NAME"
+        case "option_is_no_parameter":
+            flag = (diagnostic.column_name or "").replace("_", "-")
+            return f"It is a parameter and no option: where a command has it, write --{flag} …."
+    return None if diagnostic.message_hint is None else in_commands(diagnostic.message_hint)
+
+
+def in_commands(hint: str) -> str:
+    """A hint with commands in the place of the SQL that stands in it."""
     hint = hint.replace(_CREATE_CORPUS, "pgclarify load NAME PATH")
-    hint = _PARAMETER.sub(lambda match: f"where a command has it, write --{match[1].replace('_', '-')} …", hint)
     return _STATEMENT.sub(r'pgclarify psql -c "\1"', _EXPLAIN.sub(r"pgclarify explain \1", hint))

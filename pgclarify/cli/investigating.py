@@ -128,4 +128,5 @@ def _steps(database: connection.Database, run_id: int, timeout: str, seconds: fl
             f"the answer did not come within {timeout}",
             detail=f"Run {run_id} goes on.",
             hint="Ask again with a longer --timeout: what was paid for is kept.",
+            run_ids=[run_id],
         ) from error

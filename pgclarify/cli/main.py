@@ -166,7 +166,7 @@ def _explain_database_error(error: psycopg.Error) -> tuple[str, str | None, str 
     if diagnostic.sqlstate == _RUN_FAILED and diagnostic.message_detail:
         # Why it failed is what matters; it is written as a message, a colon and its facts.
         reason, _, facts = diagnostic.message_detail.partition(": ")
-        advice = f"{hints.in_commands(diagnostic.message_hint) or ''} pgclarify doctor says more.".strip()
+        advice = f"{hints.hint_of(diagnostic) or ''} pgclarify doctor says more.".strip()
         return f"{diagnostic.message_primary}: {reason}", facts or None, advice
     if (diagnostic.sqlstate or "").startswith(_SERVER_GOES):
         return (
@@ -183,4 +183,4 @@ def _explain_database_error(error: psycopg.Error) -> tuple[str, str | None, str 
             f"The server says: {diagnostic.message_primary}.",
             "Run: pgclarify init",
         )
-    return diagnostic.message_primary, diagnostic.message_detail, hints.in_commands(diagnostic.message_hint)
+    return diagnostic.message_primary, diagnostic.message_detail, hints.hint_of(diagnostic)

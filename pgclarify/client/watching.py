@@ -136,6 +136,9 @@ def _watch(
         elapsed = time.monotonic() - began
         if limit is not None and elapsed >= limit.total_seconds():
             raise RunTimeout(
-                f"the run was not over within {limit}", detail=f"Run {run_id} goes on.", hint="Watch it again, or wait."
+                f"the run was not over within {limit}",
+                detail=f"Run {run_id} goes on.",
+                hint="Watch it again, or wait.",
+                run_ids=[run_id],
             )
         yield pace(elapsed)

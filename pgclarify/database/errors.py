@@ -11,6 +11,7 @@ import psycopg_pool
 from pgclarify.errors import (
     DatabaseBusy,
     DatabaseError,
+    InputError,
     PermissionDenied,
     PgclarifyError,
     RunLost,
@@ -18,6 +19,8 @@ from pgclarify.errors import (
     ServerUnavailable,
 )
 
+# The class of codes that are our own.
+_OURS = "PC"
 # Of our own class PC: a run that is no longer carried out here.
 _WORKERS_REFUSALS: Mapping[str, type[PgclarifyError]] = {"PC006": RunLost}
 # Deadlocks, lost races, locks not granted, statements cut off, and too little of anything.
@@ -79,7 +82,13 @@ def _translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyErro
         kind = DatabaseBusy
     # PostgreSQL's own hint on a function that is not there speaks of type casts.
     hint = None if kind is SchemaMismatch else error.diag.message_hint
-    return kind(message, detail=detail, hint=hint or _HINTS.get(kind), sqlstate=sqlstate)
+    said = kind(message, detail=detail, hint=hint or _HINTS.get(kind), sqlstate=sqlstate)
+    values = tuple(value for value in (error.diag.datatype_name or "").split(",") if value)
+    if code.startswith(_OURS) and error.diag.table_name == "run":
+        said.run_ids = tuple(int(value) for value in values)
+    elif isinstance(said, InputError):
+        said.parameter, said.choices = error.diag.column_name or None, values
+    return said
 
 
 def _kind(sqlstate: str | None, refusals: Mapping[str, type[PgclarifyError]]) -> type[PgclarifyError]:

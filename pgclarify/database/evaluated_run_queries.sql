@@ -1,8 +1,10 @@
 -- Statements about single runs that an evaluation sends, as whoever evaluates.
 
 -- name: eval_get_run_facts
--- How a run ended, what it made of its question, why it went no further, and whether it was asked for before a time.
-select run.status, run.relaxed_question, run.stop_reason, run.created_at < %(time)s::timestamptz as was_there
+-- How a run ended, what it made of its question, why it stopped or failed, and whether it was asked for before a time.
+select
+    run.status, run.relaxed_question, run.stop_reason, run.error_code,
+    run.created_at < %(time)s::timestamptz as was_there
 from pgclarify.run
 where run.run_id = %(run_id)s;
 

@@ -20,12 +20,14 @@ class RunFacts:
         status: How it stands; None of one that the caller may not see.
         relaxed_question: As it searched; None if it searched with the question itself.
         stop_reason: Why it went no further; None if nothing stopped it.
+        error_code: Why it failed, as a SQLSTATE; None unless it did.
         was_there: Whether it had been asked for before a certain time.
     """
 
     status: RunStatus | None
     relaxed_question: str | None
     stop_reason: str | None
+    error_code: str | None
     was_there: bool
 
 
@@ -61,7 +63,7 @@ class EvaluatedRuns:
         """
         rows = await self._world.fetch("eval_get_run_facts", run_id=run_id, time=time)
         if not rows:
-            return RunFacts(None, None, None, was_there=False)
+            return RunFacts(None, None, None, None, was_there=False)
         return RunFacts(**{**rows[0], "status": RunStatus(rows[0]["status"])})
 
     async def find(

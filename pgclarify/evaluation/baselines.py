@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from pgclarify.errors import CompletionError, InvalidReply, describe
+from pgclarify.errors import CompletionError, InvalidReply, code_of, describe
 from pgclarify.evaluated import Case, CitedPassage, Output, PredictedInterpretation, Usage
 from pgclarify.ledger.completions import Answer, Pace, ask_all, ask_one
 from pgclarify.model import Completion, ModelCall, Passage, RunStatus
@@ -215,7 +215,7 @@ async def _carry_out(answer: Callable[[UsageMeter], Awaitable[Output]]) -> Outpu
     try:
         output = await answer(meter)
     except CompletionError as error:
-        output = Output(status=RunStatus.FAILED, error=describe(error))
+        output = Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error))
     return replace(output, usage=meter.usage, seconds=time.perf_counter() - started)
 
 

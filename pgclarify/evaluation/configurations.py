@@ -37,8 +37,6 @@ _FILE_KEYS = ("name", "method", "judge", "options")
 _NOT_SETTINGS = ("timeout", "corpus", "question", "history")
 # Operations that workers without a language model refuse, whatever the options.
 _OF_A_LANGUAGE_MODEL = frozenset({"list_answers", "investigate"})
-# How the server begins a list of options.
-_SERVER_LISTS = "The options are: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +128,14 @@ def check_provider(one: Configuration, provider: str) -> None:
         )
 
 
-def options_told(detail: str | None) -> str | None:
-    """What the server says of the options that there are, as options of a configuration.
+def detail_of(error: InputError) -> str | None:
+    """The facts of an error of the server; the options that there are, as those of a configuration.
 
     To the server top_k is an argument beside the options, and some of those are nothing that a configuration has.
     """
-    if detail is None or not detail.startswith(_SERVER_LISTS):
-        return detail
-    names = {*detail.removeprefix(_SERVER_LISTS).rstrip(".").split(", "), "top_k"} - set(_NOT_SETTINGS)
-    return f"{_SERVER_LISTS}{', '.join(sorted(names))}."
+    if not error.choices:
+        return error.detail
+    return f"The options are: {', '.join(sorted({*error.choices, 'top_k'} - set(_NOT_SETTINGS)))}."
 
 
 def _varied(base: Configuration, given: Mapping[str, Any]) -> Configuration:

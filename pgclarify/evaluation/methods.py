@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,19 +24,16 @@ from pgclarify.client import (
 )
 from pgclarify.database.evaluated_runs import EvaluatedRuns
 from pgclarify.database.evaluations import EvaluationTables
-from pgclarify.errors import InputError, PgclarifyError, RunFailed, describe
+from pgclarify.errors import InputError, PgclarifyError, RunFailed, code_of, describe
 from pgclarify.evaluated import Case, CitedPassage, CorpusDescription, Output, PredictedInterpretation, Usage
 from pgclarify.evaluation.waiting import RunWaiter
 from pgclarify.model import Passage, RunStatus
 from pgclarify.protocols import Method
 
 _TOP_K = 20
-# The last thing that an operation looks at before it does anything is how long it may take. Its own words, since every
-# option that cannot be used has one SQLSTATE.
-_REFUSED_LAST = ('option "timeout" has a wrong value', "timeout must be positive")
+# The last thing that an operation looks at before it does anything is how long it may take.
+_CHECKED_LAST = "timeout"
 _NO_TIME = 0.0
-# As SQL words it; its DETAIL is the error of the run.
-_FAILED_RUN = re.compile(r"run (\d+) ")
 _WORD = "rental cars"
 
 
@@ -126,7 +122,7 @@ async def check_settings(asking: Asking, method: str, settings: Mapping[str, Any
                     _WORD, corpus=_corpus_to_look_at(asking, settings), timeout=_NO_TIME, **settings
                 )
     except InputError as error:
-        if error.message not in _REFUSED_LAST:
+        if error.parameter != _CHECKED_LAST:
             raise
 
 
@@ -164,7 +160,8 @@ class _Submitted(_Operation):
             seconds=seconds,
         )
         if outcome.status in (RunStatus.FAILED, RunStatus.CANCELLED):
-            return replace(output, status=RunStatus.FAILED, error=outcome.error or "the run was cancelled")
+            error = outcome.error or "the run was cancelled"
+            return replace(output, status=RunStatus.FAILED, error=error, error_code=outcome.error_code)
         return await self._read(case, run_id, output)
 
     @abstractmethod
@@ -240,14 +237,15 @@ class _Waiting(_Operation):
         )
 
     async def _failed(self, error: RunFailed, seconds: float) -> Output:
-        told = _FAILED_RUN.match(error.message)
-        if told is None:
-            return Output(status=RunStatus.FAILED, error=describe(error), seconds=seconds)
-        run_id = int(told[1])
+        if not error.run_ids:
+            return Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error), seconds=seconds)
+        (run_id,) = error.run_ids
+        facts = await self._asking.runs.facts(run_id, self._asking.opened_at)
         return Output(
             retrieved=tuple(await self._asking.tables.retrieved(run_id)),
             status=RunStatus.FAILED,
             error=error.detail or error.message,
+            error_code=facts.error_code,
             run_id=run_id,
             usage=await self._asking.used(run_id),
             seconds=seconds,

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 
 from pgclarify.database.evaluations import EvaluationTables
-from pgclarify.errors import RunFailed, describe
+from pgclarify.errors import RunFailed, code_of, describe
 from pgclarify.evaluated import Case, EvaluationPlan, Output, Summary, Usage
 from pgclarify.evaluation.judging import given_readings, judge_output
 from pgclarify.evaluation.outages import Outage, outage_of
@@ -185,7 +185,7 @@ class _Running:
             try:
                 output = await self.work.method.answer(case)
             except RunFailed as error:
-                output = Output(status=RunStatus.FAILED, error=describe(error))
+                output = Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error))
             evidence = await self.work.evidence(case) if given_readings(output) else ()
             judgements = await judge_output(case, output, self.work.judge, evidence)
             values = score(case, output, judgements, method=self.plan.method)
@@ -212,7 +212,7 @@ class _Running:
             RunFailed: If there is no asking any more.
         """
         error = judged.output.error or ""
-        outage = outage_of(error) if judged.output.status is RunStatus.FAILED else None
+        outage = outage_of(judged.output.error_code)
         if outage is None:
             self._outages_in_a_row = 0
             return False

@@ -1,39 +1,59 @@
 -- What callers pass in: questions, histories, top_k, timeouts and options, checked before anything else happens.
 
-create or replace function pgclarify_private.unknown_option_hint(name text, known jsonb)
-returns text
+create or replace function pgclarify_private.is_parameter(name text)
+returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select exists (
+        select
+        from pg_proc
+        where pg_proc.pronamespace = 'pgclarify'::regnamespace
+            and 'options' = any(pg_proc.proargnames)
+            -- Parameters come before the columns of what is returned.
+            and is_parameter.name = any(pg_proc.proargnames[:pg_proc.pronargs])
+    );
+end;
+
+comment on function pgclarify_private.is_parameter(text) is 'Whether a function that takes options has such a parameter.';
+
+create or replace function pgclarify_private.raise_unknown_option(name text, known text[])
+returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_shown constant text := pgclarify_private.shown(raise_unknown_option.name);
+    v_is_parameter constant boolean := pgclarify_private.is_parameter(raise_unknown_option.name);
     v_near text;
 begin
-    if exists (
-        select from pg_proc
-        where pg_proc.pronamespace = 'pgclarify'::regnamespace
-            and 'options' = any(pg_proc.proargnames)
-            -- Parameters come before the columns of what is returned.
-            and unknown_option_hint.name = any(pg_proc.proargnames[:pg_proc.pronargs])
-    ) then
-        return format(
-            'It is a parameter and no option: where a function has it, pass %s => … beside options.', unknown_option_hint.name
-        );
-    end if;
     select likest.name into v_near
     from (
-        select option.name, pgclarify_private.likeness(option.name, left(unknown_option_hint.name, 200)) as likeness
-        from jsonb_object_keys(unknown_option_hint.known) as option (name)
+        select option.name, pgclarify_private.likeness(option.name, left(raise_unknown_option.name, 200)) as likeness
+        from unnest(raise_unknown_option.known) as option (name)
     ) as likest
     where likest.likeness >= 0.4
     order by likest.likeness desc, likest.name
     limit 1;
-    return case when v_near is null then 'Check its spelling.' else format('Did you mean "%s"?', v_near) end;
+    raise exception 'unknown option "%"', v_shown
+        using errcode = 'invalid_parameter_value',
+            column = v_shown,
+            datatype = array_to_string(raise_unknown_option.known, ','),
+            constraint = case when v_is_parameter then 'option_is_no_parameter' else 'option_is_known' end,
+            detail = format('The options are: %s.', array_to_string(raise_unknown_option.known, ', ')),
+            hint = case
+                when v_is_parameter then format(
+                    'It is a parameter and no option: where a function has it, pass %s => … beside options.', v_shown
+                )
+                when v_near is null then 'Check its spelling.'
+                else format('Did you mean "%s"?', v_near)
+            end;
 end
 $$;
 
-comment on function pgclarify_private.unknown_option_hint(text, jsonb) is
-'What to do about an option that is not among the known ones: it is a parameter of a function that takes options, or is '
-'spelled like one of them.';
+comment on function pgclarify_private.raise_unknown_option(text, text[]) is
+'Error 22023 for an option that is not among the known ones. The hint says whether it is a parameter of a function that takes '
+'options, or which option is spelled like it.';
 
 create or replace function pgclarify_private.check_options(options jsonb, known jsonb)
 returns jsonb
@@ -59,13 +79,10 @@ begin
         select given.key, given.value from jsonb_each(coalesce(check_options.options, '{}')) as given order by given.key
     loop
         if not check_options.known ? v_option.key then
-            raise exception 'unknown option "%"', pgclarify_private.shown(v_option.key)
-                using errcode = 'invalid_parameter_value',
-                    detail = format(
-                        'The options are: %s.',
-                        (select string_agg(name, ', ' order by name) from jsonb_object_keys(check_options.known) as name)
-                    ),
-                    hint = pgclarify_private.unknown_option_hint(v_option.key, check_options.known);
+            perform pgclarify_private.raise_unknown_option(
+                v_option.key,
+                array(select name from jsonb_object_keys(check_options.known) as name order by name)
+            );
         end if;
         -- null asks for the default.
         continue when v_option.value = 'null';
@@ -88,6 +105,7 @@ begin
         if not v_is_fit then
             raise exception 'option "%" has a wrong value', v_option.key
                 using errcode = 'invalid_parameter_value',
+                    column = v_option.key,
                     detail = format('It is %s.', pgclarify_private.shown(v_option.value::text)),
                     hint = case
                         when v_choices is not null then format(
@@ -311,6 +329,7 @@ begin
     end if;
     raise exception 'option "timeout" has a wrong value'
         using errcode = 'invalid_parameter_value',
+            column = 'timeout',
             detail = format('It is "%s".', pgclarify_private.shown(timeout.given)),
             hint = 'Pass a positive interval, such as "60s", or leave it out for the default.';
 end
@@ -327,6 +346,7 @@ begin
     if deadline.timeout <= interval '0' then
         raise exception 'timeout must be positive'
             using errcode = 'invalid_parameter_value',
+                column = 'timeout',
                 detail = format('timeout is %s.', deadline.timeout),
                 hint = 'Pass timeout => ''60s'', or null to wait without end.';
     end if;

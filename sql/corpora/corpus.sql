@@ -135,6 +135,8 @@ begin
     if coalesce(cardinality(v_names), 0) <> 1 then
         raise exception 'no corpus is named'
             using errcode = 'invalid_parameter_value',
+                column = 'corpus',
+                constraint = case when v_names is null then 'corpus_exists' else 'corpus_is_named' end,
                 detail = case
                     when v_names is null then 'You can search no corpus.'
                     else format('You can search: %s.', array_to_string(v_names, ', '))

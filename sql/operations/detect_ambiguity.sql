@@ -243,7 +243,8 @@ create or replace function pgclarify_private.raise_many_timed_out(
     in_hand integer,
     first_run_id bigint,
     detail text,
-    hint text
+    hint text,
+    in_hand_ids text
 )
 returns void
 language plpgsql stable
@@ -252,6 +253,7 @@ as $$
 begin
     raise exception 'the answers did not come within %', raise_many_timed_out.timeout
         using errcode = 'PC002',
+            table = 'run', column = 'run_id', datatype = coalesce(raise_many_timed_out.in_hand_ids, ''),
             detail = concat_ws(
                 ' ',
                 format(
@@ -272,9 +274,9 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.raise_many_timed_out(interval, integer, integer, integer, bigint, text, text) is
+comment on function pgclarify_private.raise_many_timed_out(interval, integer, integer, integer, bigint, text, text, text) is
 'Error PC002: how many questions of detect_ambiguity_many are done, how to read them, and where to go on. first_run_id: the '
-'first of those that are done; null if none is. detail, hint: of what is in hand; null if nothing is.';
+'first of those that are done; null if none is. detail, hint, in_hand_ids (run ids with commas): of what is in hand; null if nothing is.';
 
 create or replace function pgclarify_private.detect_ambiguity_many(
     caller pgclarify_private.caller, questions text[], options jsonb
@@ -302,10 +304,11 @@ declare
     v_first_run_id bigint;
     v_detail text;
     v_hint text;
+    v_in_hand_ids text;
 begin
     while v_done < v_total loop
         if v_done > 0 and clock_timestamp() >= v_deadline then
-            perform pgclarify_private.raise_many_timed_out(v_timeout, v_total, v_done, 0, v_first_run_id, null, null);
+            perform pgclarify_private.raise_many_timed_out(v_timeout, v_total, v_done, 0, v_first_run_id, null, null, null);
         end if;
         v_asked := v_questions[v_done + 1:v_done + v_wave];
         v_distinct := array(
@@ -329,9 +332,10 @@ begin
             );
         exception
             when sqlstate 'PC002' then
-                get stacked diagnostics v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+                get stacked diagnostics
+                    v_detail = pg_exception_detail, v_hint = pg_exception_hint, v_in_hand_ids = pg_datatype_name;
                 perform pgclarify_private.raise_many_timed_out(
-                    v_timeout, v_total, v_done, cardinality(v_asked), v_first_run_id, v_detail, v_hint
+                    v_timeout, v_total, v_done, cardinality(v_asked), v_first_run_id, v_detail, v_hint, v_in_hand_ids
                 );
         end;
         v_first_run_id := coalesce(v_first_run_id, v_run_ids[1]);

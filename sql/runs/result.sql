@@ -315,11 +315,14 @@ begin
         when 'failed' then
             raise exception 'run % failed', raise_unless_answered.run_outcome.run_id
                 using errcode = 'PC003',
+                    table = 'run', column = 'run_id', datatype = raise_unless_answered.run_outcome.run_id::text,
                     detail = raise_unless_answered.run_outcome.error,
                     hint = 'Ask again once that is mended; what was paid for is kept.';
         when 'cancelled' then
             raise exception 'run % was cancelled', raise_unless_answered.run_outcome.run_id
-                using errcode = 'PC003', hint = 'Ask again; what was paid for is kept.';
+                using errcode = 'PC003',
+                    table = 'run', column = 'run_id', datatype = raise_unless_answered.run_outcome.run_id::text,
+                    hint = 'Ask again; what was paid for is kept.';
         when 'queued', 'running' then
             raise exception 'run % is still %',
                 raise_unless_answered.run_outcome.run_id, raise_unless_answered.run_outcome.status
@@ -330,7 +333,8 @@ begin
         when 'partial' then
             if v_stop_code = 'budget' then
                 raise warning 'run % is partial: %', raise_unless_answered.run_outcome.run_id, v_stop_reason
-                    using detail = 'What it came to is sound. Asked again, it pays for what is missing alone.',
+                    using errcode = 'PC007',
+                        detail = 'What it came to is sound. Asked again, it pays for what is missing alone.',
                         hint = 'See: select * from pgclarify.budget_status.';
             elsif raise_unless_answered.operation = 'investigate' then
                 raise warning 'run % is partial: calls of the model failed or ran out',
@@ -394,7 +398,8 @@ begin
     if v_partial > 0 then
         raise warning '% of % questions are partial: %',
             v_partial, cardinality(warn_of_partial.run_ids), coalesce(v_refusal, 'some passages could not be judged')
-            using detail = 'Their rows say so in status. Asked again, they pay for what is missing alone.',
+            using errcode = case when v_refusal is null then '01000' else 'PC007' end,
+                detail = 'Their rows say so in status. Asked again, they pay for what is missing alone.',
                 hint = case
                     when v_refusal is null then format('See, for one: select pgclarify.explain(%s).', v_example)
                     else 'See: select * from pgclarify.budget_status.'

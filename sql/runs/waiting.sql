@@ -116,6 +116,7 @@ begin
             elsif clock_timestamp() > v_worker_seen_at + v_patience then
                 raise exception 'no worker is running any more'
                     using errcode = 'PC001',
+                        table = 'run', column = 'run_id', datatype = array_to_string(v_unfinished, ','),
                         detail = format('%s.', pgclarify_private.list_runs(v_unfinished)),
                         hint = 'They go on as soon as one is started with: pgclarify worker.';
             end if;
@@ -201,6 +202,9 @@ declare
     v_message text;
     v_detail text;
     v_hint text;
+    v_table text;
+    v_column text;
+    v_values text;
     v_unfinished bigint[];
 begin
     -- Equal questions once, in the order in which they first come.
@@ -249,9 +253,11 @@ begin
             when sqlstate 'PC001' or sqlstate 'PC004' or sqlstate 'PC005' then
                 get stacked diagnostics
                     v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
-                    v_hint = pg_exception_hint;
+                    v_hint = pg_exception_hint, v_table = table_name, v_column = column_name, v_values = pg_datatype_name;
                 -- Anew: the way through the loopback tells the reader nothing.
-                raise exception using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint;
+                raise exception
+                    using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint, table = v_table,
+                        column = v_column, datatype = v_values;
             when query_canceled or others then
                 -- Nobody waits any more, so nobody need pay any more. By the call's own id: it may not have come to know
                 -- those of its runs.
@@ -266,6 +272,7 @@ begin
         if cardinality(v_unfinished) > 0 then
             raise exception 'the answer did not come within %', ask.timeout
                 using errcode = 'PC002',
+                    table = 'run', column = 'run_id', datatype = array_to_string(v_unfinished, ','),
                     detail = format('%s.', pgclarify_private.list_runs(v_unfinished)),
                     hint = format(
                         'Wait with: select * from pgclarify.wait(array[%s]). ',

@@ -11,7 +11,7 @@ import pytest
 from pgclarify.client import asking, investigating
 from pgclarify.client.records import Answer, Citation, Interpretation, RunOutcome
 from pgclarify.client.scripts import Session
-from pgclarify.errors import InputError, RunTimeout
+from pgclarify.errors import InputError
 from pgclarify.model import RunStatus, StopCode
 from tests.unit.client.playing import play
 
@@ -55,6 +55,7 @@ def outcome(status: str) -> dict[str, Any]:
         "stop_reason": None,
         "cost_usd": None,
         "stop_code": None,
+        "error_code": None,
     }
 
 
@@ -180,16 +181,3 @@ def test_wait_tells_what_is_over() -> None:
     outcomes = play(asking.wait(SESSION, [3]), rows).returned
     assert outcomes[0] == RunOutcome(3, RunStatus.QUEUED, None, None)
     assert [found.status.value for found in outcomes if not found.is_over] == ["queued", "running"]
-
-
-@pytest.mark.parametrize(
-    ("detail", "run_ids"),
-    [
-        ("Run 17 goes on.", (17,)),
-        ("Runs 17, 19 go on.", (17, 19)),
-        ("Of runs 17 to 21, 3 go on.", ()),
-        (None, ()),
-    ],
-)
-def test_a_timeout_names_the_runs_that_go_on(detail: str | None, run_ids: tuple[int, ...]) -> None:
-    assert RunTimeout("too late", detail=detail).run_ids == run_ids

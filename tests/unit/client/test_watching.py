@@ -40,6 +40,7 @@ def outcome(status: str) -> dict[str, Any]:
         "stop_reason": None,
         "cost_usd": None,
         "stop_code": None,
+        "error_code": None,
     }
 
 

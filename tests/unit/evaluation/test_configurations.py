@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pgclarify.errors import InputError, UnreadableFile
-from pgclarify.evaluation.configurations import Configuration, check_provider, options_told, read_configurations
+from pgclarify.evaluation.configurations import Configuration, check_provider, detail_of, read_configurations
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -164,9 +164,10 @@ def test_what_takes_a_language_model_is_refused_where_there_is_none(
 
 
 def test_the_options_that_are_told_are_those_of_a_configuration() -> None:
-    assert options_told("The options are: budget, search, timeout.") == "The options are: budget, search, top_k."
-    assert options_told("It is 3.") == "It is 3."
-    assert options_told(None) is None
+    unknown = InputError("unknown option", detail="Any.", choices=["budget", "search", "timeout"])
+    assert detail_of(unknown) == "The options are: budget, search, top_k."
+    assert detail_of(InputError("a wrong value", detail="It is 3.")) == "It is 3."
+    assert detail_of(InputError("a wrong value")) is None
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ class World:
     def __init__(self, status: RunStatus, error: RunFailed | None = None) -> None:
         self.status = status
         self.error = error
+        self.error_code = None if error is None else "PC014"
         self.corpus = CorpusDescription(1, "docs", 3, "m")
         self.opened_at = NOW
         self.client = self.tables = self.runs = self
@@ -88,19 +89,21 @@ class World:
         return USAGE
 
     async def facts(self, run_id: int, time: datetime) -> RunFacts:
-        return RunFacts(self.status, None, "the budget of calls is spent", was_there=False)
+        return RunFacts(self.status, None, "the budget of calls is spent", self.error_code, was_there=False)
 
 
 @pytest.mark.parametrize("method", ["list_answers", "search", "detect_ambiguity"])
 async def test_a_call_that_fails_keeps_what_it_took(method: str) -> None:
-    world = World(RunStatus.FAILED, RunFailed("run 17 failed", detail="the endpoint refused the request"))
+    world = World(RunStatus.FAILED, RunFailed("run 17 failed", detail="the endpoint refused the request", run_ids=[17]))
     output = await sql_method(cast("Asking", world), method, {}).answer(Case("1", "q"))
     assert (output.status, output.error) == (RunStatus.FAILED, "the endpoint refused the request")
+    assert output.error_code == "PC014"
     assert (output.run_id, output.usage, output.retrieved) == (17, USAGE, (PASSAGE,))
     assert output.seconds > 0
     world.error = RunFailed("it failed", detail="Somehow.")
     output = await sql_method(cast("Asking", world), method, {}).answer(Case("1", "q"))
     assert (output.error, output.run_id, output.seconds > 0) == ("it failed: Somehow.", None, True)
+    assert output.error_code == RunFailed.sqlstate
 
 
 @pytest.mark.parametrize(("method", "settings"), [("list_answers", {}), ("search", {"reranker": "model"})])

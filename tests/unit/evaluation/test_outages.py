@@ -1,13 +1,12 @@
-"""Which failures say nothing of a case, in the words of whoever met them."""
+"""Which failures say nothing of a case."""
 
 from __future__ import annotations
 
 import pytest
 
-from pgclarify.errors import CompletionError, describe
+from pgclarify.errors import CompletionError, InvalidReply, code_of
 from pgclarify.evaluation.outages import Outage, outage_of
 from pgclarify.model import CompletionRequest, Message
-from pgclarify.operations.clarification.interpretations import summarize
 from pgclarify.operations.missing_models import cannot_load, no_language_model
 from pgclarify.providers.endpoint import Endpoint
 from tests.openai_server import MODEL, Reply, serve
@@ -25,7 +24,7 @@ async def error_of(base_url: str) -> str:
     async with Endpoint(model=MODEL, base_url=base_url, timeout=60.0, max_retries=0) as endpoint:
         with pytest.raises(CompletionError) as caught:
             await endpoint.complete(REQUEST)
-    return describe(caught.value)
+    return code_of(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -45,9 +44,8 @@ async def error_of(base_url: str) -> str:
 async def test_what_an_endpoint_answers(status: int, outage: Outage | None) -> None:
     async with serve() as server:
         server.behavior = lambda chat: Reply.error(status, "the endpoint failed and refused the key")
-        error = await error_of(server.base_url)
-    assert outage_of(error) is outage
-    assert outage_of(summarize([(error, None)] * 3)[0]) is outage, "as a run keeps it"
+        error_code = await error_of(server.base_url)
+    assert outage_of(error_code) is outage
 
 
 async def test_no_endpoint() -> None:
@@ -56,9 +54,9 @@ async def test_no_endpoint() -> None:
 
 def test_what_a_worker_is_not_set_up_for() -> None:
     for error in (no_language_model("asking back", "clarify"), cannot_load("reranker", "x", "signal")):
-        assert outage_of(describe(error)) is Outage.LASTING
+        assert outage_of(code_of(error)) is Outage.LASTING
 
 
-@pytest.mark.parametrize("error", ["", "the model's reply does not fit its form: It replied: {}", "KeyError: 1"])
-def test_what_belongs_to_its_case(error: str) -> None:
-    assert outage_of(error) is None
+@pytest.mark.parametrize("error", [None, InvalidReply("the model's reply does not fit its form"), KeyError(1)])
+def test_what_belongs_to_its_case(error: Exception | None) -> None:
+    assert outage_of(None if error is None else code_of(error)) is None

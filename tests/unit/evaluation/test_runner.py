@@ -83,8 +83,8 @@ def found(answer: str, **usage: int) -> Output:
     return Output((PredictedInterpretation("q?", answer),), usage=Usage(**usage))
 
 
-def failed(error: str) -> Output:
-    return Output(status=RunStatus.FAILED, error=error)
+def failed(error: str, error_code: str = "XX000") -> Output:
+    return Output(status=RunStatus.FAILED, error=error, error_code=error_code)
 
 
 def cases(count: int) -> list[Case]:
@@ -253,11 +253,13 @@ INVALID = "the model's reply does not fit its form: It replied: no"
 TOO_LONG = "the endpoint refused the request: http://x answered with status 400: the endpoint failed"
 
 
-@pytest.mark.parametrize("error", [INVALID, TOO_LONG, "KeyError: 'x'"])
+@pytest.mark.parametrize(("error", "error_code"), [(INVALID, "PC015"), (TOO_LONG, "PC014"), ("KeyError: 'x'", "XX000")])
 @pytest.mark.parametrize("concurrency", [1, 8])
-async def test_what_belongs_to_the_cases_is_counted_however_many_they_are(error: str, concurrency: int) -> None:
+async def test_what_belongs_to_the_cases_is_counted_however_many_they_are(
+    error: str, error_code: str, concurrency: int
+) -> None:
     kept, told = Kept(), list[Progress]()
-    method = Scripted({str(n): failed(error) for n in range(1, 31)})
+    method = Scripted({str(n): failed(error, error_code) for n in range(1, 31)})
     finished = await run(kept, method, cases(30), concurrency=concurrency, told=told)
     assert len(method.asked) == len(kept.cases) == 30
     assert finished.failures == {error: 30}
@@ -268,7 +270,7 @@ async def test_what_belongs_to_the_cases_is_counted_however_many_they_are(error:
 async def test_who_cannot_be_asked_is_no_result() -> None:
     kept = Kept()
     with pytest.raises(RunFailed) as caught:
-        await run(kept, Scripted({"3": failed(KEY)}), cases(5))
+        await run(kept, Scripted({"3": failed(KEY, "PC013")}), cases(5))
     assert sorted(kept.cases) == [1, 2]
     assert "refused the key" in (caught.value.detail or "")
     finished = await run(kept, Scripted({}), cases(5))
@@ -277,7 +279,7 @@ async def test_who_cannot_be_asked_is_no_result() -> None:
 
 async def test_where_a_server_failed_it_is_asked_once_more_at_the_end() -> None:
     kept, told = Kept(), list[Progress]()
-    method = Scripted({"2": [failed(FAILED), found("x")], "3": failed(FAILED)})
+    method = Scripted({"2": [failed(FAILED, "PC017"), found("x")], "3": failed(FAILED, "PC017")})
     finished = await run(kept, method, cases(4), told=told)
     assert method.asked == ["1", "2", "3", "4", "2", "3"]
     assert kept.cases[2][1].error is None
@@ -288,8 +290,8 @@ async def test_where_a_server_failed_it_is_asked_once_more_at_the_end() -> None:
 @pytest.mark.parametrize("count", [10, 20])
 async def test_so_many_failures_of_a_server_in_a_row_are_its_own(count: int) -> None:
     kept = Kept()
-    gone = {str(number): failed(f"{FAILED} {number}") for number in range(4, 4 + count)}
-    method = Scripted({"2": failed(FAILED), **gone})
+    gone = {str(number): failed(f"{FAILED} {number}", "PC017") for number in range(4, 4 + count)}
+    method = Scripted({"2": failed(FAILED, "PC017"), **gone})
     with pytest.raises(RunFailed) as caught:
         await run(kept, method, cases(3 + count))
     assert sorted(kept.cases) == [1, 3]
@@ -299,7 +301,7 @@ async def test_so_many_failures_of_a_server_in_a_row_are_its_own(count: int) -> 
 
 async def test_cut_off_it_tells_of_what_it_put_off() -> None:
     kept, told = Kept(), list[Progress]()
-    method = Scripted({"1": failed(FAILED), "3": None})
+    method = Scripted({"1": failed(FAILED, "PC017"), "3": None})
     task = asyncio.create_task(run(kept, method, cases(4), told=told))
     await asyncio.wait_for(method.is_stuck.wait(), 60)
     task.cancel()
