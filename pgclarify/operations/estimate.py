@@ -78,7 +78,8 @@ class _Survey:
             raise no_language_model(
                 'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
             )
-        if self._completer.provider == _EXTRACTIVE:
+        # Each of them has been answered, or no model would be asked.
+        if not questions or self._completer.provider == _EXTRACTIVE:
             return Prospect(len(questions), [], 0, 0)
         clear = await self._clear(questions) if self._asks_back else frozenset()
         with self._trace.stage("checking") as tally:

@@ -30,34 +30,30 @@ $$;
 comment on function pgclarify_private.clarify_settings(integer, jsonb) is
 'top_k and options of clarify, checked, as run.settings keeps them; without refresh if it is 0.';
 
-create or replace function pgclarify_private.clarify(
-    caller pgclarify_private.caller, question text, corpus text, top_k integer, timeout interval, options jsonb
+create or replace function pgclarify_private.prepare_clarify(
+    caller pgclarify_private.caller,
+    question text,
+    corpus text default null,
+    top_k integer default 20,
+    options jsonb default '{}'
 )
-returns setof pgclarify.clarification
-language plpgsql volatile security definer
+returns pgclarify.run
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_questions text[] := pgclarify_private.check_questions(array[clarify.question]);
-    v_settings jsonb := pgclarify_private.clarify_settings(clarify.top_k, clarify.options);
-    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(
-        pgclarify_private.roles_of(pgclarify_private.verify_caller(clarify.caller)), clarify.corpus
+    v_questions constant text[] := pgclarify_private.check_questions(array[prepare_clarify.question]);
+    v_settings constant jsonb := pgclarify_private.clarify_settings(prepare_clarify.top_k, prepare_clarify.options);
+    v_corpus constant pgclarify.corpus := pgclarify_private.find_corpus(
+        pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_clarify.caller)), prepare_clarify.corpus
     );
-    v_run_ids bigint[];
 begin
-    v_run_ids := pgclarify_private.ask(
-        clarify.caller, 'clarify', v_corpus.corpus_id, v_questions, v_settings, clarify.timeout
-    );
-    perform pgclarify_private.raise_unless_answered(seen) from pgclarify_private.current_outcomes(v_run_ids) as seen;
-    return query
-    select seen.* from pgclarify_private.current_clarifications(v_run_ids, (clarify.caller).name) as seen;
+    return pgclarify_private.new_run('clarify', v_corpus.corpus_id, v_questions[1], v_settings);
 end
 $$;
 
-comment on function pgclarify_private.clarify(pgclarify_private.caller, text, text, integer, interval, jsonb) is 'See clarify.';
-grant execute on function pgclarify_private.clarify(
-    pgclarify_private.caller, text, text, integer, interval, jsonb
-) to pgclarify_user;
+comment on function pgclarify_private.prepare_clarify(pgclarify_private.caller, text, text, integer, jsonb) is
+'The run that clarify asks for.';
 
 create or replace function pgclarify.clarify(
     question text,
@@ -67,19 +63,24 @@ create or replace function pgclarify.clarify(
     options jsonb default '{}'
 )
 returns setof pgclarify.clarification
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 5
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
-    cross join lateral pgclarify_private.clarify(
-        caller, clarify.question, clarify.corpus, clarify.top_k, clarify.timeout, clarify.options
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.clarification,
+        pgclarify_private.answer(
+            caller,
+            'clarify',
+            jsonb_build_object(
+                'question', clarify.question, 'corpus', clarify.corpus, 'top_k', clarify.top_k,
+                'timeout', clarify.timeout, 'options', clarify.options
+            )
+        )
     ) as seen;
-end
-$$;
+end;
 
 comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'The readings of a vague question that the corpus answers, each with its answer and the documents that it cites; no '
@@ -107,10 +108,9 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_questions text[] := pgclarify_private.check_questions(clarify_many.questions);
-    v_settings jsonb := pgclarify_private.clarify_settings(clarify_many.top_k, clarify_many.options);
-    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(
-        pgclarify_private.roles_of(pgclarify_private.verify_caller(clarify_many.caller)), clarify_many.corpus
+    v_questions constant text[] := pgclarify_private.check_questions(clarify_many.questions);
+    v_run constant pgclarify.run := pgclarify_private.prepare_clarify(
+        clarify_many.caller, v_questions[1], clarify_many.corpus, clarify_many.top_k, clarify_many.options
     );
     v_run_ids bigint[];
 begin
@@ -122,19 +122,19 @@ begin
                 ),
                 hint = 'Aggregate both from the same rows in the same order, or leave keys out.';
     end if;
-    v_run_ids := pgclarify_private.ask(
-        clarify_many.caller, 'clarify', v_corpus.corpus_id, v_questions, v_settings, clarify_many.timeout
-    );
+    v_run_ids := pgclarify_private.ask(clarify_many.caller, v_run, v_questions, clarify_many.timeout);
     perform pgclarify_private.warn_of_partial(v_run_ids);
     return query
     with outcome as materialized (
         select distinct seen.run_id, seen.status, seen.stop_code
-        from pgclarify_private.current_outcomes(v_run_ids) as seen
+        from pgclarify_private.current_rows(null::pgclarify.run_outcome, v_run_ids, null) as seen
     ),
     reading as materialized (
         select seen.*
-        from pgclarify_private.current_clarifications(
-            array(select distinct asked.run_id from unnest(v_run_ids) as asked (run_id)), (clarify_many.caller).name
+        from pgclarify_private.current_rows(
+            null::pgclarify.clarification,
+            array(select distinct asked.run_id from unnest(v_run_ids) as asked (run_id)),
+            (clarify_many.caller).name
         ) as seen
     )
     select
@@ -165,19 +165,16 @@ create or replace function pgclarify.clarify_many(
     options jsonb default '{}'
 )
 returns setof pgclarify.question_clarification
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral pgclarify_private.clarify_many(
         caller, clarify_many.questions, clarify_many.keys, clarify_many.corpus, clarify_many.top_k,
         clarify_many.timeout, clarify_many.options
     ) as seen;
-end
-$$;
+end;
 
 comment on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb) is
 'clarify for many questions at once; equal questions are asked once. A question that the corpus does not answer has no row; '
@@ -189,16 +186,15 @@ grant execute on function pgclarify.clarify_many(
     text[], text[], text, integer, interval, jsonb
 ) to pgclarify_user;
 
-create or replace function pgclarify_private.consolidate(caller pgclarify_private.caller, run_id bigint, options jsonb)
-returns setof pgclarify.clarification
-language plpgsql volatile security definer
+create or replace function pgclarify_private.prepare_consolidate(
+    caller pgclarify_private.caller, run_id bigint, options jsonb default '{}'
+)
+returns pgclarify.run
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.visible_run(consolidate.caller, consolidate.run_id);
-    v_settings jsonb;
-    v_timeout interval;
-    v_run_ids bigint[];
+    v_run constant pgclarify.run := pgclarify_private.visible_run(prepare_consolidate.caller, prepare_consolidate.run_id);
 begin
     if v_run.operation not in ('clarify', 'consolidate') or v_run.status not in ('succeeded', 'partial') then
         raise exception 'run % has no verdicts to consolidate', v_run.run_id
@@ -210,42 +206,44 @@ begin
         raise exception 'the corpus of run % was dropped', v_run.run_id
             using errcode = 'object_not_in_prerequisite_state', hint = 'Its result can still be read with pgclarify.result.';
     end if;
-    v_settings := pgclarify_private.check_options(
-        consolidate.options,
-        jsonb_build_object(
-            'consolidation', pgclarify_private.clarify_options() -> 'consolidation',
-            'embed', pgclarify_private.clarify_options() -> 'embed',
-            'singletons', pgclarify_private.clarify_options() -> 'singletons',
-            'timeout', '{"type": "string", "default": "60s"}'::jsonb
-        )
+    return pgclarify_private.new_run(
+        'consolidate',
+        v_run.corpus_id,
+        v_run.question,
+        pgclarify_private.check_options(
+            prepare_consolidate.options,
+            jsonb_build_object(
+                'consolidation', pgclarify_private.clarify_options() -> 'consolidation',
+                'embed', pgclarify_private.clarify_options() -> 'embed',
+                'singletons', pgclarify_private.clarify_options() -> 'singletons',
+                'timeout', '{"type": "string", "default": "60s"}'::jsonb
+            )
+        ) || jsonb_build_object('parent_embed', v_run.settings ->> 'embed'),
+        parent_run_id => v_run.run_id
     );
-    v_timeout := pgclarify_private.timeout(v_settings ->> 'timeout');
-    v_settings := v_settings - 'timeout' || jsonb_build_object('parent_embed', v_run.settings ->> 'embed');
-    v_run_ids := pgclarify_private.ask(
-        consolidate.caller, 'consolidate', v_run.corpus_id, array[v_run.question], v_settings, v_timeout, v_run.run_id
-    );
-    perform pgclarify_private.raise_unless_answered(seen) from pgclarify_private.current_outcomes(v_run_ids) as seen;
-    return query
-    select seen.* from pgclarify_private.current_clarifications(v_run_ids, (consolidate.caller).name) as seen;
 end
 $$;
 
-comment on function pgclarify_private.consolidate(pgclarify_private.caller, bigint, jsonb) is 'See consolidate.';
-grant execute on function pgclarify_private.consolidate(pgclarify_private.caller, bigint, jsonb) to pgclarify_user;
+comment on function pgclarify_private.prepare_consolidate(pgclarify_private.caller, bigint, jsonb) is
+'The run that consolidate asks for.';
 
 create or replace function pgclarify.consolidate(run_id bigint, options jsonb default '{}')
 returns setof pgclarify.clarification
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 5
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
-    cross join lateral pgclarify_private.consolidate(caller, consolidate.run_id, consolidate.options) as seen;
-end
-$$;
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.clarification,
+        pgclarify_private.answer(
+            caller,
+            'consolidate',
+            jsonb_build_object('run_id', consolidate.run_id, 'options', consolidate.options)
+        )
+    ) as seen;
+end;
 
 comment on function pgclarify.consolidate(bigint, jsonb) is
 'Cluster the verdicts of a run again, with no model call; rows as of clarify, under a run of their own. run_id: a clarify run '

@@ -92,13 +92,13 @@ $$;
 comment on function pgclarify_private.clarifying_question_settings(jsonb) is
 'Options of clarifying_questions, checked, as run.settings keeps them, and timeout.';
 
-create or replace function pgclarify_private.proposed_questions(run_ids bigint[], requester name)
+create or replace function pgclarify_private.rows(row_type pgclarify.proposed_question, run_ids bigint[], requester name)
 returns setof pgclarify.proposed_question
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with asked as materialized (
-        select pgclarify_private.roles_of(proposed_questions.requester) as roles
+        select pgclarify_private.roles_of(rows.requester) as roles
     )
     select
         listed.run_id,
@@ -112,65 +112,37 @@ begin atomic
         pgclarify_private.evidence_of(listed.run_id, listed.ordinal, asked.roles)
     from pgclarify.clarifying_question as listed
     cross join asked
-    where listed.run_id = any(proposed_questions.run_ids)
+    where listed.run_id = any(rows.run_ids)
     order by listed.run_id, listed.ordinal;
 end;
 
-comment on function pgclarify_private.proposed_questions(bigint[], name) is
+comment on function pgclarify_private.rows(pgclarify.proposed_question, bigint[], name) is
 'What runs asked back, without asking who may see them; of the documents, what the requester may read now.';
 
-create or replace function pgclarify_private.current_proposed_questions(run_ids bigint[], requester name)
-returns setof pgclarify.proposed_question
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if pgclarify_private.is_out_of_sight(current_proposed_questions.run_ids) then
-        return query
-        select seen.*
-        from jsonb_populate_recordset(
-            null::pgclarify.proposed_question,
-            pgclarify_private.rows(
-                'proposed_question', current_proposed_questions.run_ids, current_proposed_questions.requester
-            )
-        ) as seen;
-    else
-        return query
-        select seen.*
-        from pgclarify_private.proposed_questions(
-            current_proposed_questions.run_ids, current_proposed_questions.requester
-        ) as seen;
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.current_proposed_questions(bigint[], name) is
-'What runs that are over asked back, also those that the snapshot of this transaction is too old to see.';
-
-create or replace function pgclarify_private.clarifying_questions(
-    caller pgclarify_private.caller, question text, corpus text, history text[], options jsonb
+create or replace function pgclarify_private.prepare_clarifying_questions(
+    caller pgclarify_private.caller,
+    question text default null,
+    corpus text default null,
+    history text[] default '{}',
+    options jsonb default '{}'
 )
-returns setof pgclarify.proposed_question
-language plpgsql volatile security definer
+returns pgclarify.run
+language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester constant name := pgclarify_private.verify_caller(clarifying_questions.caller);
-    v_roles constant name[] := pgclarify_private.roles_of(v_requester);
-    v_settings jsonb := pgclarify_private.clarifying_question_settings(clarifying_questions.options);
-    v_timeout constant interval := pgclarify_private.timeout(v_settings ->> 'timeout');
-    v_history jsonb := pgclarify_private.check_history(clarifying_questions.history);
-    v_question text := clarifying_questions.question;
+    v_roles constant name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_clarifying_questions.caller));
+    v_settings jsonb := pgclarify_private.clarifying_question_settings(prepare_clarifying_questions.options);
+    v_history jsonb := pgclarify_private.check_history(prepare_clarifying_questions.history);
+    v_question text := prepare_clarifying_questions.question;
     v_corpus pgclarify.corpus;
     v_conversation pgclarify.conversation;
     v_turn integer;
-    v_run_ids bigint[];
 begin
-    v_settings := v_settings - 'timeout';
     if v_settings ? 'conversation' then
         v_conversation := pgclarify_private.find_conversation(v_roles, (v_settings ->> 'conversation')::bigint);
         v_corpus := pgclarify_private.corpus_to_go_on_in(
-            v_conversation, v_roles, clarifying_questions.corpus, v_settings ->> 'check' <> 'none'
+            v_conversation, v_roles, prepare_clarifying_questions.corpus, v_settings ->> 'check' <> 'none'
         );
         select goes_on.question, goes_on.history, goes_on.next_turn into v_question, v_history, v_turn
         from pgclarify_private.go_on_asking(v_conversation, v_question, v_history) as goes_on;
@@ -179,51 +151,45 @@ begin
         raise exception 'there is no question'
             using errcode = 'invalid_parameter_value',
                 hint = 'Pass a question, or option "conversation" to go on with one.';
-    elsif clarifying_questions.corpus is not null or v_settings ->> 'check' <> 'none' then
-        v_corpus := pgclarify_private.find_corpus(v_roles, clarifying_questions.corpus);
+    elsif prepare_clarifying_questions.corpus is not null or v_settings ->> 'check' <> 'none' then
+        v_corpus := pgclarify_private.find_corpus(v_roles, prepare_clarifying_questions.corpus);
     end if;
-    v_run_ids := pgclarify_private.ask(
-        clarifying_questions.caller,
+    return pgclarify_private.new_run(
         'clarifying_questions',
         v_corpus.corpus_id,
-        pgclarify_private.check_questions(array[v_question]),
-        pgclarify_private.with_history(v_settings, v_history),
-        v_timeout
+        (pgclarify_private.check_questions(array[v_question]))[1],
+        v_settings,
+        v_history
     );
-    perform pgclarify_private.raise_unless_answered(seen, 'clarifying_questions')
-    from pgclarify_private.current_outcomes(v_run_ids) as seen;
-    return query
-    select seen.* from pgclarify_private.current_proposed_questions(v_run_ids, v_requester) as seen;
 end
 $$;
 
-comment on function pgclarify_private.clarifying_questions(pgclarify_private.caller, text, text, text[], jsonb) is
-'See clarifying_questions.';
-grant execute on function pgclarify_private.clarifying_questions(
+comment on function pgclarify_private.prepare_clarifying_questions(
     pgclarify_private.caller, text, text, text[], jsonb
-) to pgclarify_user;
+) is 'The run that clarifying_questions asks for.';
 
 create or replace function pgclarify.clarifying_questions(
     question text default null, corpus text default null, history text[] default '{}', options jsonb default '{}'
 )
 returns setof pgclarify.proposed_question
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 5
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
-    cross join lateral pgclarify_private.clarifying_questions(
-        caller,
-        clarifying_questions.question,
-        clarifying_questions.corpus,
-        clarifying_questions.history,
-        clarifying_questions.options
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.proposed_question,
+        pgclarify_private.answer(
+            caller,
+            'clarifying_questions',
+            jsonb_build_object(
+                'question', clarifying_questions.question, 'corpus', clarifying_questions.corpus,
+                'history', clarifying_questions.history, 'options', clarifying_questions.options
+            )
+        )
     ) as seen;
-end
-$$;
+end;
 
 comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
 'What to ask back about a vague question: questions to answer, for reply, or reformulations, for choose; each checked against '
@@ -233,3 +199,21 @@ comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
 '(standard, at_standard, cot, at_cot), form (respond, select), count (1 to 10, 5), check (drop, mark, none), search (hybrid, '
 'dense, lexical), top_k (passages judged for each, 4), conversation (its number), timeout (5min).';
 grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb) to pgclarify_user;
+
+create or replace function pgclarify.proposed_questions(run_id bigint)
+returns setof pgclarify.proposed_question
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 5
+begin atomic
+    select seen.*
+    from pgclarify_private.caller
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.proposed_question, pgclarify_private.result_rows(caller, proposed_questions.run_id, 'proposed_question')
+    ) as seen;
+end;
+
+comment on function pgclarify.proposed_questions(bigint) is
+'What a run of clarifying_questions asked back, or offered. Error 55000 if it is not over, PC003 if it failed or was '
+'cancelled; a warning if it is partial. run_id: from start, or one that you may see.';
+grant execute on function pgclarify.proposed_questions(bigint) to pgclarify_reader;

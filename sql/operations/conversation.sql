@@ -117,7 +117,21 @@ comment on function pgclarify_private.corpus_to_go_on_in(pgclarify.conversation,
 'there must be one. Error 42704 if it is gone, 22023 if another one was given, or if there is none and one was given or is '
 'needed.';
 
-create or replace function pgclarify_private.current_turns(conversation_id bigint)
+create or replace function pgclarify_private.rows(row_type pgclarify.turn, conversation_ids bigint[], requester name)
+returns setof pgclarify.turn
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select turn.*
+    from pgclarify.turn
+    where turn.conversation_id = any(rows.conversation_ids)
+    order by turn.conversation_id, turn.ordinal;
+end;
+
+comment on function pgclarify_private.rows(pgclarify.turn, bigint[], name) is
+'Turns of conversations, without asking who may see them: nothing in it depends on who the requester is.';
+
+create or replace function pgclarify_private.turns(conversation_id bigint)
 returns setof pgclarify.turn
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -125,25 +139,25 @@ rows 3
 as $$
 begin
     return query
-    select turn.* from pgclarify.turn where turn.conversation_id = current_turns.conversation_id;
+    select turn.* from pgclarify_private.rows(null::pgclarify.turn, array[turns.conversation_id], null) as turn;
     if pgclarify_private.has_frozen_snapshot() then
         -- Beside those that this transaction made itself, and nobody else sees.
         return query
         select seen.*
         from jsonb_populate_recordset(
-            null::pgclarify.turn,
-            pgclarify_private.loopback_call('loopback_turns', to_jsonb(current_turns.conversation_id))
+            null::pgclarify.turn, pgclarify_private.remote_rows('turn', array[turns.conversation_id], null)
         ) as seen
         where not exists (
             select from pgclarify.turn
-            where turn.conversation_id = current_turns.conversation_id and turn.ordinal = seen.ordinal
+            where turn.conversation_id = turns.conversation_id and turn.ordinal = seen.ordinal
         );
     end if;
 end
 $$;
 
-comment on function pgclarify_private.current_turns(bigint) is
-'Turns of a conversation, in any order, also those that the snapshot of this transaction is too old to see.';
+comment on function pgclarify_private.turns(bigint) is
+'Turns of a conversation, in any order: those that this transaction sees, some of which it may have made itself, and those '
+'that its snapshot is too old to see.';
 
 create or replace function pgclarify_private.go_on_asking(
     conversation pgclarify.conversation, given text, earlier jsonb
@@ -160,7 +174,7 @@ declare
     v_conversation_id constant bigint := (go_on_asking.conversation).conversation_id;
     v_earlier constant jsonb := (go_on_asking.conversation).history;
     v_turns constant pgclarify.turn[] := array(
-        select turn from pgclarify_private.current_turns(v_conversation_id) as turn order by turn.ordinal
+        select turn from pgclarify_private.turns(v_conversation_id) as turn order by turn.ordinal
     );
     v_last constant pgclarify.turn := v_turns[cardinality(v_turns)];
     v_said jsonb;

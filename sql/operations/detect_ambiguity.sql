@@ -74,95 +74,69 @@ $$;
 comment on function pgclarify_private.detection_settings(jsonb) is
 'Options of detect_ambiguity, checked: as run.settings keeps them, with corpus and timeout.';
 
-create or replace function pgclarify_private.ambiguities(run_ids bigint[], requester name)
+create or replace function pgclarify_private.rows(row_type pgclarify.ambiguity, run_ids bigint[], requester name)
 returns setof pgclarify.ambiguity
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select detection.run_id, detection.is_ambiguous, detection.probability, detection.kind, detection.reasons
     from pgclarify.detection
-    where detection.run_id = any(ambiguities.run_ids)
+    where detection.run_id = any(rows.run_ids)
     order by detection.run_id, detection.ordinal;
 end;
 
-comment on function pgclarify_private.ambiguities(bigint[], name) is
+comment on function pgclarify_private.rows(pgclarify.ambiguity, bigint[], name) is
 'What runs of detect_ambiguity found, without asking who may see them: nothing in it depends on who the requester is.';
 
-create or replace function pgclarify_private.current_ambiguities(run_ids bigint[], requester name)
-returns setof pgclarify.ambiguity
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if pgclarify_private.is_out_of_sight(current_ambiguities.run_ids) then
-        return query
-        select seen.*
-        from jsonb_populate_recordset(
-            null::pgclarify.ambiguity,
-            pgclarify_private.rows('ambiguity', current_ambiguities.run_ids, current_ambiguities.requester)
-        ) as seen;
-    else
-        return query
-        select seen.*
-        from pgclarify_private.ambiguities(current_ambiguities.run_ids, current_ambiguities.requester) as seen;
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.current_ambiguities(bigint[], name) is
-'What runs of detect_ambiguity that are over found, also those that the snapshot of this transaction is too old to see.';
-
-create or replace function pgclarify_private.detect_ambiguity(
-    caller pgclarify_private.caller, question text, history text[], options jsonb
+create or replace function pgclarify_private.prepare_detect_ambiguity(
+    caller pgclarify_private.caller, question text, history text[] default '{}', options jsonb default '{}'
 )
-returns setof pgclarify.ambiguity
-language plpgsql volatile security definer
+returns pgclarify.run
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(detect_ambiguity.caller));
-    v_questions text[] := pgclarify_private.check_questions(array[detect_ambiguity.question]);
-    v_history jsonb := pgclarify_private.check_history(detect_ambiguity.history);
-    v_settings jsonb := pgclarify_private.detection_settings(detect_ambiguity.options);
+    v_questions constant text[] := pgclarify_private.check_questions(array[prepare_detect_ambiguity.question]);
+    v_history constant jsonb := pgclarify_private.check_history(prepare_detect_ambiguity.history);
+    v_settings constant jsonb := pgclarify_private.detection_settings(prepare_detect_ambiguity.options);
     v_corpus_id bigint;
-    v_run_ids bigint[];
 begin
     if v_settings ? 'corpus' then
-        v_corpus_id := (pgclarify_private.find_corpus(v_roles, v_settings ->> 'corpus')).corpus_id;
+        v_corpus_id := (
+            pgclarify_private.find_corpus(
+                pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_detect_ambiguity.caller)), v_settings ->> 'corpus'
+            )
+        ).corpus_id;
     end if;
-    v_run_ids := pgclarify_private.ask(
-        detect_ambiguity.caller, 'detect_ambiguity', v_corpus_id, v_questions,
-        pgclarify_private.with_history(v_settings - 'timeout' - 'corpus', v_history),
-        pgclarify_private.timeout(v_settings ->> 'timeout')
-    );
-    perform pgclarify_private.raise_unless_answered(seen, 'detect_ambiguity')
-    from pgclarify_private.current_outcomes(v_run_ids) as seen;
-    return query
-    select seen.* from pgclarify_private.current_ambiguities(v_run_ids, (detect_ambiguity.caller).name) as seen;
+    return pgclarify_private.new_run('detect_ambiguity', v_corpus_id, v_questions[1], v_settings - 'corpus', v_history);
 end
 $$;
 
-comment on function pgclarify_private.detect_ambiguity(pgclarify_private.caller, text, text[], jsonb) is
-'See detect_ambiguity.';
-grant execute on function pgclarify_private.detect_ambiguity(pgclarify_private.caller, text, text[], jsonb) to pgclarify_user;
+comment on function pgclarify_private.prepare_detect_ambiguity(pgclarify_private.caller, text, text[], jsonb) is
+'The run that detect_ambiguity asks for.';
 
 create or replace function pgclarify.detect_ambiguity(
     question text, history text[] default '{}', options jsonb default '{}'
 )
 returns setof pgclarify.ambiguity
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 1
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
-    cross join lateral pgclarify_private.detect_ambiguity(
-        caller, detect_ambiguity.question, detect_ambiguity.history, detect_ambiguity.options
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.ambiguity,
+        pgclarify_private.answer(
+            caller,
+            'detect_ambiguity',
+            jsonb_build_object(
+                'question', detect_ambiguity.question, 'history', detect_ambiguity.history,
+                'options', detect_ambiguity.options
+            )
+        )
     ) as seen;
-end
-$$;
+end;
 
 comment on function pgclarify.detect_ambiguity(text, text[], jsonb) is
 'Whether a question is ambiguous, and why: one row. It needs no language model. question: 1 to 10,000 characters. history: '
@@ -171,7 +145,25 @@ comment on function pgclarify.detect_ambiguity(text, text[], jsonb) is
 'matches its rules), top_k (passages to look at there, 8), timeout (60s).';
 grant execute on function pgclarify.detect_ambiguity(text, text[], jsonb) to pgclarify_user;
 
-create or replace function pgclarify_private.question_ambiguities(run_ids bigint[], requester name)
+create or replace function pgclarify.ambiguity(run_id bigint)
+returns setof pgclarify.ambiguity
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 1
+begin atomic
+    select seen.*
+    from pgclarify_private.caller
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.ambiguity, pgclarify_private.result_rows(caller, ambiguity.run_id, 'ambiguity')
+    ) as seen;
+end;
+
+comment on function pgclarify.ambiguity(bigint) is
+'What a run of detect_ambiguity found: one row. Error 55000 if it is not over, PC003 if it failed or was cancelled. run_id: '
+'from start, or one that you may see.';
+grant execute on function pgclarify.ambiguity(bigint) to pgclarify_reader;
+
+create or replace function pgclarify_private.rows(row_type pgclarify.question_ambiguity, run_ids bigint[], requester name)
 returns setof pgclarify.question_ambiguity
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -185,44 +177,71 @@ begin atomic
         detection.kind,
         detection.reasons,
         run.status
-    from unnest(question_ambiguities.run_ids) with ordinality as asked (run_id, ordinal)
+    from unnest(rows.run_ids) with ordinality as asked (run_id, ordinal)
     inner join pgclarify.run on asked.run_id = run.run_id
     inner join pgclarify.detection on run.run_id = detection.run_id
     where run.status = 'succeeded'
     order by asked.ordinal, detection.ordinal;
 end;
 
-comment on function pgclarify_private.question_ambiguities(bigint[], name) is
+comment on function pgclarify_private.rows(pgclarify.question_ambiguity, bigint[], name) is
 'What runs of detect_ambiguity_many that succeeded found, in their order, without asking who may see them: nothing in it '
 'depends on who the requester is. question_ordinal counts through.';
 
-create or replace function pgclarify_private.current_question_ambiguities(run_ids bigint[], requester name)
-returns setof pgclarify.question_ambiguity
-language plpgsql volatile security definer
+create or replace function pgclarify_private.questions_of_a_run()
+returns integer
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select 500;
+end;
+
+comment on function pgclarify_private.questions_of_a_run() is
+'How many questions a run of detect_ambiguity_many has at most: few enough that others get their turn between two runs, many '
+'enough that runs cost nothing.';
+
+create or replace function pgclarify_private.detect_many_settings(options jsonb)
+returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        pgclarify_private.check_options(
+            detect_many_settings.options,
+            '{"threshold": {"type": "number", "least": 0, "most": 1}, "timeout": {"type": "string"}}'
+        );
+end;
+
+comment on function pgclarify_private.detect_many_settings(jsonb) is
+'Options of detect_ambiguity_many, checked, as run.settings keeps them, and timeout.';
+
+create or replace function pgclarify_private.prepare_detect_ambiguity_many(
+    caller pgclarify_private.caller, questions text[], options jsonb default '{}'
+)
+returns pgclarify.run
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_questions constant text[] := pgclarify_private.once_each(
+        pgclarify_private.check_questions(prepare_detect_ambiguity_many.questions)
+    );
 begin
-    if pgclarify_private.is_out_of_sight(current_question_ambiguities.run_ids) then
-        return query
-        select seen.*
-        from jsonb_populate_recordset(
-            null::pgclarify.question_ambiguity,
-            pgclarify_private.rows(
-                'question_ambiguity', current_question_ambiguities.run_ids, current_question_ambiguities.requester
-            )
-        ) as seen;
-    else
-        return query
-        select seen.*
-        from pgclarify_private.question_ambiguities(
-            current_question_ambiguities.run_ids, current_question_ambiguities.requester
-        ) as seen;
+    if cardinality(v_questions) > pgclarify_private.questions_of_a_run() then
+        raise exception 'a run has % questions at most', pgclarify_private.questions_of_a_run()
+            using errcode = 'invalid_parameter_value',
+                detail = format('There are %s different ones.', cardinality(v_questions)),
+                hint = 'Start several runs, or call pgclarify.detect_ambiguity_many, which does that.';
     end if;
+    return pgclarify_private.new_run(
+        'detect_ambiguity_many', null, to_jsonb(v_questions)::text,
+        pgclarify_private.detect_many_settings(prepare_detect_ambiguity_many.options)
+    );
 end
 $$;
 
-comment on function pgclarify_private.current_question_ambiguities(bigint[], name) is
-'What runs of detect_ambiguity_many that are over found, also those that the snapshot of this transaction is too old to see.';
+comment on function pgclarify_private.prepare_detect_ambiguity_many(pgclarify_private.caller, text[], jsonb) is
+'The run that detects ambiguity in these questions, equal ones once; error 22023 if there are too many for one.';
 
 create or replace function pgclarify_private.questions_at_once()
 returns integer
@@ -286,15 +305,11 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- Of one run: few enough that others get their turn between two, many enough that runs cost nothing.
-    v_chunk constant integer := 500;
+    v_chunk constant integer := pgclarify_private.questions_of_a_run();
     v_wave constant integer := pgclarify_private.questions_at_once();
     v_questions text[] := pgclarify_private.check_questions(detect_ambiguity_many.questions);
     v_total constant integer := cardinality(v_questions);
-    v_settings jsonb := pgclarify_private.check_options(
-        detect_ambiguity_many.options,
-        '{"threshold": {"type": "number", "least": 0, "most": 1}, "timeout": {"type": "string"}}'
-    );
+    v_settings jsonb := pgclarify_private.detect_many_settings(detect_ambiguity_many.options);
     v_timeout interval := case when v_settings ? 'timeout' then pgclarify_private.timeout(v_settings ->> 'timeout') end;
     v_deadline timestamptz := pgclarify_private.deadline(v_timeout);
     v_done integer := 0;
@@ -311,22 +326,17 @@ begin
             perform pgclarify_private.raise_many_timed_out(v_timeout, v_total, v_done, 0, v_first_run_id, null, null, null);
         end if;
         v_asked := v_questions[v_done + 1:v_done + v_wave];
-        v_distinct := array(
-            select given.question
-            from unnest(v_asked) with ordinality as given (question, ordinal)
-            group by given.question
-            order by min(given.ordinal)
-        );
+        v_distinct := pgclarify_private.once_each(v_asked);
         begin
             v_run_ids := pgclarify_private.ask(
-                detect_ambiguity_many.caller, 'detect_ambiguity_many', null,
+                detect_ambiguity_many.caller,
+                pgclarify_private.new_run('detect_ambiguity_many', null, null, v_settings),
                 array(
                     select jsonb_agg(given.question order by given.ordinal)::text
                     from unnest(v_distinct) with ordinality as given (question, ordinal)
                     group by (given.ordinal - 1) / v_chunk
                     order by (given.ordinal - 1) / v_chunk
                 ),
-                v_settings - 'timeout',
                 -- The first ones are entered however little time there is, and go on.
                 greatest(v_deadline - clock_timestamp(), interval '1 microsecond')
             );
@@ -341,11 +351,14 @@ begin
         v_first_run_id := coalesce(v_first_run_id, v_run_ids[1]);
         return query
         with outcome as materialized (
-            select seen.run_id, seen.status from pgclarify_private.current_outcomes(v_run_ids) as seen
+            select seen.run_id, seen.status
+            from pgclarify_private.current_rows(null::pgclarify.run_outcome, v_run_ids, null) as seen
         ),
         found as materialized (
             select seen.*
-            from pgclarify_private.current_question_ambiguities(v_run_ids, (detect_ambiguity_many.caller).name) as seen
+            from pgclarify_private.current_rows(
+                null::pgclarify.question_ambiguity, v_run_ids, (detect_ambiguity_many.caller).name
+            ) as seen
         )
         select
             v_done + asked.ordinal::integer, asked.question, outcome.run_id, found.is_ambiguous, found.probability,
@@ -366,21 +379,37 @@ grant execute on function pgclarify_private.detect_ambiguity_many(pgclarify_priv
 
 create or replace function pgclarify.detect_ambiguity_many(questions text[], options jsonb default '{}')
 returns setof pgclarify.question_ambiguity
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral pgclarify_private.detect_ambiguity_many(
         caller, detect_ambiguity_many.questions, detect_ambiguity_many.options
     ) as seen;
-end
-$$;
+end;
 
 comment on function pgclarify.detect_ambiguity_many(text[], jsonb) is
 'detect_ambiguity for many questions without a history, a log of searches, say: one row each, in order; equal ones among '
 '50,000 are judged once. One whose run failed or was cancelled has a row that says so in status. questions: each 1 to 10,000 '
 'characters. options: threshold (0 to 1; the classifier''s own), timeout (for all together; null, without end).';
 grant execute on function pgclarify.detect_ambiguity_many(text[], jsonb) to pgclarify_user;
+
+create or replace function pgclarify.question_ambiguities(run_id bigint)
+returns setof pgclarify.question_ambiguity
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 100
+begin atomic
+    select seen.*
+    from pgclarify_private.caller
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.question_ambiguity,
+        pgclarify_private.result_rows(caller, question_ambiguities.run_id, 'question_ambiguity')
+    ) as seen;
+end;
+
+comment on function pgclarify.question_ambiguities(bigint) is
+'What a run of detect_ambiguity_many found: one row for each of its questions, in order. Error 55000 if it is not over, '
+'PC003 if it failed or was cancelled. run_id: from start, or one that you may see.';
+grant execute on function pgclarify.question_ambiguities(bigint) to pgclarify_reader;

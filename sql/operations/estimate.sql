@@ -146,7 +146,8 @@ declare
     v_distinct bigint := v_run.settings -> 'distinct_questions';
     v_answered bigint := v_run.settings -> 'answered';
     v_sampled bigint := record_estimate.seen -> 'sampled';
-    v_scale numeric := (v_distinct - v_answered)::numeric / v_sampled;
+    -- Null where nothing was left to look at.
+    v_scale numeric := (v_distinct - v_answered)::numeric / nullif(v_sampled, 0);
     v_calls bigint;
     v_reused_calls bigint;
     v_prompt_tokens bigint;
@@ -199,7 +200,7 @@ comment on function pgclarify_private.record_estimate(bigint, integer, jsonb) is
 'together) and calls_at_most_each (of any question). It is scaled up to all questions that have not been answered.';
 grant execute on function pgclarify_private.record_estimate(bigint, integer, jsonb) to pgclarify_worker;
 
-create or replace function pgclarify_private.estimations(run_ids bigint[], requester name)
+create or replace function pgclarify_private.rows(row_type pgclarify.estimation, run_ids bigint[], requester name)
 returns setof pgclarify.estimation
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -219,33 +220,35 @@ begin atomic
         run.model
     from pgclarify.estimate
     inner join pgclarify.run on estimate.run_id = run.run_id
-    where estimate.run_id = any(estimations.run_ids)
+    where estimate.run_id = any(rows.run_ids)
     order by estimate.run_id;
 end;
 
-comment on function pgclarify_private.estimations(bigint[], name) is
+comment on function pgclarify_private.rows(pgclarify.estimation, bigint[], name) is
 'What runs of estimate came to, without asking who may see them: nothing in it depends on who the requester is.';
 
-create or replace function pgclarify_private.estimate(
-    caller pgclarify_private.caller, questions text[], corpus text, top_k integer, options jsonb
+create or replace function pgclarify_private.prepare_estimate(
+    caller pgclarify_private.caller,
+    questions text[],
+    corpus text default null,
+    top_k integer default 20,
+    options jsonb default '{}'
 )
-returns setof pgclarify.estimation
-language plpgsql volatile security definer
+returns pgclarify.run
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester name := pgclarify_private.verify_caller(estimate.caller);
-    v_roles name[] := pgclarify_private.roles_of(v_requester);
-    v_questions text[] := pgclarify_private.check_questions(estimate.questions);
-    v_given jsonb := pgclarify_private.estimate_settings(estimate.top_k, estimate.options);
-    v_settings jsonb := v_given - '{sample,timeout}'::text[];
-    v_timeout interval := pgclarify_private.timeout(v_given ->> 'timeout');
-    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(v_roles, estimate.corpus);
+    v_requester constant name := pgclarify_private.verify_caller(prepare_estimate.caller);
+    v_roles constant name[] := pgclarify_private.roles_of(v_requester);
+    v_questions constant text[] := pgclarify_private.check_questions(prepare_estimate.questions);
+    v_given constant jsonb := pgclarify_private.estimate_settings(prepare_estimate.top_k, prepare_estimate.options);
+    v_settings constant jsonb := v_given - '{sample,timeout}'::text[];
+    v_corpus constant pgclarify.corpus := pgclarify_private.find_corpus(v_roles, prepare_estimate.corpus);
     v_reuses constant boolean := pgclarify_private.reuses_runs();
     v_distinct bigint;
     v_answered bigint;
     v_sample text[];
-    v_run_ids bigint[];
 begin
     -- All at once: there may be a million of them.
     with asked as materialized (
@@ -270,32 +273,48 @@ begin
             limit (v_given -> 'sample')::integer
         )
     into v_distinct, v_answered, v_sample;
-    if cardinality(v_sample) = 0 then
+    return pgclarify_private.new_run(
+        'estimate',
+        v_corpus.corpus_id,
+        to_jsonb(v_sample)::text,
+        v_given || jsonb_build_object(
+            'questions', cardinality(v_questions), 'distinct_questions', v_distinct, 'answered', v_answered
+        )
+    );
+end
+$$;
+
+comment on function pgclarify_private.prepare_estimate(pgclarify_private.caller, text[], text, integer, jsonb) is
+'The run that looks at a sample of these questions. Its question is an array of none if all of '
+'them have been answered.';
+
+create or replace function pgclarify_private.estimate(
+    caller pgclarify_private.caller, questions text[], corpus text, top_k integer, options jsonb
+)
+returns setof pgclarify.estimation
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_requester constant name := pgclarify_private.verify_caller(estimate.caller);
+    v_run constant pgclarify.run := pgclarify_private.prepare_estimate(
+        estimate.caller, estimate.questions, estimate.corpus, estimate.top_k, estimate.options
+    );
+    v_run_ids bigint[];
+begin
+    if v_run.question = '[]' then
         return query
         select
-            null::bigint, cardinality(v_questions)::bigint, v_distinct, v_answered, 0::bigint, 0::bigint, 0::bigint,
-            0::bigint, 0::bigint, 0::bigint, 0::numeric, null::text;
+            null::bigint, (v_run.settings -> 'questions')::bigint, (v_run.settings -> 'distinct_questions')::bigint,
+            (v_run.settings -> 'answered')::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint,
+            0::numeric, null::text;
         return;
     end if;
-    v_run_ids := pgclarify_private.ask(
-        estimate.caller, 'estimate', v_corpus.corpus_id, array[to_jsonb(v_sample)::text],
-        v_settings || jsonb_build_object(
-            'sample', v_given -> 'sample', 'questions', cardinality(v_questions), 'distinct_questions', v_distinct,
-            'answered', v_answered
-        ),
-        v_timeout
+    v_run_ids := pgclarify_private.ask_one(
+        estimate.caller, v_run, pgclarify_private.timeout(v_run.settings ->> 'timeout')
     );
-    perform pgclarify_private.raise_unless_answered(seen, 'estimate')
-    from pgclarify_private.current_outcomes(v_run_ids) as seen;
-    if pgclarify_private.is_out_of_sight(v_run_ids) then
-        return query
-        select seen.*
-        from jsonb_populate_recordset(
-            null::pgclarify.estimation, pgclarify_private.rows('estimation', v_run_ids, v_requester)
-        ) as seen;
-    else
-        return query select seen.* from pgclarify_private.estimations(v_run_ids, v_requester) as seen;
-    end if;
+    return query
+    select seen.* from pgclarify_private.current_rows(null::pgclarify.estimation, v_run_ids, v_requester) as seen;
 end
 $$;
 
@@ -306,19 +325,16 @@ create or replace function pgclarify.estimate(
     questions text[], corpus text default null, top_k integer default 20, options jsonb default '{}'
 )
 returns setof pgclarify.estimation
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 1
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral pgclarify_private.estimate(
         caller, estimate.questions, estimate.corpus, estimate.top_k, estimate.options
     ) as seen;
-end
-$$;
+end;
 
 comment on function pgclarify.estimate(text[], text, integer, jsonb) is
 'What clarify, clarify_many or submit_many of these questions would take of the language model, which is not called: one row. '
@@ -327,3 +343,21 @@ comment on function pgclarify.estimate(text[], text, integer, jsonb) is
 'those of clarify, sample (how many different questions are looked at, at most, 1 to 1000; 200), timeout (60s). With '
 'retrieval adaptive, ask_back or reranker it is decided only on the way what is asked, but calls_at_most is not passed.';
 grant execute on function pgclarify.estimate(text[], text, integer, jsonb) to pgclarify_user;
+
+create or replace function pgclarify.estimation(run_id bigint)
+returns setof pgclarify.estimation
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 1
+begin atomic
+    select seen.*
+    from pgclarify_private.caller
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.estimation, pgclarify_private.result_rows(caller, estimation.run_id, 'estimation')
+    ) as seen;
+end;
+
+comment on function pgclarify.estimation(bigint) is
+'What a run of estimate came to: one row. Error 55000 if it is not over, PC003 if it failed or was cancelled. run_id: from '
+'start, or one that you may see.';
+grant execute on function pgclarify.estimation(bigint) to pgclarify_reader;

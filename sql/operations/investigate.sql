@@ -22,21 +22,22 @@ begin atomic
         "entailment": {
             "type": "string", "longest": 500, "keywords": ["embedding", "model"], "never": ["none", "signal"],
             "default": "embedding"
-        }
+        },
+        "timeout": {"type": "string", "default": "5min"}
     }'::jsonb;
 end;
 
 comment on function pgclarify_private.investigate_options() is
-'The options of submit_investigation, as check_options wants them; investigate has timeout besides.';
+'The options of investigate, as check_options wants them; submit_investigation has no timeout.';
 
-create or replace function pgclarify_private.investigate_settings(options jsonb, others jsonb default '{}')
+create or replace function pgclarify_private.investigate_settings(options jsonb)
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_settings jsonb := pgclarify_private.check_options(
-        investigate_settings.options, pgclarify_private.investigate_options() || investigate_settings.others
+    v_settings constant jsonb := pgclarify_private.check_options(
+        investigate_settings.options, pgclarify_private.investigate_options()
     );
 begin
     if (v_settings ->> 'budget')::integer < (v_settings ->> 'top_k')::integer then
@@ -46,56 +47,47 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.investigate_settings(jsonb, jsonb) is
-'Options of investigations, checked, as run.settings keeps them. others: options besides those of submit_investigation, as '
-'check_options wants them.';
+comment on function pgclarify_private.investigate_settings(jsonb) is
+'Options of investigations, checked, as run.settings keeps them, and timeout.';
 
-create or replace function pgclarify_private.investigate(
-    caller pgclarify_private.caller, question text, corpus text, options jsonb
+create or replace function pgclarify_private.prepare_investigate(
+    caller pgclarify_private.caller, question text, corpus text default null, options jsonb default '{}'
 )
-returns setof pgclarify.investigation
-language plpgsql volatile security definer
+returns pgclarify.run
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_questions text[] := pgclarify_private.check_questions(array[investigate.question]);
-    v_settings jsonb := pgclarify_private.investigate_settings(
-        investigate.options, '{"timeout": {"type": "string", "default": "5min"}}'
+    v_questions constant text[] := pgclarify_private.check_questions(array[prepare_investigate.question]);
+    v_settings constant jsonb := pgclarify_private.investigate_settings(prepare_investigate.options);
+    v_corpus constant pgclarify.corpus := pgclarify_private.find_corpus(
+        pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_investigate.caller)), prepare_investigate.corpus
     );
-    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(
-        pgclarify_private.roles_of(pgclarify_private.verify_caller(investigate.caller)), investigate.corpus
-    );
-    v_run_ids bigint[];
 begin
-    v_run_ids := pgclarify_private.ask(
-        investigate.caller, 'investigate', v_corpus.corpus_id, v_questions, v_settings - 'timeout',
-        pgclarify_private.timeout(v_settings ->> 'timeout')
-    );
-    perform pgclarify_private.raise_unless_answered(seen, 'investigate')
-    from pgclarify_private.current_outcomes(v_run_ids) as seen;
-    return query
-    select seen.* from pgclarify_private.current_investigations(v_run_ids, (investigate.caller).name) as seen;
+    return pgclarify_private.new_run('investigate', v_corpus.corpus_id, v_questions[1], v_settings);
 end
 $$;
 
-comment on function pgclarify_private.investigate(pgclarify_private.caller, text, text, jsonb) is 'See investigate.';
-grant execute on function pgclarify_private.investigate(pgclarify_private.caller, text, text, jsonb) to pgclarify_user;
+comment on function pgclarify_private.prepare_investigate(pgclarify_private.caller, text, text, jsonb) is
+'The run that investigate asks for.';
 
 create or replace function pgclarify.investigate(question text, corpus text default null, options jsonb default '{}')
 returns setof pgclarify.investigation
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 1
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
-    cross join lateral pgclarify_private.investigate(
-        caller, investigate.question, investigate.corpus, investigate.options
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.investigation,
+        pgclarify_private.answer(
+            caller,
+            'investigate',
+            jsonb_build_object('question', investigate.question, 'corpus', investigate.corpus, 'options', investigate.options)
+        )
     ) as seen;
-end
-$$;
+end;
 
 comment on function pgclarify.investigate(text, text, jsonb) is
 'One answer to a question that may take several steps, each with its citations. One row, also if there is no answer: outcome '
@@ -105,30 +97,6 @@ comment on function pgclarify.investigate(text, text, jsonb) is
 '(true), reasoner (true), entailment (embedding, model, or a name), timeout (5min).';
 grant execute on function pgclarify.investigate(text, text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify_private.submit_investigation(
-    caller pgclarify_private.caller, question text, corpus text, options jsonb
-)
-returns bigint
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    return (
-        pgclarify_private.submit_runs(
-            submit_investigation.caller,
-            'investigate',
-            pgclarify_private.check_questions(array[submit_investigation.question]),
-            submit_investigation.corpus,
-            pgclarify_private.investigate_settings(submit_investigation.options)
-        )
-    )[1];
-end
-$$;
-
-comment on function pgclarify_private.submit_investigation(pgclarify_private.caller, text, text, jsonb) is
-'See submit_investigation.';
-grant execute on function pgclarify_private.submit_investigation(pgclarify_private.caller, text, text, jsonb) to pgclarify_user;
-
 create or replace function pgclarify.submit_investigation(
     question text, corpus text default null, options jsonb default '{}'
 )
@@ -136,10 +104,14 @@ returns bigint
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.submit_investigation(
-        caller, submit_investigation.question, submit_investigation.corpus, submit_investigation.options
-    )
-    from pgclarify_private.caller;
+    select
+        pgclarify.start(
+            'investigate',
+            jsonb_build_object(
+                'question', submit_investigation.question, 'corpus', submit_investigation.corpus,
+                'options', submit_investigation.options
+            )
+        );
 end;
 
 comment on function pgclarify.submit_investigation(text, text, jsonb) is
@@ -148,35 +120,18 @@ comment on function pgclarify.submit_investigation(text, text, jsonb) is
 'in investigate; there is no option timeout.';
 grant execute on function pgclarify.submit_investigation(text, text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify_private.investigation(caller pgclarify_private.caller, run_id bigint)
-returns setof pgclarify.investigation
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_run pgclarify.run := pgclarify_private.answered_run(investigation.caller, investigation.run_id, '{investigate}');
-begin
-    return query
-    select seen.* from pgclarify_private.investigations(array[v_run.run_id], (investigation.caller).name) as seen;
-end
-$$;
-
-comment on function pgclarify_private.investigation(pgclarify_private.caller, bigint) is 'See investigation.';
-grant execute on function pgclarify_private.investigation(pgclarify_private.caller, bigint) to pgclarify_reader;
-
 create or replace function pgclarify.investigation(run_id bigint)
 returns setof pgclarify.investigation
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 1
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
-    cross join lateral pgclarify_private.investigation(caller, investigation.run_id) as seen;
-end
-$$;
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.investigation, pgclarify_private.result_rows(caller, investigation.run_id, 'investigation')
+    ) as seen;
+end;
 
 comment on function pgclarify.investigation(bigint) is
 'What an investigation came to: one row. Error 55000 if it is not over, PC003 if it failed or was cancelled; a warning if it '

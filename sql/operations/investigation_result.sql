@@ -111,13 +111,13 @@ end;
 comment on function pgclarify_private.steps(bigint, name[]) is
 'Steps of an investigation as an array of objects with the columns of view investigation_step, and citations.';
 
-create or replace function pgclarify_private.investigations(run_ids bigint[], requester name)
+create or replace function pgclarify_private.rows(row_type pgclarify.investigation, run_ids bigint[], requester name)
 returns setof pgclarify.investigation
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with asked as materialized (
-        select pgclarify_private.roles_of(investigations.requester) as roles
+        select pgclarify_private.roles_of(rows.requester) as roles
     )
     select
         run.run_id,
@@ -147,33 +147,10 @@ begin atomic
                 and citation.candidate_rank = any((pgclarify_private.withheld_ranks(conclusion.run_id, asked.roles))::integer[])
         )
     cross join asked
-    where run.run_id = any(investigations.run_ids)
+    where run.run_id = any(rows.run_ids)
     order by run.run_id;
 end;
 
-comment on function pgclarify_private.investigations(bigint[], name) is
+comment on function pgclarify_private.rows(pgclarify.investigation, bigint[], name) is
 'What investigations came to, a row each, without asking who may see them; of the documents, what the requester may read now.';
 
-create or replace function pgclarify_private.current_investigations(run_ids bigint[], requester name)
-returns setof pgclarify.investigation
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if pgclarify_private.is_out_of_sight(current_investigations.run_ids) then
-        return query
-        select seen.*
-        from jsonb_populate_recordset(
-            null::pgclarify.investigation,
-            pgclarify_private.rows('investigation', current_investigations.run_ids, current_investigations.requester)
-        ) as seen;
-    else
-        return query
-        select seen.*
-        from pgclarify_private.investigations(current_investigations.run_ids, current_investigations.requester) as seen;
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.current_investigations(bigint[], name) is
-'What investigations that are over came to, also those that the snapshot of this transaction is too old to see.';

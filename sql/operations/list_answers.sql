@@ -50,13 +50,13 @@ end;
 
 comment on function pgclarify_private.list_answers_options() is 'The options of list_answers, as check_options wants them.';
 
-create or replace function pgclarify_private.answers(run_ids bigint[], requester name)
+create or replace function pgclarify_private.rows(row_type pgclarify.answer, run_ids bigint[], requester name)
 returns setof pgclarify.answer
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with asked as materialized (
-        select pgclarify_private.roles_of(answers.requester) as roles
+        select pgclarify_private.roles_of(rows.requester) as roles
     )
     select
         listed.run_id,
@@ -67,7 +67,7 @@ begin atomic
         pgclarify_private.evidence_of(listed.run_id, listed.ordinal, asked.roles)
     from pgclarify.listed_answer as listed
     cross join asked
-    where listed.run_id = any(answers.run_ids)
+    where listed.run_id = any(rows.run_ids)
         and not exists (
             select
             from pgclarify.evidence
@@ -79,76 +79,51 @@ begin atomic
     order by listed.run_id, listed.ordinal;
 end;
 
-comment on function pgclarify_private.answers(bigint[], name) is
+comment on function pgclarify_private.rows(pgclarify.answer, bigint[], name) is
 'What runs listed, without asking who may see them; of the documents, what the requester may read now.';
 
-create or replace function pgclarify_private.current_answers(run_ids bigint[], requester name)
-returns setof pgclarify.answer
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if pgclarify_private.is_out_of_sight(current_answers.run_ids) then
-        return query
-        select seen.*
-        from jsonb_populate_recordset(
-            null::pgclarify.answer,
-            pgclarify_private.rows('answer', current_answers.run_ids, current_answers.requester)
-        ) as seen;
-    else
-        return query
-        select seen.* from pgclarify_private.answers(current_answers.run_ids, current_answers.requester) as seen;
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.current_answers(bigint[], name) is
-'What runs that are over listed, also those that the snapshot of this transaction is too old to see.';
-
-create or replace function pgclarify_private.list_answers(
-    caller pgclarify_private.caller, question text, corpus text, options jsonb
+create or replace function pgclarify_private.prepare_list_answers(
+    caller pgclarify_private.caller, question text, corpus text default null, options jsonb default '{}'
 )
-returns setof pgclarify.answer
-language plpgsql volatile security definer
+returns pgclarify.run
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_questions text[] := pgclarify_private.check_questions(array[list_answers.question]);
-    v_settings jsonb := pgclarify_private.check_options(list_answers.options, pgclarify_private.list_answers_options());
-    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(
-        pgclarify_private.roles_of(pgclarify_private.verify_caller(list_answers.caller)), list_answers.corpus
+    v_questions constant text[] := pgclarify_private.check_questions(array[prepare_list_answers.question]);
+    v_settings constant jsonb := pgclarify_private.check_options(
+        prepare_list_answers.options, pgclarify_private.list_answers_options()
     );
-    v_run_ids bigint[];
+    v_corpus constant pgclarify.corpus := pgclarify_private.find_corpus(
+        pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_list_answers.caller)), prepare_list_answers.corpus
+    );
 begin
-    v_run_ids := pgclarify_private.ask(
-        list_answers.caller, 'list_answers', v_corpus.corpus_id, v_questions, v_settings - 'timeout',
-        pgclarify_private.timeout(v_settings ->> 'timeout')
-    );
-    perform pgclarify_private.raise_unless_answered(seen, 'list_answers')
-    from pgclarify_private.current_outcomes(v_run_ids) as seen;
-    return query
-    select seen.* from pgclarify_private.current_answers(v_run_ids, (list_answers.caller).name) as seen;
+    return pgclarify_private.new_run('list_answers', v_corpus.corpus_id, v_questions[1], v_settings);
 end
 $$;
 
-comment on function pgclarify_private.list_answers(pgclarify_private.caller, text, text, jsonb) is 'See list_answers.';
-grant execute on function pgclarify_private.list_answers(pgclarify_private.caller, text, text, jsonb) to pgclarify_user;
+comment on function pgclarify_private.prepare_list_answers(pgclarify_private.caller, text, text, jsonb) is
+'The run that list_answers asks for.';
 
 create or replace function pgclarify.list_answers(question text, corpus text default null, options jsonb default '{}')
 returns setof pgclarify.answer
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 5
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
-    cross join lateral pgclarify_private.list_answers(
-        caller, list_answers.question, list_answers.corpus, list_answers.options
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.answer,
+        pgclarify_private.answer(
+            caller,
+            'list_answers',
+            jsonb_build_object(
+                'question', list_answers.question, 'corpus', list_answers.corpus, 'options', list_answers.options
+            )
+        )
     ) as seen;
-end
-$$;
+end;
 
 comment on function pgclarify.list_answers(text, text, jsonb) is
 'The answers of a question that has several, one by one, each found knowing those before it and with a quote; no rows if '
@@ -157,3 +132,21 @@ comment on function pgclarify.list_answers(text, text, jsonb) is
 'reranker (signal, model, or a name), top_k (passages that are found, 20), evidence_tokens (how much of them is read, 3000), '
 'max_answers (10), timeout (5min).';
 grant execute on function pgclarify.list_answers(text, text, jsonb) to pgclarify_user;
+
+create or replace function pgclarify.answers(run_id bigint)
+returns setof pgclarify.answer
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 5
+begin atomic
+    select seen.*
+    from pgclarify_private.caller
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.answer, pgclarify_private.result_rows(caller, answers.run_id, 'answer')
+    ) as seen;
+end;
+
+comment on function pgclarify.answers(bigint) is
+'The answers that a run of list_answers found. Error 55000 if it is not over, PC003 if it failed or was cancelled; a warning '
+'if it is partial. run_id: from start, or one that you may see.';
+grant execute on function pgclarify.answers(bigint) to pgclarify_reader;

@@ -48,7 +48,7 @@ begin
     end if;
     if v_run.status not in ('succeeded', 'partial') then
         perform pgclarify_private.raise_unless_answered(seen, v_run.operation)
-        from pgclarify_private.run_outcomes(array[v_run.run_id]) as seen;
+        from pgclarify_private.rows(null::pgclarify.run_outcome, array[v_run.run_id], null) as seen;
     end if;
     if not exists (select from pgclarify.clarifying_question as listed where listed.run_id = v_run.run_id) then
         raise exception 'run % has nothing to reply to', v_run.run_id
@@ -111,17 +111,14 @@ grant execute on function pgclarify_private.choose(pgclarify_private.caller, big
 
 create or replace function pgclarify.choose(run_id bigint, ordinal integer)
 returns setof pgclarify.reformulated_question
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 1
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral pgclarify_private.choose(caller, choose.run_id, choose.ordinal) as seen;
-end
-$$;
+end;
 
 comment on function pgclarify.choose(bigint, integer) is
 'Choose one of the reformulations that clarifying_questions offered: it is the question from now on. No model is asked. Begins '
@@ -183,7 +180,7 @@ begin
     -- Otherwise everything was seen when the conversation was held.
     if (check_has_not_gone_on.turn).conversation_id is not null and pgclarify_private.has_frozen_snapshot() then
         perform pgclarify_private.raise_gone_on(seen.conversation_id)
-        from pgclarify_private.current_turns((check_has_not_gone_on.turn).conversation_id) as seen
+        from pgclarify_private.turns((check_has_not_gone_on.turn).conversation_id) as seen
         where seen.ordinal = (check_has_not_gone_on.turn).ordinal;
     end if;
 end
@@ -192,6 +189,77 @@ $$;
 comment on function pgclarify_private.check_has_not_gone_on(pgclarify.turn) is
 'Error 40001 if a turn that this transaction does not see is there already, before anything is paid for.';
 
+create or replace function pgclarify_private.reply_options(options jsonb)
+returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify_private.check_options(reply_options.options, '{"timeout": {"type": "string", "default": "60s"}}');
+end;
+
+comment on function pgclarify_private.reply_options(jsonb) is 'Options of reply, checked.';
+
+create or replace function pgclarify_private.reply_run(asked_back pgclarify.run, turn pgclarify.turn, reply text)
+returns pgclarify.run
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        pgclarify_private.new_run(
+            'reply',
+            (reply_run.asked_back).corpus_id,
+            (reply_run.asked_back).question,
+            jsonb_strip_nulls(
+                jsonb_build_object('text', reply_run.reply, 'conversation', (reply_run.turn).conversation_id)
+            ),
+            -- What was said before the first question: a later run has the turns since then in its own, too.
+            coalesce(
+                (
+                    select conversation.history
+                    from pgclarify.conversation
+                    where conversation.conversation_id = (reply_run.turn).conversation_id
+                ),
+                (reply_run.asked_back).history
+            ),
+            (reply_run.asked_back).run_id
+        );
+end;
+
+comment on function pgclarify_private.reply_run(pgclarify.run, pgclarify.turn, text) is
+'The run that makes one question of a conversation and a reply. asked_back: the run that is replied to. turn: the one that the '
+'reply will be.';
+
+create or replace function pgclarify_private.prepare_reply(
+    caller pgclarify_private.caller, run_id bigint, reply text, options jsonb default '{}'
+)
+returns pgclarify.run
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_options constant jsonb := pgclarify_private.reply_options(prepare_reply.options);
+    v_reply constant text := pgclarify_private.check_reply(prepare_reply.reply);
+    v_asked_back constant pgclarify.run := pgclarify_private.run_to_reply_to(prepare_reply.caller, prepare_reply.run_id);
+    v_turn constant pgclarify.turn := pgclarify_private.find_turn(
+        v_asked_back,
+        pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_reply.caller)),
+        v_reply,
+        pgclarify_private.timeout(v_options ->> 'timeout')
+    );
+begin
+    if v_turn.question is not null then
+        raise exception 'turn % of conversation % has this reply already', v_turn.ordinal, v_turn.conversation_id
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = format('Its question is: "%s".', pgclarify_private.shown(v_turn.question)),
+                hint = 'Ask with that question, or go on with the conversation.';
+    end if;
+    return pgclarify_private.reply_run(v_asked_back, v_turn, v_reply);
+end
+$$;
+
+comment on function pgclarify_private.prepare_reply(pgclarify_private.caller, bigint, text, jsonb) is
+'The run that reply asks for, without the turn that reply makes of it; error 55000 if the reply is a turn already.';
+
 create or replace function pgclarify_private.reply(caller pgclarify_private.caller, run_id bigint, reply text, options jsonb)
 returns setof pgclarify.reformulated_question
 language plpgsql volatile security definer
@@ -199,9 +267,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_requester constant name := pgclarify_private.verify_caller(reply.caller);
-    v_options constant jsonb := pgclarify_private.check_options(
-        reply.options, '{"timeout": {"type": "string", "default": "60s"}}'
-    );
+    v_options constant jsonb := pgclarify_private.reply_options(reply.options);
     v_timeout constant interval := pgclarify_private.timeout(v_options ->> 'timeout');
     v_reply constant text := pgclarify_private.check_reply(reply.reply);
     v_began_at constant timestamptz := clock_timestamp();
@@ -218,31 +284,18 @@ begin
     end if;
     perform pgclarify_private.check_is_committed(v_turn.conversation_id);
     perform pgclarify_private.check_has_not_gone_on(v_turn);
-    v_run_ids := pgclarify_private.ask(
+    v_run_ids := pgclarify_private.ask_one(
         reply.caller,
-        'reply',
-        v_run.corpus_id,
-        array[v_run.question],
-        pgclarify_private.with_history(
-            jsonb_strip_nulls(jsonb_build_object('text', v_reply, 'conversation', v_turn.conversation_id)),
-            -- What was said before the first question: a later run has the turns since then in its own, too.
-            coalesce(
-                (
-                    select conversation.history
-                    from pgclarify.conversation
-                    where conversation.conversation_id = v_turn.conversation_id
-                ),
-                v_run.history
-            )
-        ),
+        pgclarify_private.reply_run(v_run, v_turn, v_reply),
         -- What is left of it, in whole seconds, which a message can show; at least as much as is a timeout.
-        greatest(v_timeout - date_trunc('second', clock_timestamp() - v_began_at), interval '1 millisecond'),
-        v_run.run_id
+        greatest(v_timeout - date_trunc('second', clock_timestamp() - v_began_at), interval '1 millisecond')
     );
-    perform pgclarify_private.raise_unless_answered(seen, 'reply') from pgclarify_private.current_outcomes(v_run_ids) as seen;
     return next pgclarify_private.add_turn(
         v_run, v_turn, 'respond', v_reply,
-        (select seen.rewritten from pgclarify_private.current_rewritten_questions(v_run_ids, v_requester) as seen)
+        (
+            select seen.rewritten
+            from pgclarify_private.current_rows(null::pgclarify.rewritten_question, v_run_ids, v_requester) as seen
+        )
     );
 end
 $$;
@@ -252,17 +305,14 @@ grant execute on function pgclarify_private.reply(pgclarify_private.caller, bigi
 
 create or replace function pgclarify.reply(run_id bigint, reply text, options jsonb default '{}')
 returns setof pgclarify.reformulated_question
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 1
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral pgclarify_private.reply(caller, reply.run_id, reply.reply, reply.options) as seen;
-end
-$$;
+end;
 
 comment on function pgclarify.reply(bigint, text, jsonb) is
 'Reply in words to what clarifying_questions asked back, or offered: a language model makes one question of the conversation. '

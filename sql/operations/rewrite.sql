@@ -1,104 +1,70 @@
 -- Rewriting questions so that they stand on their own.
 
-create or replace function pgclarify_private.rewritten_questions(run_ids bigint[], requester name)
+create or replace function pgclarify_private.rows(row_type pgclarify.rewritten_question, run_ids bigint[], requester name)
 returns setof pgclarify.rewritten_question
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select rewriting.run_id, rewriting.rewritten, rewriting.was_ambiguous, rewriting.reason
     from pgclarify.rewriting
-    where rewriting.run_id = any(rewritten_questions.run_ids)
+    where rewriting.run_id = any(rows.run_ids)
     order by rewriting.run_id;
 end;
 
-comment on function pgclarify_private.rewritten_questions(bigint[], name) is
+comment on function pgclarify_private.rows(pgclarify.rewritten_question, bigint[], name) is
 'The questions that runs of rewrite and reply came to, without asking who may see them: nothing in it depends on who the '
 'requester is.';
 
-create or replace function pgclarify_private.current_rewritten_questions(run_ids bigint[], requester name)
-returns setof pgclarify.rewritten_question
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if pgclarify_private.is_out_of_sight(current_rewritten_questions.run_ids) then
-        return query
-        select seen.*
-        from jsonb_populate_recordset(
-            null::pgclarify.rewritten_question,
-            pgclarify_private.rows(
-                'rewritten_question', current_rewritten_questions.run_ids, current_rewritten_questions.requester
-            )
-        ) as seen;
-    else
-        return query
-        select seen.*
-        from pgclarify_private.rewritten_questions(
-            current_rewritten_questions.run_ids, current_rewritten_questions.requester
-        ) as seen;
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.current_rewritten_questions(bigint[], name) is
-'The questions that runs of rewrite and reply that are over came to, also those that the snapshot of this transaction is too '
-'old to see.';
-
-create or replace function pgclarify_private.rewrite(
-    caller pgclarify_private.caller, question text, history text[], options jsonb
+create or replace function pgclarify_private.prepare_rewrite(
+    caller pgclarify_private.caller, question text, history text[] default '{}', options jsonb default '{}'
 )
-returns setof pgclarify.rewritten_question
-language plpgsql volatile security definer
+returns pgclarify.run
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_longest constant integer := 10000;
-    v_history jsonb := pgclarify_private.check_history(rewrite.history);
-    v_settings jsonb := pgclarify_private.check_options(
-        rewrite.options,
+    v_history constant jsonb := pgclarify_private.check_history(prepare_rewrite.history);
+    v_settings constant jsonb := pgclarify_private.check_options(
+        prepare_rewrite.options,
         '{
             "threshold": {"type": "number", "least": 0, "most": 1},
             "timeout": {"type": "string", "default": "60s"}
         }'
     );
-    v_run_ids bigint[];
 begin
-    perform pgclarify_private.check_questions(array[rewrite.question]);
-    if length(rewrite.question) > v_longest then
+    perform pgclarify_private.check_questions(array[prepare_rewrite.question]);
+    if length(prepare_rewrite.question) > v_longest then
         raise exception 'a question needs 1 to % characters', v_longest
             using errcode = 'invalid_parameter_value',
-                detail = format('It has %s, with the white space around it.', length(rewrite.question)),
+                detail = format('It has %s, with the white space around it.', length(prepare_rewrite.question)),
                 hint = 'Leave white space before and after it out.';
     end if;
-    v_run_ids := pgclarify_private.ask(
-        rewrite.caller, 'rewrite', null,
-        -- As it is, with surrounding white space: what is clear comes back to the byte.
-        array[rewrite.question],
-        pgclarify_private.with_history(v_settings - 'timeout', v_history),
-        pgclarify_private.timeout(v_settings ->> 'timeout')
-    );
-    perform pgclarify_private.raise_unless_answered(seen, 'rewrite') from pgclarify_private.current_outcomes(v_run_ids) as seen;
-    return query
-    select seen.* from pgclarify_private.current_rewritten_questions(v_run_ids, (rewrite.caller).name) as seen;
+    -- As it is, with surrounding white space: what is clear comes back to the byte.
+    return pgclarify_private.new_run('rewrite', null, prepare_rewrite.question, v_settings, v_history);
 end
 $$;
 
-comment on function pgclarify_private.rewrite(pgclarify_private.caller, text, text[], jsonb) is 'See rewrite.';
-grant execute on function pgclarify_private.rewrite(pgclarify_private.caller, text, text[], jsonb) to pgclarify_user;
+comment on function pgclarify_private.prepare_rewrite(pgclarify_private.caller, text, text[], jsonb) is
+'The run that rewrite asks for.';
 
 create or replace function pgclarify.rewrite(question text, history text[] default '{}', options jsonb default '{}')
 returns setof pgclarify.rewritten_question
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 1
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
-    cross join lateral pgclarify_private.rewrite(caller, rewrite.question, rewrite.history, rewrite.options) as seen;
-end
-$$;
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.rewritten_question,
+        pgclarify_private.answer(
+            caller,
+            'rewrite',
+            jsonb_build_object('question', rewrite.question, 'history', rewrite.history, 'options', rewrite.options)
+        )
+    ) as seen;
+end;
 
 comment on function pgclarify.rewrite(text, text[], jsonb) is
 'A question of a conversation, said so that it stands on its own: one row. A clear question comes back to the byte, with no '
@@ -107,3 +73,22 @@ comment on function pgclarify.rewrite(text, text[], jsonb) is
 'element for what each side said; the last ten count. options: threshold (from which probability it counts as ambiguous, 0 '
 'to 1; the classifier''s own), timeout (60s).';
 grant execute on function pgclarify.rewrite(text, text[], jsonb) to pgclarify_user;
+
+create or replace function pgclarify.rewritten_question(run_id bigint)
+returns setof pgclarify.rewritten_question
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 1
+begin atomic
+    select seen.*
+    from pgclarify_private.caller
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.rewritten_question,
+        pgclarify_private.result_rows(caller, rewritten_question.run_id, 'rewritten_question')
+    ) as seen;
+end;
+
+comment on function pgclarify.rewritten_question(bigint) is
+'The question that a run of rewrite, or of reply, came to: one row. Error 55000 if it is not over, PC003 if it failed or was '
+'cancelled. run_id: from start, or one that you may see.';
+grant execute on function pgclarify.rewritten_question(bigint) to pgclarify_reader;

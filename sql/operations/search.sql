@@ -1,44 +1,48 @@
 -- Searching: passages, without judging them.
 
-create or replace function pgclarify_private.search_results(run_id bigint, requester name)
+create or replace function pgclarify_private.rows(
+    row_type pgclarify.search_result, run_ids bigint[], requester name
+)
 returns setof pgclarify.search_result
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles name[] := pgclarify_private.roles_of(search_results.requester);
+    v_roles constant name[] := pgclarify_private.roles_of(rows.requester);
+    v_run_id bigint;
     v_corpus_id bigint;
 begin
-    select visible.corpus_id into v_corpus_id
-    from pgclarify.run
-    inner join pgclarify_private.visible_corpora(v_roles) as visible on visible.corpus_id = run.corpus_id
-    where run.run_id = search_results.run_id;
-    if not found then
-        return;
-    end if;
-    return query execute format(
-        $sql$
-        select
-            candidate.rank, candidate.passage_id, candidate.document_id, document.title, passage.heading,
-            passage.content, candidate.score, candidate.origin
-        from pgclarify.candidate
-        inner join %s as passage
-            on passage.corpus_id = candidate.corpus_id
-            and passage.document_id = candidate.document_id
-            and passage.id = candidate.passage_id
-        inner join pgclarify.document
-            on document.corpus_id = candidate.corpus_id and document.id = candidate.document_id
-        where candidate.run_id = $1
-            and (passage.readers is null or passage.readers && $2)
-        order by candidate.rank
-        $sql$,
-        pgclarify_private.partition_name('passage', v_corpus_id)
-    ) using search_results.run_id, v_roles;
+    for v_run_id, v_corpus_id in
+        select run.run_id, visible.corpus_id
+        from pgclarify.run
+        inner join pgclarify_private.visible_corpora(v_roles) as visible on visible.corpus_id = run.corpus_id
+        where run.run_id = any(rows.run_ids)
+        order by run.run_id
+    loop
+        return query execute format(
+            $sql$
+            select
+                candidate.rank, candidate.passage_id, candidate.document_id, document.title, passage.heading,
+                passage.content, candidate.score, candidate.origin
+            from pgclarify.candidate
+            inner join %s as passage
+                on passage.corpus_id = candidate.corpus_id
+                and passage.document_id = candidate.document_id
+                and passage.id = candidate.passage_id
+            inner join pgclarify.document
+                on document.corpus_id = candidate.corpus_id and document.id = candidate.document_id
+            where candidate.run_id = $1
+                and (passage.readers is null or passage.readers && $2)
+            order by candidate.rank
+            $sql$,
+            pgclarify_private.partition_name('passage', v_corpus_id)
+        ) using v_run_id, v_roles;
+    end loop;
 end
 $$;
 
-comment on function pgclarify_private.search_results(bigint, name) is
-'Candidates of a run with their passages, as far as the requester may read them now.';
+comment on function pgclarify_private.rows(pgclarify.search_result, bigint[], name) is
+'Candidates of runs with their passages, as far as the requester may read them now.';
 
 create or replace function pgclarify_private.search_options()
 returns jsonb
@@ -104,6 +108,31 @@ comment on function pgclarify_private.search_settings(integer, jsonb) is
 'top_k and options of search, checked: what run.settings keeps of them, and timeout. search is the first stage; retrieval '
 'adaptive, reranker and budget are there where passages are scored again.';
 
+create or replace function pgclarify_private.prepare_search(
+    caller pgclarify_private.caller,
+    question text,
+    corpus text default null,
+    top_k integer default 10,
+    options jsonb default '{}'
+)
+returns pgclarify.run
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_questions constant text[] := pgclarify_private.check_questions(array[prepare_search.question]);
+    v_settings constant jsonb := pgclarify_private.search_settings(prepare_search.top_k, prepare_search.options);
+    v_corpus constant pgclarify.corpus := pgclarify_private.find_corpus(
+        pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_search.caller)), prepare_search.corpus
+    );
+begin
+    return pgclarify_private.new_run('search', v_corpus.corpus_id, v_questions[1], v_settings);
+end
+$$;
+
+comment on function pgclarify_private.prepare_search(pgclarify_private.caller, text, text, integer, jsonb) is
+'The run that search asks for.';
+
 create or replace function pgclarify_private.search_corpus(
     caller pgclarify_private.caller, question text, corpus text, top_k integer, options jsonb
 )
@@ -112,40 +141,28 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester name := pgclarify_private.verify_caller(search_corpus.caller);
-    v_roles name[] := pgclarify_private.roles_of(v_requester);
-    v_questions text[] := pgclarify_private.check_questions(array[search_corpus.question]);
-    v_settings jsonb := pgclarify_private.search_settings(search_corpus.top_k, search_corpus.options);
-    v_timeout interval := pgclarify_private.timeout(v_settings ->> 'timeout');
-    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(v_roles, search_corpus.corpus);
+    v_requester constant name := pgclarify_private.verify_caller(search_corpus.caller);
+    v_run constant pgclarify.run := pgclarify_private.prepare_search(
+        search_corpus.caller, search_corpus.question, search_corpus.corpus, search_corpus.top_k, search_corpus.options
+    );
+    v_timeout constant interval := pgclarify_private.timeout(v_run.settings ->> 'timeout');
     v_run_ids bigint[];
 begin
-    if v_settings ->> 'search' = 'lexical' and not v_settings ? 'reranker' then
+    if v_run.settings ->> 'search' = 'lexical' and not v_run.settings ? 'reranker' then
         -- Needs no embedding, so no worker and no waiting.
         return query
         select
             seen.rank, seen.passage_id, seen.document_id, seen.title, seen.heading, seen.content, seen.score,
             seen.origin
         from pgclarify_private.search(
-            v_corpus.corpus_id, v_roles, 'lexical', v_questions[1], null, search_corpus.top_k
+            v_run.corpus_id, pgclarify_private.roles_of(v_requester), 'lexical', v_run.question, null, search_corpus.top_k
         ) as seen
         order by seen.rank;
         return;
     end if;
-    v_run_ids := pgclarify_private.ask(
-        search_corpus.caller, 'search', v_corpus.corpus_id, v_questions,
-        v_settings - 'timeout', v_timeout
-    );
-    perform pgclarify_private.raise_unless_answered(seen) from pgclarify_private.current_outcomes(v_run_ids) as seen;
-    if pgclarify_private.has_frozen_snapshot() then
-        return query
-        select seen.*
-        from jsonb_populate_recordset(
-            null::pgclarify.search_result, pgclarify_private.rows('search_result', v_run_ids, v_requester)
-        ) as seen;
-    else
-        return query select seen.* from pgclarify_private.search_results(v_run_ids[1], v_requester) as seen;
-    end if;
+    v_run_ids := pgclarify_private.ask_one(search_corpus.caller, v_run, v_timeout);
+    return query
+    select seen.* from pgclarify_private.current_rows(null::pgclarify.search_result, v_run_ids, v_requester) as seen;
 end
 $$;
 
@@ -158,19 +175,16 @@ create or replace function pgclarify.search(
     question text, corpus text default null, top_k integer default 10, options jsonb default '{}'
 )
 returns setof pgclarify.search_result
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 10
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral pgclarify_private.search_corpus(
         caller, search.question, search.corpus, search.top_k, search.options
     ) as seen;
-end
-$$;
+end;
 
 comment on function pgclarify.search(text, text, integer, jsonb) is
 'The passages that fit a question best. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or '
@@ -179,3 +193,21 @@ comment on function pgclarify.search(text, text, integer, jsonb) is
 'passages again: signal, model or the name of a cross-encoder; with adaptive signal if it is left out), budget (most '
 'passages that are scored again, at least top_k; default 100, or top_k if that is more), timeout (60s).';
 grant execute on function pgclarify.search(text, text, integer, jsonb) to pgclarify_user;
+
+create or replace function pgclarify.search_results(run_id bigint)
+returns setof pgclarify.search_result
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 10
+begin atomic
+    select seen.*
+    from pgclarify_private.caller
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.search_result, pgclarify_private.result_rows(caller, search_results.run_id, 'search_result')
+    ) as seen;
+end;
+
+comment on function pgclarify.search_results(bigint) is
+'The passages that a search found, best first, as far as who asked may read them now. Error 55000 if it is not over, PC003 '
+'if it failed or was cancelled. run_id: from start, a run of search that you may see.';
+grant execute on function pgclarify.search_results(bigint) to pgclarify_reader;

@@ -66,10 +66,7 @@ begin
         perform pgclarify_private.settle_runs(array[start_run.run_id]);
         return;
     end if;
-    if (
-        v_run.operation in ('investigate', 'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate')
-        or v_run.operation in ('clarify', 'search') and v_run.settings ->> 'reranker' = 'model'
-    )
+    if pgclarify_private.needs_language_model(v_run)
     and exists (
         select from pgclarify_private.worker
         where worker.worker_id = start_run.worker_id and worker.provider = 'extractive'

@@ -311,89 +311,80 @@ returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_run_ids bigint[] := array(select value::bigint from jsonb_array_elements_text(loopback_rows.payload -> 'run_ids'));
-    v_requester name := loopback_rows.payload ->> 'requester';
 begin
     perform pgclarify_private.verify_loopback('loopback_rows', loopback_rows.payload, loopback_rows.signature);
-    case loopback_rows.payload ->> 'kind'
-        when 'clarification' then
-            return (
-                select jsonb_agg(seen order by seen.run_id, seen.ordinal)
-                from pgclarify_private.clarifications(v_run_ids, v_requester) as seen
-            );
-        when 'investigation' then
-            return (
-                select jsonb_agg(seen order by seen.run_id)
-                from pgclarify_private.investigations(v_run_ids, v_requester) as seen
-            );
-        when 'search_result' then
-            return (
-                select jsonb_agg(seen order by seen.rank)
-                from pgclarify_private.search_results(v_run_ids[1], v_requester) as seen
-            );
-        when 'ambiguity' then
-            return (
-                select jsonb_agg(seen order by seen.run_id)
-                from pgclarify_private.ambiguities(v_run_ids, v_requester) as seen
-            );
-        when 'question_ambiguity' then
-            return (
-                select jsonb_agg(seen order by seen.question_ordinal)
-                from pgclarify_private.question_ambiguities(v_run_ids, v_requester) as seen
-            );
-        when 'rewritten_question' then
-            return (
-                select jsonb_agg(seen order by seen.run_id)
-                from pgclarify_private.rewritten_questions(v_run_ids, v_requester) as seen
-            );
-        when 'proposed_question' then
-            return (
-                select jsonb_agg(seen order by seen.run_id, seen.ordinal)
-                from pgclarify_private.proposed_questions(v_run_ids, v_requester) as seen
-            );
-        when 'answer' then
-            return (
-                select jsonb_agg(seen order by seen.run_id, seen.ordinal)
-                from pgclarify_private.answers(v_run_ids, v_requester) as seen
-            );
-        when 'estimation' then
-            return (
-                select jsonb_agg(seen order by seen.run_id)
-                from pgclarify_private.estimations(v_run_ids, v_requester) as seen
-            );
-        when 'run_outcome' then
-            return (
-                select jsonb_agg(seen)
-                from pgclarify_private.run_outcomes(v_run_ids) as seen
-            );
-        else
-            return null;
-    end case;
-end
-$$;
-
-comment on function pgclarify_private.loopback_rows(jsonb, bytea) is
-'Rows of runs, for a caller whose snapshot is older than they are. kind: clarification, investigation, '
-'search_result, ambiguity, question_ambiguity, rewritten_question, proposed_question, answer, estimation or '
-'run_outcome.';
-grant execute on function pgclarify_private.loopback_rows(jsonb, bytea) to pgclarify_loopback;
-
-create or replace function pgclarify_private.loopback_turns(payload jsonb, signature bytea)
-returns jsonb
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    perform pgclarify_private.verify_loopback('loopback_turns', loopback_turns.payload, loopback_turns.signature);
-    return (
-        select jsonb_agg(turn order by turn.ordinal)
-        from pgclarify.turn
-        where turn.conversation_id = loopback_turns.payload::bigint
+    return pgclarify_private.rows_in_json(
+        loopback_rows.payload ->> 'row_type',
+        array(select value::bigint from jsonb_array_elements_text(loopback_rows.payload -> 'ids')),
+        loopback_rows.payload ->> 'requester'
     );
 end
 $$;
 
-comment on function pgclarify_private.loopback_turns(jsonb, bytea) is
-'Turns of a conversation, for a caller whose snapshot is older than they are; null if there are none.';
-grant execute on function pgclarify_private.loopback_turns(jsonb, bytea) to pgclarify_loopback;
+comment on function pgclarify_private.loopback_rows(jsonb, bytea) is
+'Rows of runs, or turns of conversations, for a caller whose snapshot is older than they are; null if there are none. payload: '
+'object with row_type, ids and requester, as rows_in_json takes them.';
+grant execute on function pgclarify_private.loopback_rows(jsonb, bytea) to pgclarify_loopback;
+
+create or replace function pgclarify_private.rows_in_json(row_type text, ids bigint[], requester name)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_rows jsonb;
+begin
+    execute format(
+        'select jsonb_agg(seen) from pgclarify_private.rows(null::pgclarify.%I, $1, $2) as seen', rows_in_json.row_type
+    ) into v_rows using rows_in_json.ids, rows_in_json.requester;
+    return v_rows;
+end
+$$;
+
+comment on function pgclarify_private.rows_in_json(text, bigint[], name) is
+'What the function rows of a type returns, as a JSON array in its order; null if there are none. row_type: name of a type of '
+'schema pgclarify.';
+
+create or replace function pgclarify_private.remote_rows(row_type text, ids bigint[], requester name)
+returns jsonb
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify_private.loopback_call(
+        'loopback_rows',
+        jsonb_build_object('row_type', remote_rows.row_type, 'ids', remote_rows.ids, 'requester', remote_rows.requester)
+    );
+end;
+
+comment on function pgclarify_private.remote_rows(text, bigint[], name) is
+'rows_in_json as a second connection sees them, whose snapshot is new.';
+
+create or replace function pgclarify_private.current_rows(row_type anyelement, run_ids bigint[], requester name)
+returns setof anyelement
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_type constant text := (
+        select pg_type.typname from pg_catalog.pg_type where pg_type.oid = pg_typeof(current_rows.row_type)
+    );
+begin
+    if pgclarify_private.is_out_of_sight(current_rows.run_ids) then
+        return query
+        select seen.*
+        from jsonb_populate_recordset(
+            current_rows.row_type,
+            pgclarify_private.remote_rows(v_type, current_rows.run_ids, current_rows.requester)
+        ) as seen;
+    else
+        return query
+        select seen.*
+        from pgclarify_private.rows(current_rows.row_type, current_rows.run_ids, current_rows.requester) as seen;
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.current_rows(anyelement, bigint[], name) is
+'What the function rows of a type returns of runs that are over, also of those whose end the snapshot of this transaction is '
+'too old to see. row_type: null of the type. Granted to nobody: the checks of a type of somebody else would run with our '
+'rights.';

@@ -36,55 +36,47 @@ returns text
 language sql stable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select format(
-        case reading_hint.operation
-            when 'investigate' then 'Read it with: select * from pgclarify.investigation(%s).'
-            when 'detect_ambiguity' then 'Read it with: select * from pgclarify.ambiguity_detection where run_id = %s.'
-            when 'detect_ambiguity_many' then
-                'Read it with: select * from pgclarify.ambiguity_detection where run_id = %s order by ordinal.'
-            when 'rewrite' then 'Read it with: select * from pgclarify.rewriting where run_id = %s.'
-            when 'clarifying_questions' then
-                'Read it with: select * from pgclarify.clarifying_question_list where run_id = %s order by ordinal.'
-            when 'reply' then
-                'Read it with: select * from pgclarify.rewriting where run_id = %s. Then reply again in the same words: that '
-                'makes a turn of it, and what was paid for is kept.'
-            when 'list_answers' then
-                'Read it with: select * from pgclarify.answer_list where run_id = %s order by ordinal.'
-            when 'estimate' then 'Read it with: select * from pgclarify.estimate where run_id = %s.'
-            when 'search' then
-                'Once it has succeeded, an equal search is served from it. What it did: select pgclarify.explain(%s).'
-            else 'Read it with: select * from pgclarify.result(%s).'
-        end,
-        reading_hint.run_id
-    );
+    select
+        format('Read it with: select * from pgclarify.%s(%s).', known.result_function, reading_hint.run_id)
+        || case
+            when reading_hint.operation = 'reply'
+                then ' Then reply again in the same words: that makes a turn of it, and what was paid for is kept.'
+            else ''
+        end
+    from pgclarify_private.operations() as known
+    where known.operation = reading_hint.operation;
 end;
 
 comment on function pgclarify_private.reading_hint(text, bigint) is
 'How to read what a run of an operation came to, for a HINT.';
 
-create or replace function pgclarify_private.answered_run(caller pgclarify_private.caller, run_id bigint, operations text[])
-returns pgclarify.run
+create or replace function pgclarify_private.result_rows(caller pgclarify_private.caller, run_id bigint, row_type text)
+returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.visible_run(answered_run.caller, answered_run.run_id);
+    v_run constant pgclarify.run := pgclarify_private.visible_run(result_rows.caller, result_rows.run_id);
 begin
-    if v_run.operation <> all(answered_run.operations) then
-        raise exception 'run % is not a run of %', v_run.run_id, array_to_string(answered_run.operations, ' or ')
+    if not exists (
+        select from pgclarify_private.operations() as known
+        where known.operation = v_run.operation and known.row_type = result_rows.row_type
+    ) then
+        raise exception 'run % has no rows of type %', v_run.run_id, pgclarify_private.shown(result_rows.row_type)
             using errcode = 'object_not_in_prerequisite_state',
                 detail = format('Its operation is %s.', v_run.operation),
                 hint = pgclarify_private.reading_hint(v_run.operation, v_run.run_id);
     end if;
     perform pgclarify_private.raise_unless_answered(seen, v_run.operation)
-    from pgclarify_private.run_outcomes(array[v_run.run_id]) as seen;
-    return v_run;
+    from pgclarify_private.rows(null::pgclarify.run_outcome, array[v_run.run_id], null) as seen;
+    return pgclarify_private.rows_in_json(result_rows.row_type, array[v_run.run_id], (result_rows.caller).name);
 end
 $$;
 
-comment on function pgclarify_private.answered_run(pgclarify_private.caller, bigint, text[]) is
-'A run of one of these operations that the caller may see and that has an answer; an error, or a warning, of '
-'raise_unless_answered, or error 55000 if its operation is another.';
+comment on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text) is
+'The rows that a run has, as a JSON array, for who may see it: an error, or a warning, of raise_unless_answered, or error '
+'55000 if rows of its operation are of another type.';
+grant execute on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text) to pgclarify_reader;
 
 create or replace function pgclarify_private.find_quote(content text, quote text, start_char integer)
 returns integer
@@ -178,13 +170,13 @@ comment on function pgclarify_private.citations(bigint, integer, name[]) is
 'Citations of an interpretation, or of a step, as an array of objects with the columns of view interpretation_citation, or '
 'investigation_citation.';
 
-create or replace function pgclarify_private.clarifications(run_ids bigint[], requester name)
+create or replace function pgclarify_private.rows(row_type pgclarify.clarification, run_ids bigint[], requester name)
 returns setof pgclarify.clarification
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with asked as materialized (
-        select pgclarify_private.roles_of(clarifications.requester) as roles
+        select pgclarify_private.roles_of(rows.requester) as roles
     )
     select
         run.run_id,
@@ -214,7 +206,7 @@ begin atomic
         -- Once a run, although it is named twice.
         offset 0
     ) as withheld
-    where run.run_id = any(clarifications.run_ids)
+    where run.run_id = any(rows.run_ids)
         and not exists (
             select
             from pgclarify.citation
@@ -226,10 +218,10 @@ begin atomic
     order by run.run_id, interpretation.ordinal;
 end;
 
-comment on function pgclarify_private.clarifications(bigint[], name) is
+comment on function pgclarify_private.rows(pgclarify.clarification, bigint[], name) is
 'Interpretations of runs, without asking who may see them; of the documents, what the requester may read now.';
 
-create or replace function pgclarify_private.run_outcomes(run_ids bigint[])
+create or replace function pgclarify_private.rows(row_type pgclarify.run_outcome, run_ids bigint[], requester name)
 returns setof pgclarify.run_outcome
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -246,58 +238,13 @@ begin atomic
         run.cost_usd,
         run.stop_code,
         run.error_code
-    from unnest(run_outcomes.run_ids) with ordinality as asked (run_id, ordinal)
+    from unnest(rows.run_ids) with ordinality as asked (run_id, ordinal)
     inner join pgclarify.run on asked.run_id = run.run_id
     order by asked.ordinal;
 end;
 
-comment on function pgclarify_private.run_outcomes(bigint[]) is
-'How runs stand, in the order asked, without asking who may see them.';
-
-create or replace function pgclarify_private.current_clarifications(run_ids bigint[], requester name)
-returns setof pgclarify.clarification
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if pgclarify_private.is_out_of_sight(current_clarifications.run_ids) then
-        return query
-        select seen.*
-        from jsonb_populate_recordset(
-            null::pgclarify.clarification,
-            pgclarify_private.rows('clarification', current_clarifications.run_ids, current_clarifications.requester)
-        ) as seen;
-    else
-        return query
-        select seen.*
-        from pgclarify_private.clarifications(current_clarifications.run_ids, current_clarifications.requester) as seen;
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.current_clarifications(bigint[], name) is
-'Interpretations of runs that are over, also those that the snapshot of this transaction is too old to see.';
-
-create or replace function pgclarify_private.current_outcomes(run_ids bigint[])
-returns setof pgclarify.run_outcome
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if pgclarify_private.is_out_of_sight(current_outcomes.run_ids) then
-        return query
-        select seen.*
-        from jsonb_populate_recordset(
-            null::pgclarify.run_outcome, pgclarify_private.rows('run_outcome', current_outcomes.run_ids, null)
-        ) as seen;
-    else
-        return query select seen.* from pgclarify_private.run_outcomes(current_outcomes.run_ids) as seen;
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.current_outcomes(bigint[]) is
-'How runs stand, also those that the snapshot of this transaction is too old to see.';
+comment on function pgclarify_private.rows(pgclarify.run_outcome, bigint[], name) is
+'How runs stand, in the order asked, without asking who may see them: nothing in it depends on who the requester is.';
 
 create or replace function pgclarify_private.raise_unless_answered(
     run_outcome pgclarify.run_outcome, operation text default 'clarify'
@@ -393,7 +340,7 @@ begin
         mode() within group (order by outcome.stop_reason) filter (where outcome.stop_code = 'budget'),
         min(outcome.run_id)
     into v_partial, v_refusal, v_example
-    from pgclarify_private.current_outcomes(warn_of_partial.run_ids) as outcome
+    from pgclarify_private.current_rows(null::pgclarify.run_outcome, warn_of_partial.run_ids, null) as outcome
     where outcome.status = 'partial';
     if v_partial > 0 then
         raise warning '% of % questions are partial: %',
@@ -409,7 +356,7 @@ begin
         count(*) as runs, min(outcome.run_id) as example,
         mode() within group (order by known.meaning) as meaning, mode() within group (order by known.help) as help
     into v_unknown
-    from pgclarify_private.current_outcomes(warn_of_partial.run_ids) as outcome
+    from pgclarify_private.current_rows(null::pgclarify.run_outcome, warn_of_partial.run_ids, null) as outcome
     inner join pgclarify_private.stop_codes() as known using (stop_code)
     where
         outcome.status = 'succeeded'

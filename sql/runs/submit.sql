@@ -1,56 +1,4 @@
--- Submitting, and coming back for the answer: for whoever would rather not wait.
-
-create or replace function pgclarify_private.submit_runs(
-    caller pgclarify_private.caller, operation text, questions text[], corpus text, settings jsonb
-)
-returns bigint[]
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_requester name := pgclarify_private.verify_caller(submit_runs.caller);
-    v_roles name[] := pgclarify_private.roles_of(v_requester);
-    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(v_roles, submit_runs.corpus);
-    v_reuses constant boolean := pgclarify_private.reuses_runs();
-    v_answered jsonb;
-    v_new text[];
-    v_entered bigint[] := '{}';
-begin
-    select coalesce(jsonb_object_agg(answered.question, answered.run_id), '{}') into v_answered
-    from pgclarify_private.find_answered(
-        v_corpus.corpus_id,
-        submit_runs.operation,
-        array(select distinct asked from unnest(submit_runs.questions) as asked),
-        submit_runs.settings,
-        v_requester,
-        v_roles
-    ) as answered
-    where v_reuses;
-    perform pgclarify_private.note_served(v_answered);
-    v_new := array(
-        select given.question
-        from unnest(submit_runs.questions) with ordinality as given (question, ordinal)
-        where not v_answered ? given.question
-        group by given.question
-        order by min(given.ordinal)
-    );
-    if cardinality(v_new) > 0 then
-        v_entered := pgclarify_private.enter_runs(
-            v_requester, v_roles, submit_runs.operation, v_corpus.corpus_id, v_new, submit_runs.settings, null, null
-        );
-    end if;
-    return array(
-        select coalesce((v_answered ->> given.question)::bigint, entered.run_id)
-        from unnest(submit_runs.questions) with ordinality as given (question, ordinal)
-        left join unnest(v_new, v_entered) as entered (question, run_id) on entered.question = given.question
-        order by given.ordinal
-    );
-end
-$$;
-
-comment on function pgclarify_private.submit_runs(pgclarify_private.caller, text, text[], text, jsonb) is
-'Enter runs without waiting: the run of each question, in order. Answers still good are reused unless pgclarify.reuse_runs is '
-'off, equal questions asked once.';
+-- Submitting, and coming back for the answer.
 
 create or replace function pgclarify_private.submit_many(
     caller pgclarify_private.caller, questions text[], corpus text, top_k integer, options jsonb
@@ -59,13 +7,16 @@ returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_requester constant name := pgclarify_private.verify_caller(submit_many.caller);
+    v_questions constant text[] := pgclarify_private.check_questions(submit_many.questions);
 begin
-    return pgclarify_private.submit_runs(
+    return pgclarify_private.submit(
         submit_many.caller,
-        'clarify',
-        pgclarify_private.check_questions(submit_many.questions),
-        submit_many.corpus,
-        pgclarify_private.clarify_settings(submit_many.top_k, submit_many.options)
+        pgclarify_private.prepare_clarify(
+            submit_many.caller, v_questions[1], submit_many.corpus, submit_many.top_k, submit_many.options
+        ),
+        v_questions
     );
 end
 $$;
@@ -163,7 +114,8 @@ begin
                 hint = 'Commit first, then wait.';
     end if;
     perform pgclarify_private.await(wait.run_ids, v_deadline);
-    return query select seen.* from pgclarify_private.current_outcomes(wait.run_ids) as seen;
+    return query
+    select seen.* from pgclarify_private.current_rows(null::pgclarify.run_outcome, wait.run_ids, null) as seen;
 end
 $$;
 
@@ -172,50 +124,31 @@ grant execute on function pgclarify_private.wait(pgclarify_private.caller, bigin
 
 create or replace function pgclarify.wait(run_ids bigint[], timeout interval default '60s')
 returns setof pgclarify.run_outcome
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral pgclarify_private.wait(caller, wait.run_ids, wait.timeout) as seen;
-end
-$$;
+end;
 
 comment on function pgclarify.wait(bigint[], interval) is
 'Wait until the runs are over or the timeout has passed, and say how each stands: interpretations = 0 means that the corpus '
 'answers none. run_ids: from submit, committed. timeout: null means without end. Cancelling the call leaves the runs alone.';
 grant execute on function pgclarify.wait(bigint[], interval) to pgclarify_user;
 
-create or replace function pgclarify_private.result(caller pgclarify_private.caller, run_id bigint)
-returns setof pgclarify.clarification
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_run pgclarify.run := pgclarify_private.answered_run(result.caller, result.run_id, '{clarify,consolidate}');
-begin
-    return query select seen.* from pgclarify_private.clarifications(array[v_run.run_id], (result.caller).name) as seen;
-end
-$$;
-
-comment on function pgclarify_private.result(pgclarify_private.caller, bigint) is 'See result.';
-grant execute on function pgclarify_private.result(pgclarify_private.caller, bigint) to pgclarify_reader;
-
 create or replace function pgclarify.result(run_id bigint)
 returns setof pgclarify.clarification
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 5
-as $$
-begin
-    return query
+begin atomic
     select seen.*
     from pgclarify_private.caller
-    cross join lateral pgclarify_private.result(caller, result.run_id) as seen;
-end
-$$;
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.clarification, pgclarify_private.result_rows(caller, result.run_id, 'clarification')
+    ) as seen;
+end;
 
 comment on function pgclarify.result(bigint) is
 'The readings that a run found; no row if the corpus answers none. Error 55000 if it is not over, PC003 if it failed or was '

@@ -267,6 +267,9 @@ def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
         "eval_run_id": "1",
         "cases": "'[]'",
         "metrics": "'[]'",
+        "operation": "'clarify'",
+        "arguments": """'{"question": "cars", "timeout": "0.1s"}'""",
+        "row_type": "'clarification'",
     }
     functions = connection.execute("""
         select p.proname, p.proargnames[2:p.pronargs]

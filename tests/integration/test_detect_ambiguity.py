@@ -224,9 +224,13 @@ def test_nobody_sees_it_but_who_asked(service: Service, asker: Connection, make_
     with closing(service.connect(make_role("pgclarify_user"))) as other:
         for table in ("ambiguity_detection", "detection", "run_summary"):
             assert rows(other, f"select from pgclarify.{table} where run_id = %s", run_id) == []
-        for function in ("ambiguities", "question_ambiguities", "current_ambiguities"):
-            forbidden = f"select pgclarify_private.{function}(array[{run_id}::bigint], '{service.asker}')"
-            assert state_of(other, forbidden) == FORBIDDEN
+        for row_type in ("ambiguity", "question_ambiguity"):
+            for function in ("rows", "current_rows"):
+                forbidden = (
+                    f"select pgclarify_private.{function}(null::pgclarify.{row_type}, array[{run_id}::bigint],"
+                    f" '{service.asker}')"
+                )
+                assert state_of(other, forbidden) == FORBIDDEN
 
 
 def test_a_worker_without_a_language_model_does_it_too(database: str, connection: Connection, run_worker: Any) -> None:

@@ -26,8 +26,7 @@ PAYLOADS = {
     """,
     "loopback_cancel": "[1]",
     "loopback_unfinished": "[1]",
-    "loopback_rows": '{"kind": "run_outcome", "run_ids": [1], "requester": "postgres"}',
-    "loopback_turns": "1",
+    "loopback_rows": '{"row_type": "run_outcome", "ids": [1], "requester": "postgres"}',
 }
 
 

@@ -127,7 +127,6 @@ def test_the_loopback_may_execute_its_own_functions_and_read_nothing(connection:
         "pgclarify_private.loopback_unfinished(jsonb,bytea)",
         "pgclarify_private.loopback_is_served(jsonb,bytea)",
         "pgclarify_private.loopback_rows(jsonb,bytea)",
-        "pgclarify_private.loopback_turns(jsonb,bytea)",
     }
     assert readable(connection, "pgclarify_loopback") == set()
 
@@ -220,10 +219,16 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify_private.edges(pgclarify_private.caller,bigint)",
         "pgclarify.explain(bigint,jsonb)",
         "pgclarify_private.explain(pgclarify_private.caller,bigint,jsonb)",
+        "pgclarify.ambiguity(bigint)",
+        "pgclarify.answers(bigint)",
+        "pgclarify.estimation(bigint)",
         "pgclarify.investigation(bigint)",
-        "pgclarify_private.investigation(pgclarify_private.caller,bigint)",
+        "pgclarify.proposed_questions(bigint)",
+        "pgclarify.question_ambiguities(bigint)",
         "pgclarify.result(bigint)",
-        "pgclarify_private.result(pgclarify_private.caller,bigint)",
+        "pgclarify.rewritten_question(bigint)",
+        "pgclarify.search_results(bigint)",
+        "pgclarify_private.result_rows(pgclarify_private.caller,bigint,text)",
         "pgclarify_private.verdict_tokens(pgclarify_private.caller,bigint)",
     }
     assert readable(connection, reader) == {
@@ -357,6 +362,7 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
         "search",
         "set_budget",
         "set_embedding_model",
+        "start",
         "submit",
         "submit_investigation",
         "submit_many",

@@ -166,8 +166,11 @@ def test_nobody_sees_it_but_who_asked(service: Service, asker: Connection, make_
     run_id = rewrite(asker, "Where was she born?")["run_id"]
     with closing(service.connect(make_role("pgclarify_user"))) as other:
         assert rows(other, "select from pgclarify.rewriting where run_id = %s", run_id) == []
-        for function in ("rewritten_questions", "current_rewritten_questions"):
-            forbidden = f"select pgclarify_private.{function}(array[{run_id}::bigint], '{service.asker}')"
+        for function in ("rows", "current_rows"):
+            forbidden = (
+                f"select pgclarify_private.{function}(null::pgclarify.rewritten_question, array[{run_id}::bigint],"
+                f" '{service.asker}')"
+            )
             assert state_of(other, forbidden) == FORBIDDEN
 
 

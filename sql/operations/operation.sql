@@ -1,0 +1,71 @@
+-- Operations: what can be asked, as data. What belongs to one operation alone is in its own file.
+
+create or replace function pgclarify_private.operations()
+returns table (operation text, row_type text, result_function text, needs_language_model boolean)
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select known.*
+    from (
+        values
+        ('clarify', 'clarification', 'result', false),
+        ('consolidate', 'clarification', 'result', false),
+        ('search', 'search_result', 'search_results', false),
+        ('investigate', 'investigation', 'investigation', true),
+        ('detect_ambiguity', 'ambiguity', 'ambiguity', false),
+        ('detect_ambiguity_many', 'question_ambiguity', 'question_ambiguities', false),
+        ('rewrite', 'rewritten_question', 'rewritten_question', true),
+        ('clarifying_questions', 'proposed_question', 'proposed_questions', true),
+        ('reply', 'rewritten_question', 'rewritten_question', true),
+        ('list_answers', 'answer', 'answers', true),
+        -- It asks no model, and says what the model of its worker would take.
+        ('estimate', 'estimation', 'estimation', true)
+    ) as known (operation, row_type, result_function, needs_language_model);
+end;
+
+comment on function pgclarify_private.operations() is
+'The operations. A run of each has rows of row_type, a composite type of schema pgclarify; function rows of that type finds '
+'them, and the public result_function returns them. prepare_<operation> says which arguments an operation takes, and checks '
+'them. needs_language_model: whether a worker that has one is preferred, whatever the settings are.';
+
+create or replace function pgclarify_private.needs_language_model(run pgclarify.run)
+returns boolean
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select known.needs_language_model or coalesce((needs_language_model.run).settings ->> 'reranker' = 'model', false)
+    from pgclarify_private.operations() as known
+    where known.operation = (needs_language_model.run).operation;
+end;
+
+comment on function pgclarify_private.needs_language_model(pgclarify.run) is
+'Whether a run is left to a worker that has a language model, if one is running.';
+
+create or replace function pgclarify_private.new_run(
+    operation text,
+    corpus_id bigint,
+    question text,
+    settings jsonb,
+    history jsonb default '[]',
+    parent_run_id bigint default null
+)
+returns pgclarify.run
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run;
+begin
+    v_run.operation := new_run.operation;
+    v_run.corpus_id := new_run.corpus_id;
+    v_run.question := new_run.question;
+    v_run.settings := new_run.settings;
+    v_run.history := new_run.history;
+    v_run.parent_run_id := new_run.parent_run_id;
+    return v_run;
+end
+$$;
+
+comment on function pgclarify_private.new_run(text, bigint, text, jsonb, jsonb, bigint) is
+'A run that is asked for and not entered yet: what ask and submit take. settings: they may hold the option timeout, which is '
+'no setting of a run.';

@@ -1,0 +1,262 @@
+-- Every operation can be waited for, and every one can be started without waiting. Both ways take the same arguments, by name.
+
+create or replace function pgclarify_private.parameters(operation text)
+returns table (name text, type text, is_required boolean, ordinal bigint)
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        parameter.name, pg_catalog.format_type(parameter.type, null),
+        parameter.ordinal <= prepare.pronargs - prepare.pronargdefaults, parameter.ordinal
+    from pg_catalog.pg_proc as prepare
+    cross join lateral unnest(prepare.proargnames, prepare.proargtypes::oid[]) with ordinality
+        as parameter (name, type, ordinal)
+    where prepare.pronamespace = 'pgclarify_private'::regnamespace
+        and prepare.proname = 'prepare_' || parameters.operation
+        -- The first one is who asks.
+        and parameter.ordinal > 1;
+end;
+
+comment on function pgclarify_private.parameters(text) is
+'The arguments that an operation takes without waiting: those of its function prepare_<operation>.';
+
+create or replace function pgclarify_private.check_argument(name text, type text, given jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_kind constant text := jsonb_typeof(check_argument.given);
+    v_wanted text;
+begin
+    if v_kind = 'null' then
+        return check_argument.given;
+    end if;
+    case check_argument.type
+        when 'text' then
+            v_wanted := case when v_kind <> 'string' then 'a JSON string' end;
+        when 'jsonb' then
+            v_wanted := case when v_kind <> 'object' then 'a JSON object' end;
+        when 'text[]' then
+            if v_kind <> 'array' or exists (
+                select from jsonb_array_elements(check_argument.given) as element (value)
+                where jsonb_typeof(element.value) not in ('string', 'null')
+            ) then
+                v_wanted := 'a JSON array of strings';
+            end if;
+        else
+            if v_kind = 'number'
+                and trunc(check_argument.given::numeric) = check_argument.given::numeric
+                and abs(check_argument.given::numeric)
+                    <= (case check_argument.type when 'integer' then 2147483647 else 9223372036854775807 end) then
+                -- 20.0 is the same number as 20.
+                return to_jsonb(trunc(check_argument.given::numeric));
+            end if;
+            v_wanted := 'a whole number';
+    end case;
+    if v_wanted is not null then
+        raise exception 'argument "%" has a wrong value', check_argument.name
+            using errcode = 'invalid_parameter_value',
+                detail = format('It is %s.', pgclarify_private.shown(check_argument.given::text)),
+                hint = format('Pass %s.', v_wanted);
+    end if;
+    return check_argument.given;
+end
+$$;
+
+comment on function pgclarify_private.check_argument(text, text, jsonb) is
+'One argument of an operation, in JSON, as its type is cast from; or error 22023.';
+
+create or replace function pgclarify_private.check_arguments(operation text, arguments jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_arguments jsonb := '{}';
+    v_known record;
+    v_wrong text;
+    v_near text;
+begin
+    if not exists (
+        select from pgclarify_private.operations() as known where known.operation = check_arguments.operation
+    ) then
+        raise exception 'unknown operation "%"', coalesce(pgclarify_private.shown(check_arguments.operation), 'null')
+            using errcode = 'invalid_parameter_value',
+                detail = (
+                    select format('The operations are: %s.', string_agg(known.operation, ', ' order by known.operation))
+                    from pgclarify_private.operations() as known
+                ),
+                hint = 'Name the function that waits for it: pgclarify.start(''clarify'', ''{"question": "rental cars"}'').';
+    end if;
+    if jsonb_typeof(check_arguments.arguments) is distinct from 'object' then
+        raise exception 'arguments must be a JSON object'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It is %s.', coalesce('a JSON ' || jsonb_typeof(check_arguments.arguments), 'null')),
+                hint = 'Pass them by name: ''{"question": "rental cars"}''.';
+    end if;
+    select given.name into v_wrong
+    from jsonb_object_keys(check_arguments.arguments) as given (name)
+    where given.name not in (
+        select known.name from pgclarify_private.parameters(check_arguments.operation) as known
+    )
+    order by given.name
+    limit 1;
+    if found then
+        select likest.name into v_near
+        from (
+            select known.name, pgclarify_private.likeness(known.name, left(v_wrong, 200)) as likeness
+            from pgclarify_private.parameters(check_arguments.operation) as known
+        ) as likest
+        where likest.likeness >= 0.4
+        order by likest.likeness desc, likest.name
+        limit 1;
+        raise exception '% has no argument "%"', check_arguments.operation, pgclarify_private.shown(v_wrong)
+            using errcode = 'invalid_parameter_value',
+                detail = (
+                    select format('Its arguments are: %s.', string_agg(known.name, ', ' order by known.ordinal))
+                    from pgclarify_private.parameters(check_arguments.operation) as known
+                ),
+                hint = case
+                    when v_near is null then 'An option goes into "options": {"options": {"search": "dense"}}.'
+                    else format('Did you mean "%s"?', v_near)
+                end;
+    end if;
+    for v_known in select known.* from pgclarify_private.parameters(check_arguments.operation) as known loop
+        if check_arguments.arguments ? v_known.name then
+            v_arguments := v_arguments || jsonb_build_object(
+                v_known.name,
+                pgclarify_private.check_argument(v_known.name, v_known.type, check_arguments.arguments -> v_known.name)
+            );
+        elsif v_known.is_required then
+            raise exception '% needs argument "%"', check_arguments.operation, v_known.name
+                using errcode = 'invalid_parameter_value', hint = format('Pass ''{"%s": …}''.', v_known.name);
+        end if;
+    end loop;
+    return v_arguments;
+end
+$$;
+
+comment on function pgclarify_private.check_arguments(text, jsonb) is
+'Arguments of an operation, or error 22023 that lists the right ones.';
+
+create or replace function pgclarify_private.prepare(
+    caller pgclarify_private.caller, operation text, arguments jsonb
+)
+returns pgclarify.run
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_arguments constant jsonb := pgclarify_private.check_arguments(prepare.operation, prepare.arguments);
+    v_statement text;
+    v_run pgclarify.run;
+begin
+    select
+        format(
+            'select prepared.* from jsonb_to_record($2) as given (%s)'
+            ' cross join pgclarify_private.%I(caller => $1%s) as prepared',
+            string_agg(format('%I %s', known.name, known.type), ', '),
+            'prepare_' || prepare.operation,
+            -- Those that are not given have the defaults of the function.
+            string_agg(format(', %1$I => given.%1$I', known.name), '') filter (where v_arguments ? known.name)
+        )
+    into v_statement
+    from pgclarify_private.parameters(prepare.operation) as known;
+    execute v_statement into v_run using prepare.caller, v_arguments;
+    return v_run;
+end
+$$;
+
+comment on function pgclarify_private.prepare(pgclarify_private.caller, text, jsonb) is
+'The run that an operation is to make of arguments, by prepare_<operation>; or error 22023, and those of that function.';
+
+create or replace function pgclarify_private.answer(
+    caller pgclarify_private.caller, operation text, arguments jsonb
+)
+returns jsonb
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_requester constant name := pgclarify_private.verify_caller(answer.caller);
+    v_run constant pgclarify.run := pgclarify_private.prepare(answer.caller, answer.operation, answer.arguments - 'timeout');
+    -- An argument where it may be null, which is without end; an option elsewhere.
+    v_timeout constant interval := case
+        when answer.arguments ? 'timeout' then (answer.arguments ->> 'timeout')::interval
+        else pgclarify_private.timeout(v_run.settings ->> 'timeout')
+    end;
+    v_run_ids bigint[];
+    v_row_type text;
+begin
+    v_run_ids := pgclarify_private.ask_one(answer.caller, v_run, v_timeout);
+    select known.row_type into v_row_type
+    from pgclarify_private.operations() as known
+    where known.operation = answer.operation;
+    return case
+        when pgclarify_private.is_out_of_sight(v_run_ids)
+            then pgclarify_private.remote_rows(v_row_type, v_run_ids, v_requester)
+        else pgclarify_private.rows_in_json(v_row_type, v_run_ids, v_requester)
+    end;
+end
+$$;
+
+comment on function pgclarify_private.answer(pgclarify_private.caller, text, jsonb) is
+'Ask, wait, and return the rows of the operation''s type as a JSON array; null if there are none. arguments: those of the '
+'public function, by name.';
+grant execute on function pgclarify_private.answer(pgclarify_private.caller, text, jsonb) to pgclarify_user;
+
+create or replace function pgclarify_private.check_does_not_wait(options jsonb)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if jsonb_typeof(check_does_not_wait.options) = 'object' and check_does_not_wait.options ? 'timeout' then
+        raise exception 'what is started without waiting has no timeout'
+            using errcode = 'invalid_parameter_value',
+                hint = 'Leave it out, and pass it to pgclarify.wait.';
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.check_does_not_wait(jsonb) is
+'Error 22023 if options, or arguments, have a timeout.';
+
+create or replace function pgclarify_private.start(
+    caller pgclarify_private.caller, operation text, arguments jsonb
+)
+returns bigint
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run;
+begin
+    perform pgclarify_private.verify_caller(start.caller);
+    perform pgclarify_private.check_does_not_wait(start.arguments);
+    perform pgclarify_private.check_does_not_wait(start.arguments -> 'options');
+    v_run := pgclarify_private.prepare(start.caller, start.operation, start.arguments);
+    return (pgclarify_private.submit(start.caller, v_run, array[v_run.question]))[1];
+end
+$$;
+
+comment on function pgclarify_private.start(pgclarify_private.caller, text, jsonb) is 'See start.';
+grant execute on function pgclarify_private.start(pgclarify_private.caller, text, jsonb) to pgclarify_user;
+
+create or replace function pgclarify.start(operation text, arguments jsonb default '{}')
+returns bigint
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify_private.start(caller, start.operation, start.arguments) from pgclarify_private.caller;
+end;
+
+comment on function pgclarify.start(text, jsonb) is
+'Start an operation and come back for its rows: the run id, for wait, cancel and the function that reads rows of its type. '
+'It is part of this transaction: a worker sees it once it commits. operation: clarify, consolidate, search, investigate, '
+'detect_ambiguity, detect_ambiguity_many (up to 500 questions), rewrite, clarifying_questions, reply, list_answers or '
+'estimate. arguments: object of the parameters of the function of that name, but for the timeout, which is for wait. Read '
+'with: result (clarify, consolidate), search_results, investigation, ambiguity, question_ambiguities, rewritten_question '
+'(rewrite, reply), proposed_questions (clarifying_questions), answers (list_answers), estimation.';
+grant execute on function pgclarify.start(text, jsonb) to pgclarify_user;

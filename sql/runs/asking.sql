@@ -1,0 +1,232 @@
+-- Asking: a run that is served again where it may be, and entered otherwise; waited for, or not.
+
+create or replace function pgclarify_private.serve_again(
+    run pgclarify.run, questions text[], requester name, roles name[]
+)
+returns jsonb
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_answered jsonb := '{}';
+begin
+    -- Those that go on from another run are always carried out.
+    if pgclarify_private.reuses_runs() and (serve_again.run).parent_run_id is null then
+        select coalesce(jsonb_object_agg(answered.question, answered.run_id), '{}') into v_answered
+        from pgclarify_private.find_answered(
+            (serve_again.run).corpus_id,
+            (serve_again.run).operation,
+            serve_again.questions,
+            pgclarify_private.settings_of(serve_again.run),
+            serve_again.requester,
+            serve_again.roles
+        ) as answered;
+        perform pgclarify_private.note_served(v_answered);
+    end if;
+    return v_answered;
+end
+$$;
+
+comment on function pgclarify_private.serve_again(pgclarify.run, text[], name, name[]) is
+'Runs that have answered and serve these questions again, noted as served: object of questions, each with its run. questions: '
+'each once. None if pgclarify.reuse_runs is off.';
+
+create or replace function pgclarify_private.settings_of(run pgclarify.run)
+returns jsonb
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify_private.with_history((settings_of.run).settings - 'timeout', (settings_of.run).history);
+end;
+
+comment on function pgclarify_private.settings_of(pgclarify.run) is
+'Settings of a new run as enter_runs takes them: with what was said before, and without the timeout.';
+
+create or replace function pgclarify_private.once_each(questions text[])
+returns text[]
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        array(
+            select given.question
+            from unnest(once_each.questions) with ordinality as given (question, ordinal)
+            group by given.question
+            order by min(given.ordinal)
+        );
+end;
+
+comment on function pgclarify_private.once_each(text[]) is 'Equal questions once, in the order in which they first come.';
+
+create or replace function pgclarify_private.not_served(questions text[], answered jsonb)
+returns text[]
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        array(
+            select given.question
+            from unnest(not_served.questions) with ordinality as given (question, ordinal)
+            where not not_served.answered ? given.question
+            order by given.ordinal
+        );
+end;
+
+comment on function pgclarify_private.not_served(text[], jsonb) is 'Questions that no run serves again, in order.';
+
+create or replace function pgclarify_private.runs_of(
+    questions text[], answered jsonb, entered_questions text[], run_ids bigint[]
+)
+returns bigint[]
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        array(
+            select coalesce((runs_of.answered ->> given.question)::bigint, entered.run_id)
+            from unnest(runs_of.questions) with ordinality as given (question, ordinal)
+            left join unnest(runs_of.entered_questions, runs_of.run_ids) as entered (question, run_id)
+                on entered.question = given.question
+            order by given.ordinal
+        );
+end;
+
+comment on function pgclarify_private.runs_of(text[], jsonb, text[], bigint[]) is
+'The run of each question, in order: one that serves it again, or one that was entered for it.';
+
+create or replace function pgclarify_private.submit(caller pgclarify_private.caller, run pgclarify.run, questions text[])
+returns bigint[]
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_requester constant name := pgclarify_private.verify_caller(submit.caller);
+    v_roles constant name[] := pgclarify_private.roles_of(v_requester);
+    v_distinct constant text[] := pgclarify_private.once_each(submit.questions);
+    v_answered constant jsonb := pgclarify_private.serve_again(submit.run, v_distinct, v_requester, v_roles);
+    v_new constant text[] := pgclarify_private.not_served(v_distinct, v_answered);
+    v_entered bigint[] := '{}';
+begin
+    if cardinality(v_new) > 0 then
+        v_entered := pgclarify_private.enter_runs(
+            v_requester, v_roles, (submit.run).operation, (submit.run).corpus_id, v_new,
+            pgclarify_private.settings_of(submit.run), (submit.run).parent_run_id, null
+        );
+    end if;
+    return pgclarify_private.runs_of(submit.questions, v_answered, v_new, v_entered);
+end
+$$;
+
+comment on function pgclarify_private.submit(pgclarify_private.caller, pgclarify.run, text[]) is
+'Enter a new run for each question without waiting: the run of each, in order. Answers still good are reused unless '
+'pgclarify.reuse_runs is off, equal questions asked once.';
+
+create or replace function pgclarify_private.ask(
+    caller pgclarify_private.caller, run pgclarify.run, questions text[], timeout interval
+)
+returns bigint[]
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_requester constant name := pgclarify_private.verify_caller(ask.caller);
+    v_roles constant name[] := pgclarify_private.roles_of(v_requester);
+    v_deadline constant timestamptz := pgclarify_private.deadline(ask.timeout);
+    v_call_id constant uuid := gen_random_uuid();
+    v_distinct constant text[] := pgclarify_private.once_each(ask.questions);
+    v_answered constant jsonb := pgclarify_private.serve_again(ask.run, v_distinct, v_requester, v_roles);
+    v_new constant text[] := pgclarify_private.not_served(v_distinct, v_answered);
+    v_payload jsonb;
+    v_answer jsonb;
+    v_entered bigint[] := '{}';
+    v_state text;
+    v_message text;
+    v_detail text;
+    v_hint text;
+    v_table text;
+    v_column text;
+    v_values text;
+    v_unfinished bigint[];
+begin
+    if cardinality(v_new) > 0 then
+        v_payload := jsonb_build_object(
+            'call_id', v_call_id,
+            'requester', v_requester,
+            'requester_oid', pgclarify_private.role_oid(v_requester)::text,
+            'operation', (ask.run).operation,
+            'corpus_id', (ask.run).corpus_id,
+            'corpus', (select corpus.name from pgclarify.corpus where corpus.corpus_id = (ask.run).corpus_id),
+            'questions', v_new,
+            'settings', pgclarify_private.settings_of(ask.run),
+            'parent_run_id', (ask.run).parent_run_id,
+            'is_counted', pgclarify_private.counts_questions()
+        );
+        begin
+            -- In steps: an error shows the statement that it comes from.
+            v_answer := pgclarify_private.loopback_call('loopback_enter', v_payload);
+            v_entered := array(
+                select entered.value::bigint
+                from jsonb_array_elements_text(v_answer) with ordinality as entered (value, ordinal)
+                order by entered.ordinal
+            );
+            v_unfinished := pgclarify_private.await(v_entered, v_deadline);
+        exception
+            -- Nothing was entered, or it goes on when a worker comes back.
+            when sqlstate 'PC001' or sqlstate 'PC004' or sqlstate 'PC005' then
+                get stacked diagnostics
+                    v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
+                    v_hint = pg_exception_hint, v_table = table_name, v_column = column_name, v_values = pg_datatype_name;
+                -- Anew: the way through the loopback tells the reader nothing.
+                raise exception
+                    using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint, table = v_table,
+                        column = v_column, datatype = v_values;
+            when query_canceled or others then
+                -- Nobody waits any more, so nobody need pay any more. By the call's own id: it may not have come to know
+                -- those of its runs.
+                begin
+                    perform pgclarify_private.loopback_call('loopback_cancel', jsonb_build_object('call_id', v_call_id));
+                exception
+                    when query_canceled or others then
+                        null;
+                end;
+                raise;
+        end;
+        if cardinality(v_unfinished) > 0 then
+            raise exception 'the answer did not come within %', ask.timeout
+                using errcode = 'PC002',
+                    table = 'run', column = 'run_id', datatype = array_to_string(v_unfinished, ','),
+                    detail = format('%s.', pgclarify_private.list_runs(v_unfinished)),
+                    hint = format(
+                        'Wait with: select * from pgclarify.wait(array[%s]). ',
+                        array_to_string(v_unfinished[:100], ', ')
+                    ) || pgclarify_private.reading_hint((ask.run).operation, v_unfinished[1]);
+        end if;
+    end if;
+    return pgclarify_private.runs_of(ask.questions, v_answered, v_new, v_entered);
+end
+$$;
+
+comment on function pgclarify_private.ask(pgclarify_private.caller, pgclarify.run, text[], interval) is
+'Enter a new run for each question and wait: the run of each, in order. Answers still good are reused unless '
+'pgclarify.reuse_runs is off, equal questions asked once. A cancelled call cancels its runs; after the timeout they go on, and '
+'error PC002 names them.';
+
+create or replace function pgclarify_private.ask_one(
+    caller pgclarify_private.caller, run pgclarify.run, timeout interval
+)
+returns bigint[]
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run_ids bigint[];
+begin
+    v_run_ids := pgclarify_private.ask(ask_one.caller, ask_one.run, array[(ask_one.run).question], ask_one.timeout);
+    perform pgclarify_private.raise_unless_answered(seen, (ask_one.run).operation)
+    from pgclarify_private.current_rows(null::pgclarify.run_outcome, v_run_ids, null) as seen;
+    return v_run_ids;
+end
+$$;
+
+comment on function pgclarify_private.ask_one(pgclarify_private.caller, pgclarify.run, interval) is
+'Ask what one new run is to answer, and wait: its run, or an error, or a warning, of raise_unless_answered.';
