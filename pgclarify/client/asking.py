@@ -323,6 +323,24 @@ def search(
     return [record(SearchResult, row) for row in rows]
 
 
+def search_results(session: Session, /, run_id: int) -> Script[list[SearchResult]]:
+    """Read what a search found.
+
+    Args:
+        run_id: From start, or any run of search that you may see.
+
+    Returns:
+        As search, as far as you may read the passages now.
+
+    Raises:
+        NotFound: If there is no such run, or none that you may see.
+        NotReady: If it is not over, or of another operation.
+        RunFailed: If it failed or was cancelled.
+    """
+    rows = yield Statement("client_search_results", {"run_id": run_id})
+    return [record(SearchResult, row) for row in rows]
+
+
 def closest_passages(session: Session, /, run_id: int, *, top_k: int = 5) -> Script[list[SearchResult]]:
     """Read which passages a run found, as its search ranks them: what comes closest, where no answer was found.
 

@@ -60,6 +60,24 @@ def clarifying_questions(
     return [read_proposed_question(row) for row in rows]
 
 
+def proposed_questions(session: Session, /, run_id: int) -> Script[list[ProposedQuestion]]:
+    """Read what clarifying_questions proposed.
+
+    Args:
+        run_id: From start, or any run of clarifying_questions that you may see.
+
+    Returns:
+        As clarifying_questions.
+
+    Raises:
+        NotFound: If there is no such run, or none that you may see.
+        NotReady: If it is not over, or of another operation.
+        RunFailed: If it failed or was cancelled.
+    """
+    rows = yield Statement("client_proposed_questions", {"run_id": run_id})
+    return [read_proposed_question(row) for row in rows]
+
+
 def choose(session: Session, /, run_id: int, ordinal: int) -> Script[ReformulatedQuestion]:
     """Choose one of the reformulations that clarifying_questions proposed with form="select". It costs no call.
 

@@ -129,6 +129,60 @@ def rewrite(
     return record(RewrittenQuestion, row)
 
 
+def ambiguity(session: Session, /, run_id: int) -> Script[Ambiguity]:
+    """Read what detect_ambiguity found.
+
+    Args:
+        run_id: From start, or any run of detect_ambiguity that you may see.
+
+    Returns:
+        As detect_ambiguity.
+
+    Raises:
+        NotFound: If there is no such run, or none that you may see.
+        NotReady: If it is not over, or of another operation.
+        RunFailed: If it failed or was cancelled.
+    """
+    (row,) = yield Statement("client_ambiguity", {"run_id": run_id})
+    return read_ambiguity(row)
+
+
+def question_ambiguities(session: Session, /, run_id: int) -> Script[list[QuestionAmbiguity]]:
+    """Read what detect_ambiguity_many found.
+
+    Args:
+        run_id: From start, or any run of detect_ambiguity_many that you may see.
+
+    Returns:
+        One record for each different question, in order.
+
+    Raises:
+        NotFound: If there is no such run, or none that you may see.
+        NotReady: If it is not over, or of another operation.
+        RunFailed: If it failed or was cancelled.
+    """
+    rows = yield Statement("client_question_ambiguities", {"run_id": run_id})
+    return [read_question_ambiguity(row) for row in rows]
+
+
+def rewritten_question(session: Session, /, run_id: int) -> Script[RewrittenQuestion]:
+    """Read what a question was rewritten to.
+
+    Args:
+        run_id: From start, or any run of rewrite, or reply, that you may see.
+
+    Returns:
+        As rewrite.
+
+    Raises:
+        NotFound: If there is no such run, or none that you may see.
+        NotReady: If it is not over, or of another operation.
+        RunFailed: If it failed or was cancelled.
+    """
+    (row,) = yield Statement("client_rewritten_question", {"run_id": run_id})
+    return record(RewrittenQuestion, row)
+
+
 def route(session: Session, /, run_id: int) -> Script[Route]:
     """Say which way the gate in front of clarify went, why, and what that spared.
 

@@ -1,4 +1,4 @@
-"""The script of estimate, and what it gives. Its docstring is that of the client's method."""
+"""Scripts about estimates, and what they give. The docstrings are those of the client's methods."""
 
 from __future__ import annotations
 
@@ -81,4 +81,22 @@ def estimate(
             "options": to_json(timed(options, timeout), "an option"),
         },
     )
+    return record(Estimate, row)
+
+
+def estimation(session: Session, /, run_id: int) -> Script[Estimate]:
+    """Read what estimate came to.
+
+    Args:
+        run_id: From start, or any run of estimate that you may see.
+
+    Returns:
+        As estimate.
+
+    Raises:
+        NotFound: If there is no such run, or none that you may see.
+        NotReady: If it is not over, or of another operation.
+        RunFailed: If it failed or was cancelled.
+    """
+    (row,) = yield Statement("client_estimation", {"run_id": run_id})
     return record(Estimate, row)

@@ -1,4 +1,4 @@
-"""The script of list_answers. Its docstring is that of the client's method."""
+"""Scripts about lists of answers. The docstrings are those of the client's methods."""
 
 from __future__ import annotations
 
@@ -38,4 +38,22 @@ def list_answers(
             "options": to_json(timed(options, timeout), "an option"),
         },
     )
+    return [read_listed_answer(row) for row in rows]
+
+
+def answers(session: Session, /, run_id: int) -> Script[list[ListedAnswer]]:
+    """Read which answers list_answers found.
+
+    Args:
+        run_id: From start, or any run of list_answers that you may see.
+
+    Returns:
+        As list_answers.
+
+    Raises:
+        NotFound: If there is no such run, or none that you may see.
+        NotReady: If it is not over, or of another operation.
+        RunFailed: If it failed or was cancelled.
+    """
+    rows = yield Statement("client_answers", {"run_id": run_id})
     return [read_listed_answer(row) for row in rows]

@@ -37,6 +37,10 @@ select
         options => %(options)s::jsonb
     ) as run_ids;
 
+-- name: client_start
+-- Start an operation, and come back for its rows.
+select pgclarify.start(operation => %(operation)s, arguments => %(arguments)s::jsonb) as run_id;
+
 -- name: client_wait
 -- Wait for runs.
 select run_id, status, error, interpretations, stop_reason, cost_usd, stop_code, error_code
@@ -223,6 +227,49 @@ left join pgclarify.investigation_step as step
     on run.run_id = step.run_id and step.ordinal <> all(%(seen)s::integer[])
 where run.run_id = %(run_id)s
 order by step.ordinal;
+
+-- name: client_search_results
+-- What a search found.
+select rank, passage_id, document_id, title, heading, content, score, origin
+from pgclarify.search_results(run_id => %(run_id)s)
+order by rank;
+
+-- name: client_ambiguity
+-- What detect_ambiguity found.
+select run_id, is_ambiguous, probability, kind, reasons
+from pgclarify.ambiguity(run_id => %(run_id)s);
+
+-- name: client_question_ambiguities
+-- What detect_ambiguity_many found.
+select question_ordinal, question, run_id, is_ambiguous, probability, kind, reasons, status
+from pgclarify.question_ambiguities(run_id => %(run_id)s)
+order by question_ordinal;
+
+-- name: client_rewritten_question
+-- What a question was rewritten to.
+select run_id, rewritten, was_ambiguous, reason
+from pgclarify.rewritten_question(run_id => %(run_id)s);
+
+-- name: client_proposed_questions
+-- What clarifying_questions proposed.
+select
+    run_id, ordinal, ambiguity_type, clarifying_question, reformulation, document_ids, reasoning, is_answerable,
+    citations
+from pgclarify.proposed_questions(run_id => %(run_id)s)
+order by ordinal;
+
+-- name: client_answers
+-- Which answers list_answers found.
+select run_id, ordinal, answer, variants, document_ids, citations
+from pgclarify.answers(run_id => %(run_id)s)
+order by ordinal;
+
+-- name: client_estimation
+-- What estimate came to.
+select
+    run_id, questions, distinct_questions, answered, sampled, calls, calls_at_most, reused_calls, prompt_tokens,
+    completion_tokens, cost_usd, model
+from pgclarify.estimation(run_id => %(run_id)s);
 
 -- name: client_cancel
 -- Cancel a run.
