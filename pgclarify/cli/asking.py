@@ -127,14 +127,12 @@ def clarify(
     """
     import psycopg
 
-    asked: dict[str, object] = {
-        "question": question,
-        "corpus": corpus,
-        "top_k": top_k,
-        "options": json.dumps(options or {}),
-    }
+    asked = {"question": question, "corpus": corpus, "top_k": top_k}
+    given = options or {}
     try:
-        return [*connection.fetch(database, "cli_clarify", timeout=timeout, **asked)]
+        return [
+            *connection.fetch(database, "client_clarify", timeout=timeout, options=json.dumps(given), **asked),
+        ]
     except (psycopg.errors.InvalidDatetimeFormat, psycopg.errors.DatetimeFieldOverflow) as error:
         raise waiting.no_interval(timeout) from error
     except KeyboardInterrupt:
@@ -144,7 +142,7 @@ def clarify(
     except psycopg.Error as error:
         if error.sqlstate != _NO_LOOPBACK:
             raise
-    _, rows = _submit_and_wait(database, asked, timeout)
+    _, rows = _start_and_wait(database, {**asked, "options": given}, timeout)
     return rows
 
 
@@ -166,25 +164,20 @@ def clarify_through_gate(
     """
     # Before anything is asked for.
     waiting.read_seconds(database, timeout)
-    asked: dict[str, object] = {
-        "question": question,
-        "corpus": corpus,
-        "top_k": top_k,
-        "options": json.dumps(options),
-    }
+    asked = {"question": question, "corpus": corpus, "top_k": top_k, "options": options}
     # Where nothing was found, the rows do not name the run.
-    run_id, rows = _submit_and_wait(database, asked, timeout)
+    run_id, rows = _start_and_wait(database, asked, timeout)
     (route,) = connection.fetch(database, "client_get_route", run_id=run_id)
     return rows, route
 
 
-def _submit_and_wait(database: connection.Database, asked: dict[str, object], timeout: str) -> tuple[int, list[Row]]:
+def _start_and_wait(database: connection.Database, asked: Mapping[str, object], timeout: str) -> tuple[int, list[Row]]:
     """Ask without dblink, since no transaction of ours is open that the worker could not see into: run and readings."""
     if not connection.fetch(database, "client_list_workers"):
         raise NoWorker("no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker.")
-    run_id = submitted(database, "cli_submit", **asked)
+    run_id = started(database, "clarify", **asked)
     try:
-        (outcome,) = connection.fetch(database, "cli_wait", run_id=run_id, timeout=timeout)
+        (outcome,) = connection.fetch(database, "client_wait", run_ids=[run_id], timeout=timeout)
     except KeyboardInterrupt:
         cancel(database, run_id)
         raise
@@ -195,18 +188,18 @@ def _submit_and_wait(database: connection.Database, asked: dict[str, object], ti
             hint="Ask again with a longer --timeout, or see how it stands with: pgclarify status",
             run_ids=[run_id],
         )
-    return run_id, [*connection.fetch(database, "cli_result", run_id=run_id)]
+    return run_id, [*connection.fetch(database, "client_result", run_id=run_id)]
 
 
-def submitted(database: connection.Database, statement: str, /, **asked: object) -> int:
-    """Submit by a named statement; the run.
+def started(database: connection.Database, operation: str, /, **arguments: object) -> int:
+    """Start an operation; the run.
 
     If it is interrupted, there is no run, or it is cancelled: its number is known before it is committed.
     """
     run_id = None
     try:
         with database.transaction():
-            (run,) = connection.fetch(database, statement, **asked)
+            (run,) = connection.fetch(database, "client_start", operation=operation, arguments=json.dumps(arguments))
             run_id = int(run["run_id"])
     except KeyboardInterrupt:
         if run_id is not None:

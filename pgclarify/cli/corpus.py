@@ -93,13 +93,15 @@ def _add_first_batch(
     """Add documents to a corpus that may be missing. If none of them can be stored, it is still missing afterwards."""
     import psycopg
 
-    if connection.fetch(database, "cli_get_corpus", corpus=corpus):
+    if connection.fetch(database, "client_corpus_status", corpus=corpus):
         _add_batch(database, corpus, batch, report)
         return
     tried = 0
     # Only one transaction at a time can create a corpus, so this one ends with the first document.
     with database.transaction():
-        connection.fetch(database, "cli_create_corpus", corpus=corpus, embedding_model=settings.embedding_model)
+        connection.fetch(
+            database, "client_create_corpus", name=corpus, embedding_model=settings.embedding_model, options="{}"
+        )
         while not report.stored and tried < len(batch):
             _add_batch(database, corpus, [batch[tried]], report)
             tried += 1
@@ -201,7 +203,7 @@ def wait_until_searchable(database: connection.Database, corpus: str, progress: 
     total = done = 0
     last_worker = time.monotonic()
     while True:
-        (state,) = connection.fetch(database, "cli_get_corpus", corpus=corpus)
+        (state,) = connection.fetch(database, "client_corpus_status", corpus=corpus)
         pending, passages = int(state["pending"]), int(state["pending_passages"])
         # An estimate until each document has been cut; what has been done stays done.
         done = max(done, total - passages)

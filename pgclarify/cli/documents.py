@@ -137,7 +137,7 @@ def _find(database: connection.Database, corpus_name: str) -> Row:
     Raises:
         NotFound: If there is none of that name.
     """
-    rows = connection.fetch(database, "cli_get_corpus", corpus=corpus_name)
+    rows = connection.fetch(database, "client_corpus_status", corpus=corpus_name)
     if not rows:
         raise NotFound(
             f'corpus "{corpus_name}" does not exist', hint="List those that you may search: pgclarify corpora"

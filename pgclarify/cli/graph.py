@@ -48,7 +48,7 @@ def build(
             terminal.results().print(f"{queued['passages']:,} passages of {corpus_name} wait for a worker")
             return
         _wait_until_linked(database, corpus_name)
-        (state,) = connection.fetch(database, "cli_get_corpus", corpus=corpus_name)
+        (state,) = connection.fetch(database, "client_corpus_status", corpus=corpus_name)
     terminal.results().print(f"{state['linked']:,} of {state['passages']:,} passages of {corpus_name} linked")
 
 

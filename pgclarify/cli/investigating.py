@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -53,9 +52,7 @@ def investigate(
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         seconds = read_seconds(database, timeout)
-        run_id = asking.submitted(
-            database, "client_submit_investigation", question=question, corpus=corpus, options=json.dumps(options)
-        )
+        run_id = asking.started(database, "investigate", question=question, corpus=corpus, options=options)
         try:
             with terminal.notices().status("Taking the question apart") as status:
                 shown = 1

@@ -58,7 +58,7 @@ def check(database: connection.Database, corpus: str, names: Iterable[Name | Unr
         AlreadyExists: If it would replace a document from elsewhere.
     """
     plan = Plan()
-    is_new = not connection.fetch(database, "cli_get_corpus", corpus=corpus)
+    is_new = not connection.fetch(database, "client_corpus_status", corpus=corpus)
     clashes: list[_Clash] = []
     many = 0
     for page in _pages(_known(names, plan)):
@@ -81,7 +81,7 @@ def gone(database: connection.Database, corpus: str, whole: Sequence[str], plan:
         whole: What the origins of all documents of the sources begin with.
         plan: What the sources have now. None is gone if not all of them could be read.
     """
-    if not plan.is_complete or not connection.fetch(database, "cli_get_corpus", corpus=corpus):
+    if not plan.is_complete or not connection.fetch(database, "client_corpus_status", corpus=corpus):
         return []
     return [
         (row["document_id"], row["origin"])

@@ -35,18 +35,6 @@ order by name;
 -- Budgets of roles that there are not.
 select name, role_name from pgclarify.budget_status where not role_exists order by name;
 
--- name: cli_get_corpus
--- The counters of one corpus.
-select
-    corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error,
-    next_embedding_model, next_embedded, pending_passages
-from pgclarify.corpus_status
-where corpus = %(corpus)s;
-
--- name: cli_create_corpus
--- Make a corpus.
-select pgclarify.create_corpus(name => %(corpus)s, embedding_model => %(embedding_model)s);
-
 -- name: cli_check_load
 -- Under which ids files would be stored, and which ids documents from elsewhere have.
 select located.ordinal, located.document_id, located.is_taken, located.is_unnoted, located.taken_from, located.relation
@@ -111,19 +99,6 @@ inner join pgclarify.corpus on document.corpus_id = corpus.corpus_id
 where corpus.name = %(corpus)s and document.id > coalesce(%(after)s::text, '')
 order by document.id
 limit %(most)s;
-
--- name: cli_clarify
--- Ask, and wait for the readings.
-select
-    run_id, status, ordinal, interpretation, answer, support, cohesion, document_ids, citations
-from pgclarify.clarify(
-    question => %(question)s,
-    corpus => %(corpus)s,
-    top_k => %(top_k)s,
-    timeout => %(timeout)s::interval,
-    options => %(options)s::jsonb
-)
-order by ordinal;
 
 -- name: cli_find_run
 -- The caller's last run that asked this trimmed question by an operation: how it stands, and how much it looked at.
@@ -210,25 +185,6 @@ where
     and run_summary.run_id > (select max(newest.run_id) - 10000 from pgclarify.run_summary as newest)
 order by run_summary.run_id desc
 limit %(most)s;
-
--- name: cli_submit
--- Ask without waiting.
-select
-    pgclarify.submit(
-        question => %(question)s, corpus => %(corpus)s, top_k => %(top_k)s, options => %(options)s::jsonb
-    ) as run_id;
-
--- name: cli_wait
--- Wait for one run; how it stands.
-select run_id, status, error, interpretations
-from pgclarify.wait(array[%(run_id)s::bigint], timeout => %(timeout)s::interval);
-
--- name: cli_result
--- What a run found.
-select
-    run_id, status, ordinal, interpretation, answer, support, cohesion, document_ids, citations
-from pgclarify.result(%(run_id)s)
-order by ordinal;
 
 -- name: cli_read_interval
 -- How long an interval is.

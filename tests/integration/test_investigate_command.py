@@ -22,7 +22,7 @@ IS_WAITING = """
         exists (select from pgclarify.run)
         and not exists (
             select from pg_stat_activity
-            where datname = current_database() and pid <> pg_backend_pid() and query ~ 'submit_investigation'
+            where datname = current_database() and pid <> pg_backend_pid() and query ~ 'pgclarify.start'
         )
 """
 

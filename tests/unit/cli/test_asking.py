@@ -10,6 +10,8 @@ import pytest
 
 from pgclarify.cli import asking
 
+STATEMENT = {"operation": "investigate", "arguments": '{"question": "Who?"}'}
+
 
 class Database:
     """Stands for a connection whose user presses Ctrl-C once; it notes what was committed, and what it ran."""
@@ -40,14 +42,14 @@ class Database:
 def test_a_run_whose_commit_is_interrupted_is_cancelled(capsys: pytest.CaptureFixture[str]) -> None:
     database = Database("after the commit")
     with pytest.raises(KeyboardInterrupt):
-        asking.submitted(database, "client_submit_investigation", question="Who?")  # type: ignore[arg-type]
-    assert database.committed == [{"question": "Who?"}]
-    assert database.ran == [{"question": "Who?"}, {"run_id": 42}]
+        asking.started(database, "investigate", question="Who?")  # type: ignore[arg-type]
+    assert database.committed == [STATEMENT]
+    assert database.ran == [STATEMENT, {"run_id": 42}]
     assert "Cancelled run 42" in capsys.readouterr().err
 
 
 def test_a_run_whose_number_is_not_known_is_not_committed() -> None:
     database = Database("before the reply")
     with pytest.raises(KeyboardInterrupt):
-        asking.submitted(database, "client_submit_investigation", question="Who?")  # type: ignore[arg-type]
-    assert (database.committed, database.ran) == ([], [{"question": "Who?"}])
+        asking.started(database, "investigate", question="Who?")  # type: ignore[arg-type]
+    assert (database.committed, database.ran) == ([], [STATEMENT])
