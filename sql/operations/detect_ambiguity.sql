@@ -309,12 +309,16 @@ declare
     v_wave constant integer := pgclarify_private.questions_at_once();
     v_questions text[] := pgclarify_private.check_questions(detect_ambiguity_many.questions);
     v_total constant integer := cardinality(v_questions);
-    v_settings jsonb := pgclarify_private.detect_many_settings(detect_ambiguity_many.options);
+    v_settings constant jsonb := pgclarify_private.detect_many_settings(detect_ambiguity_many.options);
+    -- The question of each run is a chunk of them.
+    v_run constant pgclarify.run := pgclarify_private.new_run('detect_ambiguity_many', null, null, v_settings);
     v_timeout interval := case when v_settings ? 'timeout' then pgclarify_private.timeout(v_settings ->> 'timeout') end;
     v_deadline timestamptz := pgclarify_private.deadline(v_timeout);
     v_done integer := 0;
     v_asked text[];
     v_distinct text[];
+    v_chunks text[];
+    v_left interval;
     v_run_ids bigint[];
     v_first_run_id bigint;
     v_detail text;
@@ -327,19 +331,16 @@ begin
         end if;
         v_asked := v_questions[v_done + 1:v_done + v_wave];
         v_distinct := pgclarify_private.once_each(v_asked);
+        v_chunks := array(
+            select jsonb_agg(given.question order by given.ordinal)::text
+            from unnest(v_distinct) with ordinality as given (question, ordinal)
+            group by (given.ordinal - 1) / v_chunk
+            order by (given.ordinal - 1) / v_chunk
+        );
+        -- The first ones are entered however little time there is, and go on.
+        v_left := greatest(v_deadline - clock_timestamp(), interval '1 microsecond');
         begin
-            v_run_ids := pgclarify_private.ask(
-                detect_ambiguity_many.caller,
-                pgclarify_private.new_run('detect_ambiguity_many', null, null, v_settings),
-                array(
-                    select jsonb_agg(given.question order by given.ordinal)::text
-                    from unnest(v_distinct) with ordinality as given (question, ordinal)
-                    group by (given.ordinal - 1) / v_chunk
-                    order by (given.ordinal - 1) / v_chunk
-                ),
-                -- The first ones are entered however little time there is, and go on.
-                greatest(v_deadline - clock_timestamp(), interval '1 microsecond')
-            );
+            v_run_ids := pgclarify_private.ask(detect_ambiguity_many.caller, v_run, v_chunks, v_left);
         exception
             when sqlstate 'PC002' then
                 get stacked diagnostics
