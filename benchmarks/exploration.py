@@ -22,6 +22,7 @@ from pgclarify.database import ExplorationTables, Presence, Runs, RunTables, ope
 from pgclarify.model import Run
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
+from pgclarify.operations.retrieval.first_stage import ranked
 from pgclarify.protocols import ExplorationStore
 from tests.fakes.context import context_of
 
@@ -92,7 +93,9 @@ async def _ask(
         for (question, (searched, explored)), vector in zip(asked, vectors, strict=True):
             run = await _start(runs, searched)
             started = time.perf_counter()
-            await RunTables(runs, run).retrieve(run, question, vector)
+            tables = ExplorationTables(runs)
+            found = await tables.find_passages(run, question, vector, method="hybrid", depth=_TOP_K)
+            await tables.record_candidates(run, ranked(found))
             searching.append(time.perf_counter() - started)
             timed = _Timed(ExplorationTables(runs))
             run = await _start(runs, explored)

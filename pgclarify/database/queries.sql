@@ -285,12 +285,6 @@ select
     must_be_alone, attempt, operation, question, settings, corpus_id, embedding_model, dimensions, parent_run_id
 from pgclarify_private.start_run(%(run_id)s, %(worker_id)s, %(is_alone)s);
 
--- name: retrieve
--- Retrieve passages for a run, as its requester.
-select
-    rank, document_id, passage_id, title, heading, content, start_char, score, origin
-from pgclarify_private.retrieve(%(run_id)s, %(attempt)s, %(question)s, %(vector)s::halfvec, %(embedding_model)s);
-
 -- name: find_passages
 -- Search for a run, as its requester, without choosing candidates.
 select

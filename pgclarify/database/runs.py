@@ -17,13 +17,11 @@ from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing, RunLost, RunSuspected
 from pgclarify.model import (
-    Candidate,
     Claim,
     Completion,
     CompletionRequest,
     Interpretation,
     Outcome,
-    Passage,
     Run,
     RunStatus,
     Stage,
@@ -264,34 +262,6 @@ class RunTables(LedgerTables):
         """
         if not self._is_finished:
             await fetch(self._runs.pool, "settle_run", run_id=self._run_id)
-
-    async def retrieve(self, run: Run, query: str, vector: NDArray[np.float32] | None) -> list[Candidate]:
-        """See RunStore."""
-        rows = await fetch(
-            self._runs.pool,
-            "retrieve",
-            run_id=run.run_id,
-            attempt=run.attempt,
-            question=query,
-            vector=None if vector is None else vector_text(vector),
-            embedding_model=run.embedding_model,
-        )
-        return [
-            Candidate(
-                rank=row["rank"],
-                passage=Passage(
-                    document_id=row["document_id"],
-                    passage_id=row["passage_id"],
-                    content=row["content"],
-                    title=row["title"],
-                    heading=row["heading"],
-                    start_char=row["start_char"],
-                ),
-                score=row["score"],
-                origin=row["origin"],
-            )
-            for row in rows
-        ]
 
     async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
         """See RunStore."""

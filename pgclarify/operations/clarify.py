@@ -13,8 +13,7 @@ from pgclarify.operations.clarification.one_pass import OnePass
 from pgclarify.operations.clarification.relaxation import relax
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.verdicts import Judge
-from pgclarify.operations.retrieval.first_stage import FirstStage, keep
-from pgclarify.operations.search import retrieve
+from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.protocols import Embedder
 
 
@@ -55,17 +54,8 @@ async def _judged(context: RunContext, embedder: Embedder) -> list[tuple[Candida
             return [answered]
     if settings.get("retrieval") == "adaptive":
         return await GuidedExploration(context, first_stage, judge).carry_out()
-    candidates = await _first_candidates(context, embedder, first_stage, await relax(context))
+    candidates = await first_stage.choose(await relax(context))
     judged: list[tuple[Candidate, Verdict]] = []
     with context.trace.stage("judgement") as tally:
         await judge.judge(candidates, lambda *pair: judged.append(pair), tally=tally)
     return sorted(judged, key=lambda pair: pair[0].rank)
-
-
-async def _first_candidates(
-    context: RunContext, embedder: Embedder, first_stage: FirstStage, question: str
-) -> list[Candidate]:
-    """Choose passages by rank alone, and record them."""
-    if not first_stage.is_reranked:
-        return await retrieve(context, question, embedder)
-    return await keep(context, (await first_stage.rank(question))[: context.run.settings.get("budget")])

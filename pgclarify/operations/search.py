@@ -1,9 +1,8 @@
-"""Retrieval without judgement: what `search` does, and what other jobs start with."""
+"""Retrieval without judgement."""
 
 from __future__ import annotations
 
 from pgclarify.errors import BudgetSpent
-from pgclarify.model import Candidate
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.retrieval.exploration import (
     BATCH_SIZE,
@@ -16,7 +15,7 @@ from pgclarify.operations.retrieval.exploration import (
     other_signal,
     stop_reason,
 )
-from pgclarify.operations.retrieval.first_stage import left_as_found, ranked
+from pgclarify.operations.retrieval.first_stage import FirstStage, left_as_found, ranked
 from pgclarify.protocols import Embedder, Reranker
 
 
@@ -34,7 +33,7 @@ async def search(context: RunContext) -> Ending:
     embedder = await context.embedder()
     name = context.run.settings.get("reranker")
     if name is None:
-        await retrieve(context, context.run.question, embedder)
+        await FirstStage(context, embedder, None).choose(context.run.question)
     else:
         reranker = await context.models.rerankers.get(name, context.store)
         await _retrieve_and_rerank(context, embedder, reranker)
@@ -71,29 +70,3 @@ async def _retrieve_and_rerank(context: RunContext, embedder: Embedder, reranker
     if is_adaptive:
         context.trace.stop_reason = stop_reason(len(explored), budget)
     await context.stores.passages.record_candidates(run, explored[: settings["top_k"]])
-
-
-async def retrieve(context: RunContext, query: str, embedder: Embedder) -> list[Candidate]:
-    """Retrieve a run's candidates, embedding the query if the search needs its vector.
-
-    Args:
-        context: The run; settings["search"] is dense, lexical or hybrid.
-        query: The question, relaxed or not.
-        embedder: The corpus's model.
-
-    Returns:
-        Candidates by rank, at most settings["top_k"].
-
-    Raises:
-        EmbeddingError: If the query could not be embedded.
-        RunLost: If the run is no longer this worker's.
-
-    Source: VERDICT, Eq. 7.
-    """
-    method = context.run.settings["search"]
-    with context.trace.stage("retrieval") as tally:
-        vector = None if method == "lexical" else (await embedder.encode([query]))[0]
-        candidates = await context.store.retrieve(context.run, query, vector)
-        tally.rows = len(candidates)
-        tally.note = str(method)
-    return candidates

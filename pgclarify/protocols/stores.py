@@ -62,20 +62,6 @@ class Ledger(Protocol):
 class RunStore(Ledger, Protocol):
     """The tables of a run."""
 
-    async def retrieve(self, run: Run, query: str, vector: NDArray[np.float32] | None) -> list[Candidate]:
-        """Retrieve passages that the requester may read, and record them as candidates.
-
-        They are settings["top_k"], or settings["budget"] if that is less.
-
-        Args:
-            run: The run; settings["search"] is dense, lexical or hybrid.
-            query: The question, relaxed or not.
-            vector: The query's vector, float32, shape (dimensions,); None for lexical.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-        """
-
     async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
         """Keep the relaxed question.
 

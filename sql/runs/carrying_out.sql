@@ -138,65 +138,6 @@ comment on function pgclarify_private.start_run(bigint, bigint, boolean) is
 'takes a language model, the worker has none, and a living one has.';
 grant execute on function pgclarify_private.start_run(bigint, bigint, boolean) to pgclarify_worker;
 
-create or replace function pgclarify_private.retrieve(
-    run_id bigint,
-    attempt integer,
-    question text,
-    query_vector @extschema:vector@.halfvec,
-    embedding_model text
-)
-returns table (
-    rank integer,
-    document_id text,
-    passage_id bigint,
-    title text,
-    heading text,
-    content text,
-    start_char integer,
-    score double precision,
-    origin text
-)
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_run pgclarify.run := pgclarify_private.hold_searchable_run(retrieve.run_id, retrieve.attempt);
-begin
-    update pgclarify.run
-    set question_vector = retrieve.query_vector, embedding_model = retrieve.embedding_model
-    where run.run_id = retrieve.run_id and retrieve.query_vector is not null;
-    return query
-    with seen as materialized (
-        select result.*
-        from pgclarify_private.search(
-            v_run.corpus_id, pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid),
-            v_run.settings ->> 'search', retrieve.question,
-            pgclarify_private.query_vector(v_run.corpus_id, retrieve.embedding_model, retrieve.query_vector),
-            least((v_run.settings ->> 'top_k')::integer, (v_run.settings ->> 'budget')::integer)
-        ) as result
-    ),
-    kept as (
-        insert into pgclarify.candidate
-        (run_id, rank, corpus_id, document_id, passage_id, heading, score, origin)
-        select
-            v_run.run_id, seen.rank, v_run.corpus_id, seen.document_id, seen.passage_id, seen.heading,
-            seen.score, seen.origin
-        from seen
-    )
-    select
-        seen.rank, seen.document_id, seen.passage_id, seen.title, seen.heading, seen.content, seen.start_char,
-        seen.score, seen.origin
-    from seen
-    order by seen.rank;
-end
-$$;
-
-comment on function pgclarify_private.retrieve(bigint, integer, text, @extschema:vector@.halfvec, text) is
-'Retrieve for a run, as its requester, and keep the candidates. question: as retrieved with, relaxed or not. '
-'embedding_model: what its vector is of; error 40001 if the corpus has another by now.';
-grant execute on function pgclarify_private.retrieve(bigint, integer, text, @extschema:vector@.halfvec, text)
-to pgclarify_worker;
-
 create or replace function pgclarify_private.record_relaxation(run_id bigint, attempt integer, relaxed_question text)
 returns void
 language plpgsql volatile security definer

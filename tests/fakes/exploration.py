@@ -19,7 +19,7 @@ class FakeExplorationStore:
 
     Args:
         store: Whose runs these are: candidates are recorded there, and what it lost is lost here.
-        passages: What there is; their passage_ids differ.
+        passages: What there is; their passage_ids differ. None for what the store has, which then has no neighbors.
         first: passage_ids that a search finds, best first; None for all passages in the order they came.
         neighbors: By passage_id, those of its neighbors, nearest first. Those that there is no passage of are passed
             over, as the real one does with what the requester may not read.
@@ -34,7 +34,7 @@ class FakeExplorationStore:
     def __init__(
         self,
         store: FakeStore,
-        passages: Sequence[Passage] = (),
+        passages: Sequence[Passage] | None = None,
         *,
         first: Sequence[int] | None = None,
         neighbors: Mapping[int, Sequence[int]] | None = None,
@@ -44,8 +44,8 @@ class FakeExplorationStore:
         self.searches: list[tuple[str, str, int, str | None]] = []
         self.lookups: list[list[int]] = []
         self._store = store
-        self._passages = {passage.passage_id: passage for passage in passages}
-        self._first = list(self._passages) if first is None else list(first)
+        self._passages = None if passages is None else {passage.passage_id: passage for passage in passages}
+        self._first = first
         self._neighbors = neighbors or {}
         self._signals = signals or {}
         self._gone = gone
@@ -70,8 +70,8 @@ class FakeExplorationStore:
         record.query, record.query_vector = query, vector
         self.searches.append((query, method, depth, signal))
         return [
-            self._found(passage_id, 1 / rank, "lexical" if method == "lexical" else "dense", signal)
-            for rank, passage_id in enumerate(self._first[:depth], start=1)
+            self._found(passage, 1 / rank, "lexical" if method == "lexical" else "dense", signal)
+            for rank, passage in enumerate(self._ranking()[:depth], start=1)
         ]
 
     async def find_neighbors(
@@ -93,7 +93,8 @@ class FakeExplorationStore:
             passage.passage_id: self._readable(self._neighbors.get(passage.passage_id, ()))[:k] for passage in passages
         }
         new = dict.fromkeys(near for found in edges.values() for near in found if near not in known)
-        return Neighbors(edges, [self._found(passage_id, 0.5, "neighbor", signal) for passage_id in new])
+        known_passages = self._passages or {}
+        return Neighbors(edges, [self._found(known_passages[one], 0.5, "neighbor", signal) for one in new])
 
     async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> list[int]:
         """Keep candidates in the run's record."""
@@ -106,11 +107,16 @@ class FakeExplorationStore:
         return sorted(candidate.rank for candidate in kept)
 
     def _readable(self, passage_ids: Sequence[int]) -> list[int]:
-        return [passage_id for passage_id in passage_ids if passage_id in self._passages]
+        return [passage_id for passage_id in passage_ids if passage_id in (self._passages or {})]
 
-    def _found(self, passage_id: int, score: float, origin: str, signal: str | None) -> Found:
-        signal_score = None if signal is None else self._signals.get(passage_id, 0.5)
-        return Found(self._passages[passage_id], score, origin, signal_score)
+    def _ranking(self) -> list[Passage]:
+        if self._passages is None:
+            return self._store.searchable()
+        return [self._passages[passage_id] for passage_id in (self._passages if self._first is None else self._first)]
+
+    def _found(self, passage: Passage, score: float, origin: str, signal: str | None) -> Found:
+        signal_score = None if signal is None else self._signals.get(passage.passage_id, 0.5)
+        return Found(passage, score, origin, signal_score)
 
 
 def _check(most: int, vector: NDArray[np.float32] | None, signal: str | None, *, needs_vector: bool) -> None:

@@ -150,23 +150,6 @@ class FakeStore(FakeLedger, FakeDocumentStore):
             raise RunLost(f"run {run.run_id} is no longer this worker's")
         return record
 
-    async def retrieve(self, run: Run, query: str, vector: NDArray[np.float32] | None) -> list[Candidate]:
-        """Return the first settings["top_k"] passages, or settings["budget"] if that is less.
-
-        Raises:
-            ValueError: If the run has candidates, whose ranks the table would not give twice.
-        """
-        record = await self.record(run)
-        if record.candidates:
-            raise ValueError("ranks that are taken")
-        record.query, record.query_vector = query, vector
-        depth = min(run.settings["top_k"], run.settings.get("budget", run.settings["top_k"]))
-        record.candidates = [
-            Candidate(rank, passage, score=1 / rank, origin="lexical" if vector is None else "dense")
-            for rank, passage in enumerate(self._searchable()[:depth], start=1)
-        ]
-        return list(record.candidates)
-
     async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
         """Keep the relaxed question."""
         (await self.record(run)).relaxed_question = relaxed_question
@@ -210,7 +193,8 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         record.error_code = error_code
         record.stages, record.stop_reason, record.stop_code = list(stages), stop_reason, stop_code
 
-    def _searchable(self) -> list[Passage]:
+    def searchable(self) -> list[Passage]:
+        """Give all passages, in the order they came."""
         return self._passages + [
             Passage(document_id, chunk.ordinal, chunk.content, entry.document.title, chunk.heading, chunk.start_char)
             for document_id, entry in self.indexed.items()

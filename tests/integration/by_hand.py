@@ -104,6 +104,7 @@ class HandWorker:
     ) -> None:
         self.connection = connection
         self.leases: dict[int, Any] = {}
+        self._settings: dict[int, Mapping[str, Any]] = {}
         self.worker_id = self.send(
             "register_worker",
             host="here",
@@ -354,6 +355,7 @@ class HandWorker:
         if not rows:
             return None
         assert not rows[0].pop("must_be_alone")
+        self._settings[run_id] = rows[0]["settings"]
         return rows[0]
 
     def retrieve(
@@ -364,15 +366,35 @@ class HandWorker:
         vector: Sequence[float] | None = None,
         embedding_model: str = "all-MiniLM-L6-v2",
     ) -> list[dict[str, Any]]:
-        """Retrieve for a run; embedding_model: what the vector is of."""
-        return self.send(
-            "retrieve",
+        """Retrieve for a run as clarify does, and keep the candidates; embedding_model: what the vector is of."""
+        settings = self._settings.get(run_id, {"search": "hybrid", "top_k": 20})
+        found = self.send(
+            "find_passages",
             run_id=run_id,
             attempt=attempt,
             question=question,
             vector=None if vector is None else json.dumps(list(vector)),
             embedding_model=embedding_model,
+            method=settings["search"],
+            depth=min(settings["top_k"], settings.get("budget", settings["top_k"])),
+            signal=None,
         )
+        ranked = [{"rank": rank, **row} for rank, row in enumerate(found, start=1)]
+        none = [None] * len(ranked)
+        (kept,) = self.send(
+            "record_candidates",
+            run_id=run_id,
+            attempt=attempt,
+            ranks=[row["rank"] for row in ranked],
+            document_ids=[row["document_id"] for row in ranked],
+            passage_ids=[row["passage_id"] for row in ranked],
+            scores=[row["score"] for row in ranked],
+            origins=[row["origin"] for row in ranked],
+            via_passage_ids=none,
+            batches=[1] * len(ranked),
+            step_ordinals=none,
+        )
+        return [row for row in ranked if row["rank"] in kept["kept"]]
 
     def finish(
         self,

@@ -360,7 +360,11 @@ class TestDropping:
         scalar(connection, "select pgclarify.drop_corpus('insurance')")
 
         assert (
-            state_of(worker.connection, f"select pgclarify_private.retrieve({run_id}, 1, 'cars', null, 'a-model')")
+            state_of(
+                worker.connection,
+                "select pgclarify_private.find_passages(%s, 1, 'cars', null, 'a-model', 'lexical', 9, null)",
+                [run_id],
+            )
             == UNDEFINED_OBJECT
         )
         worker.finish(run_id, status="failed", error="the corpus was dropped")
@@ -403,9 +407,10 @@ def test_a_thousand_corpora_stay_cheap(connection: Connection, hire: Hire) -> No
             "select count(*) from pgclarify.search('cars', 'corpus 500', options => '{\"method\": \"lexical\"}')",
         ),
         "submit": (connection, "select pgclarify.submit('trucks', 'corpus 500')"),
-        "retrieve": (
+        "find": (
             worker.connection,
-            f"select count(*) from pgclarify_private.retrieve({run_id}, 1, 'cars', '[1, 0, 0, 0]', 'all-MiniLM-L6-v2')",  # noqa: S608
+            "select count(*) from pgclarify_private.find_passages("  # noqa: S608
+            f"{run_id}, 1, 'cars', '[1, 0, 0, 0]', 'all-MiniLM-L6-v2', 'hybrid', 20, null)",
         ),
         "claim": (
             worker.connection,

@@ -273,7 +273,8 @@ def test_a_run_that_embedded_its_question_with_the_old_model_starts_again(
     fill(worker)
     worker.advance_spaces()
 
-    assert state_of(worker.connection, "select pgclarify_private.retrieve(%s, 1, '', null, %s)", [run_id, OLD]) is None
+    find = "select pgclarify_private.find_passages(%s, 1, '', null, %s, 'lexical', 9, null)"
+    assert state_of(worker.connection, find, [run_id, OLD]) is None
     with pytest.raises(Exception, match="another embedding model") as caught:
         worker.retrieve(run_id, vector=vector_of("Boats."), embedding_model=OLD)
     assert getattr(caught.value, "sqlstate", None) == "40001"

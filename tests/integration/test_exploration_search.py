@@ -23,27 +23,6 @@ class TestPassages:
         assert [one["signal_score"] for one in found] == [None] * 3
         assert scalar(user, "select count(*) from pgclarify.candidate") == 0
 
-    @pytest.mark.parametrize("method", ["dense", "lexical", "hybrid"])
-    def test_come_in_the_order_of_a_search(self, user: Connection, worker: HandWorker, method: str) -> None:
-        vector = [1.0, 0.3, 0.0, 0.0]
-        run_id = int(
-            scalar(
-                user,
-                "select pgclarify.submit('at 25', 'insurance', 5, jsonb_build_object('search', %s::text))",
-                method,
-            )
-        )
-        assert worker.start(run_id) is not None
-
-        found = find(worker, run_id, question="at 25", vector=vector, method=method, depth=5)
-        retrieved = worker.retrieve(run_id, 1, "at 25", vector)
-
-        keys = ("document_id", "passage_id", "title", "heading", "content", "start_char", "score", "origin")
-        assert [{key: one[key] for key in keys} for one in found] == [
-            {key: one[key] for key in keys} for one in retrieved
-        ]
-        assert found
-
     def test_keep_the_vector_of_the_question(
         self, connection: Connection, user: Connection, worker: HandWorker
     ) -> None:

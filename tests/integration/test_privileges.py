@@ -396,7 +396,7 @@ def test_a_worker_may_do_its_work_and_not_ask(connection: psycopg.Connection[Any
         "claim_documents",
         "store_documents",
         "start_run",
-        "retrieve",
+        "find_passages",
         "finish_run",
         "claim_completions",
         "store_completions",

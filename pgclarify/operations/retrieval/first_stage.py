@@ -60,15 +60,34 @@ class FirstStage:
         """Whether passages are ranked once more: then the scores of two rankings are of one kind."""
         return self._is_graded and self._context.run.settings.get("reranker") is not None
 
-    async def rank(self, question: str) -> list[Found]:
+    async def choose(self, question: str) -> list[Candidate]:
+        """Rank passages, and record the first as candidates: settings["top_k"], or settings["budget"] if that is less.
+
+        Args:
+            question: As of `rank`.
+
+        Returns:
+            Those that were kept, by rank.
+
+        Raises:
+            CompletionError: As of `rank`.
+            EmbeddingError: As of `rank`.
+            RunLost: As of `rank`.
+
+        Source: VERDICT, Eq. 7.
+        """
+        return await keep(self._context, await self.rank(question, at_most=self._context.run.settings.get("budget")))
+
+    async def rank(self, question: str, *, at_most: int | None = None) -> list[Found]:
         """Rank passages; nothing is recorded.
 
         Args:
             question: What is searched with, relaxed or not. A reranker sees the run's own question, and each passage
                 once.
+            at_most: The most that are wanted; None for settings["top_k"], which is the most in any case.
 
         Returns:
-            At most settings["top_k"], best first, with the reranker's score if there is one. As the search has them,
+            Best first, with the reranker's score if there is one. As the search has them,
             from the first time on that a budget does not let the reranker ask about all of them.
 
         Raises:
@@ -80,12 +99,13 @@ class FirstStage:
         """
         settings = self._context.run.settings
         method, top_k = settings["search"], settings["top_k"]
+        wanted = top_k if at_most is None else min(top_k, at_most)
         signal = other_signal(method) if self.is_reranked and self._reranker is None else None
         vector = (await self._embedder.encode([question]))[0] if Query.needs_vector(method, signal) else None
         query = Query(question, vector, method, signal)
-        depth = max(RERANKED, top_k) if self.is_reranked else top_k
+        depth = max(RERANKED, top_k) if self.is_reranked else wanted
         found = await find_first(self._context, query, depth=depth)
-        return (await self._rerank(found))[:top_k] if self.is_reranked else found
+        return (await self._rerank(found))[:wanted] if self.is_reranked else found
 
     async def _rerank(self, found: list[Found]) -> list[Found]:
         scorer: Scorer = (

@@ -63,7 +63,7 @@ class TestPlain:
         assert record.query == "a question"
         assert record.query_vector is not None
         assert np.array_equal(record.query_vector, (await world.embedder.encode(["a question"]))[0])
-        assert (world.exploration.searches, record.stop_reason) == ([], None)
+        assert (world.exploration.searches, record.stop_reason) == ([("a question", "hybrid", 3, None)], None)
 
     async def test_lexical_search_embeds_nothing(self) -> None:
         world = World({"search": "lexical"})
