@@ -48,7 +48,7 @@ from pgclarify.model import Candidate, Run, RunStatus
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.execution import execute
 from pgclarify.operations.judging.proof import prove_told
-from pgclarify.operations.list_answers import cut_evidence
+from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.operations.trace import Tally
 from pgclarify.protocols import Embedder

@@ -12,6 +12,7 @@ from pgclarify.evaluation.configurations import EXTRACTIVE, Configuration
 from pgclarify.evaluation.judging import relevant_documents
 from pgclarify.evaluation.opening import Bench
 from pgclarify.ledger.calls import CALLS_TO_ANSWER
+from pgclarify.operations.clarification.bounds import most_calls
 
 # What operations do where their settings do not say: as in SQL.
 _CLARIFY_TOP_K: Final = 20
@@ -170,10 +171,8 @@ def calls_of_a_case(configuration: Configuration) -> dict[str, int]:
     settings = configuration.with_defaults()
     match configuration.method:
         case "clarify":
-            top_k = settings.get("top_k", _CLARIFY_TOP_K)
-            most = settings.get("budget", top_k)
-            judged = min(top_k, most) if settings.get("retrieval") != "adaptive" else most
-            return {"relaxation": 1, "verdict": judged, **_reranked(settings)}
+            answers = {"answer": 1} if settings.get("ask_back") == "auto" else {}
+            return answers | most_calls({"top_k": _CLARIFY_TOP_K, **settings}, relaxes=True)
         case "list_answers":
             rounds = settings.get("max_answers", _MAX_ANSWERS) + _SPARE_ROUNDS
             return {"listing": CALLS_TO_ANSWER * rounds, **_reranked(settings)}

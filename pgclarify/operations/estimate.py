@@ -17,12 +17,13 @@ from pgclarify.language.numbers import counted
 from pgclarify.ledger.expectations import Expectations, Known
 from pgclarify.model import Found, ModelCall, Reading, StopCode
 from pgclarify.operations.ambiguity.detector import summarize
+from pgclarify.operations.clarification.bounds import most_calls, most_verdicts
 from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.proof import Proven
 from pgclarify.operations.judging.verdicts import verdict_call
-from pgclarify.operations.list_answers import cut_evidence
 from pgclarify.operations.missing_models import no_language_model
+from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.exploration import Query, other_signal
 from pgclarify.operations.retrieval.first_stage import RERANKED, ranked
 from pgclarify.operations.retrieval.reranking import UNREAD
@@ -68,6 +69,7 @@ class _Survey:
         self._method: str = settings["search"]
         self._top_k: int = settings["top_k"]
         self._budget: int = settings.get("budget", self._top_k)
+        self._most_verdicts = most_verdicts(settings)
         self._reranker: str | None = settings.get("reranker")
         self._is_adaptive = settings.get("retrieval") == "adaptive"
         self._asks_back = settings.get("ask_back") == "auto"
@@ -100,14 +102,7 @@ class _Survey:
     def _most_to_clarify(self, question: str) -> int:
         """Bound the calls of any question that is not answered in one pass."""
         relaxes = self._completer.adapt(relaxation(question)) is not None
-        # Ranked for the question and, apart from that, for the relaxed one.
-        rankings = 1 + (relaxes and (self._is_adaptive or self._asks_back))
-        graded = rankings * self._depth(self._top_k) if self._reranker == "model" else 0
-        return relaxes + graded + self._most_verdicts
-
-    @property
-    def _most_verdicts(self) -> int:
-        return self._budget if self._is_adaptive else min(self._top_k, self._budget)
+        return sum(most_calls(self._run.settings, relaxes=relaxes).values())
 
     async def _clear(self, questions: Sequence[str]) -> frozenset[str]:
         """Tell which questions one pass would be tried for. No language model has a part in that."""

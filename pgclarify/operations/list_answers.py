@@ -6,7 +6,7 @@ Source: AmbigPrompt, §3, Equation 5. docs/methods/answers-one-by-one.md says wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from pgclarify.algorithms import find_variant, is_last_name, is_variant
@@ -18,14 +18,12 @@ from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, Unproven
 from pgclarify.model import Candidate, ModelCall, RunStatus, StopCode
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.proof import Proven, prove_told
-from pgclarify.operations.retrieval.first_stage import FirstStage, keep
-from pgclarify.operations.retrieval.reranking import passage_text
+from pgclarify.operations.retrieval.evidence import cut_evidence, passage_text
+from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.listing import listing
 from pgclarify.steps import Finding
 
-# About as many as a token of English text has.
-_TOKEN_CHARS = 4
 # Rounds in a row may bring nothing but another spelling of an answer, since the next request shows it, and so asks for
 # something else.
 _MOST_SPELLED = 2
@@ -52,32 +50,8 @@ async def _gather(context: RunContext) -> list[Candidate]:
     embedder = await context.embedder()
     name = context.run.settings.get("reranker")
     reranker = None if name is None else await context.models.rerankers.get(name, context.store)
-    found = await FirstStage(context, embedder, reranker).rank(context.run.question)
-    return cut_evidence(await keep(context, found), context.run.settings["evidence_tokens"])
-
-
-def cut_evidence(candidates: Sequence[Candidate], tokens: int) -> list[Candidate]:
-    """Leave of some candidates what a budget has room for.
-
-    The first ones that fit in, with title and headings, whole; the first that does not fit ends it. Only the very first
-    is read in any case, its content as far as there is room, beside title and headings, which are never cut.
-
-    Args:
-        candidates: By rank.
-        tokens: The budget, from 1, a token being four characters.
-    """
-    room = tokens * _TOKEN_CHARS
-    kept: list[Candidate] = []
-    for candidate in candidates:
-        length = len(passage_text(candidate.passage))
-        if length > room:
-            break
-        kept.append(candidate)
-        room -= length
-    if kept or not candidates:
-        return kept
-    first = candidates[0]
-    return [replace(first, passage=replace(first.passage, content=first.passage.content[:room]))]
+    candidates = await FirstStage(context, embedder, reranker).choose(context.run.question)
+    return cut_evidence(candidates, context.run.settings["evidence_tokens"])
 
 
 class _Repeated(InvalidReply):

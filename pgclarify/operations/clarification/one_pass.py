@@ -18,7 +18,7 @@ from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.proof import Proven, prove
 from pgclarify.operations.judging.verdicts import Judge, verdict_call
-from pgclarify.operations.list_answers import cut_evidence
+from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage, ranked
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.investigation import answer as answer_from_passages

@@ -1,4 +1,4 @@
-"""The first ranking of a run, and the candidates that are made of it where they are not recorded as they come."""
+"""The first ranking of a run, and the candidates that are made of it."""
 
 from __future__ import annotations
 
@@ -23,20 +23,6 @@ def ranked(found: Sequence[Found]) -> list[Candidate]:
 def left_as_found(refusal: BudgetSpent) -> str:
     """Say why passages are in the order of the search although a model was to rank them."""
     return f"in the order of the search: {refusal.message}"
-
-
-async def keep(context: RunContext, found: Sequence[Found]) -> list[Candidate]:
-    """Record passages, best first, as the run's candidates; nothing else has been recorded before.
-
-    Returns:
-        Those that were kept: what is gone by now cannot be judged or cited.
-
-    Raises:
-        RunLost: If the run is no longer this worker's.
-    """
-    candidates = ranked(found)
-    kept = set(await context.stores.passages.record_candidates(context.run, candidates))
-    return [candidate for candidate in candidates if candidate.rank in kept]
 
 
 class FirstStage:
@@ -67,7 +53,7 @@ class FirstStage:
             question: As of `rank`.
 
         Returns:
-            Those that were kept, by rank.
+            Those that were kept, by rank: what is gone by now cannot be judged or cited.
 
         Raises:
             CompletionError: As of `rank`.
@@ -76,7 +62,10 @@ class FirstStage:
 
         Source: VERDICT, Eq. 7.
         """
-        return await keep(self._context, await self.rank(question, at_most=self._context.run.settings.get("budget")))
+        run = self._context.run
+        candidates = ranked(await self.rank(question, at_most=run.settings.get("budget")))
+        kept = set(await self._context.stores.passages.record_candidates(run, candidates))
+        return [candidate for candidate in candidates if candidate.rank in kept]
 
     async def rank(self, question: str, *, at_most: int | None = None) -> list[Found]:
         """Rank passages; nothing is recorded.

@@ -11,6 +11,7 @@ from pgclarify.ledger.calls import Calls
 from pgclarify.ledger.completions import Pace
 from pgclarify.model import Passage
 from pgclarify.operations.missing_models import cannot_load, no_language_model
+from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.prompts.relevance import relevance
 from pgclarify.protocols import Completer, CrossEncoder, Ledger, Meter, Reranker
 
@@ -130,10 +131,3 @@ class CrossEncoderReranker:
             EmbeddingError: If the model fails.
         """
         return await self._encoder.relevance([(question, passage_text(passage)) for passage in passages])
-
-
-def passage_text(passage: Passage) -> str:
-    """Render a passage: title, headings and content, a line each, what is empty or said twice left out."""
-    title, heading = (passage.title or "").strip(), (passage.heading or "").strip()
-    preface = (title, "" if heading == title else heading.removeprefix(f"{title} > "))
-    return "\n".join((*filter(None, preface), passage.content))

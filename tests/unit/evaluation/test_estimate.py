@@ -24,7 +24,10 @@ def of(method: str, **settings: Any) -> Configuration:
         (of("clarify", retrieval="adaptive", budget=50), 51),
         (of("clarify", retrieval="adaptive", top_k=10), 11),
         (of("clarify", top_k=10, reranker="signal"), 11),
-        (of("clarify", retrieval="adaptive", top_k=10, reranker="model", budget=30), 61),
+        (of("clarify", top_k=5, reranker="model", budget=3), 104),
+        # Ranked for the question, and for the relaxed one.
+        (of("clarify", retrieval="adaptive", top_k=10, reranker="model", budget=30), 231),
+        (of("clarify", top_k=5, ask_back="auto"), 7),
         (of("list_answers", max_answers=3), 16),
         (of("investigate", max_calls=12), 12),
         (of("search"), 0),

@@ -11,7 +11,7 @@ from pgclarify.dialogue import ListedAnswer
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.model import Candidate, Passage, RunStatus
 from pgclarify.operations.execution import execute
-from pgclarify.operations.list_answers import cut_evidence
+from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.steps import Evidence, Finding
 from tests.fakes import FakeDialogueStore, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord, scripts
 from tests.fakes.completer import Prompt, ScriptedCompleter

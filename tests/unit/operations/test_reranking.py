@@ -14,7 +14,8 @@ from pgclarify.errors import (
 )
 from pgclarify.ledger.completions import Pace
 from pgclarify.model import Passage
-from pgclarify.operations.retrieval.reranking import Rerankers, passage_text
+from pgclarify.operations.retrieval.evidence import passage_text
+from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Tally
 from pgclarify.protocols import CrossEncoder, Reranker
 from tests.fakes import FakeCrossEncoder, FakeLedger, scripts

@@ -1,0 +1,33 @@
+"""How many calls clarify asks for at most, by what its settings say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pgclarify.operations.retrieval.first_stage import RERANKED
+
+
+def most_verdicts(settings: Mapping[str, Any]) -> int:
+    """Bound the verdicts on one question; settings as of `most_calls`."""
+    top_k: int = settings["top_k"]
+    budget: int = settings.get("budget", top_k)
+    return budget if settings.get("retrieval") == "adaptive" else min(top_k, budget)
+
+
+def most_calls(settings: Mapping[str, Any], *, relaxes: bool) -> dict[str, int]:
+    """Bound the calls for one question that one pass does not answer, but for replies that are asked for again.
+
+    Args:
+        settings: As of a run of clarify; top_k is set.
+        relaxes: Whether the completer relaxes questions.
+
+    Returns:
+        By purpose.
+    """
+    calls = {"relaxation": int(relaxes), "verdict": most_verdicts(settings)}
+    if settings.get("reranker") == "model":
+        # Passages are ranked for the question and, apart from that, for the relaxed one.
+        is_ranked_twice = relaxes and (settings.get("retrieval") == "adaptive" or settings.get("ask_back") == "auto")
+        calls["relevance"] = (1 + is_ranked_twice) * max(RERANKED, settings["top_k"])
+    return calls
