@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 # A library's message may quote its whole input; what is kept is to be read by a person.
 _LONGEST_DESCRIPTION = 500
+# Classes of SQLSTATE: data exceptions and program limits; and a value that a check refuses.
+_ABOUT_DATA = ("22", "54", "23514")
 
 
 class PgclarifyError(Exception):
@@ -208,6 +210,11 @@ class DatabaseError(PgclarifyError):
     """The database server refused or failed."""
 
     sqlstate = "58000"
+
+    @property
+    def is_about_data(self) -> bool:
+        """Whether it refused the values that it was given, now and whenever they are given again."""
+        return self.sqlstate.startswith(_ABOUT_DATA)
 
 
 class ServerUnavailable(DatabaseError):

@@ -1,12 +1,15 @@
-"""Embedding models that a pipeline needs by name, without waiting long for any."""
+"""Embedding models that corpora need by name, without waiting long for any."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from typing import Literal
+from weakref import WeakKeyDictionary
 
-from pgclarify.errors import describe
+from pgclarify.corpora.splitting import Splitter
+from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError, describe
 from pgclarify.protocols import Embedder
 
 _logger = logging.getLogger(__name__)
@@ -21,12 +24,24 @@ class Models:
 
     Args:
         embedders: Gives the embedding model of a name; raises ModelNotFound.
+        splitters: Makes the splitter for a model; asked once a model.
         loading_seconds: How long work on other corpora waits for a model that is being loaded.
+        holder: What holds the vectors.
     """
 
-    def __init__(self, embedders: Callable[[str], Awaitable[Embedder]], loading_seconds: float) -> None:
+    def __init__(
+        self,
+        embedders: Callable[[str], Awaitable[Embedder]],
+        splitters: Callable[[Embedder], Splitter],
+        loading_seconds: float,
+        holder: Literal["corpus", "space"] = "corpus",
+    ) -> None:
         self._embedders = embedders
+        self._make_splitter = splitters
+        # As long as the models themselves stay.
+        self._splitters: WeakKeyDictionary[Embedder, Splitter] = WeakKeyDictionary()
         self._loading_seconds = loading_seconds
+        self._holder = holder
         self._loading: dict[str, asyncio.Task[Embedder | None]] = {}
         self._left_until: dict[str, float] = {}
 
@@ -37,15 +52,42 @@ class Models:
         self._loading = {model: task for model, task in self._loading.items() if not task.done()}
         return sorted({*self._left_until, *self._loading})
 
-    async def get(self, model: str) -> Embedder | None:
-        """Load a model; None if it is not there soon."""
+    async def get(self, model: str, dimensions: int) -> tuple[Embedder, Splitter] | None:
+        """Load a model, with its splitter; None if it is not there soon.
+
+        Args:
+            model: Its name.
+            dimensions: How many its vectors have to have.
+
+        Raises:
+            ConfigurationError: If its splitter cannot be made. The model is left to other workers for a while.
+            EmbeddingError: If its vectors have other dimensions. Likewise.
+        """
         if model not in self._loading:
             self._loading[model] = asyncio.create_task(self._load(model), name=f"loading {model}")
         task = self._loading[model]
         await asyncio.wait([task], timeout=self._loading_seconds)
-        return task.result() if task.done() else None
+        embedder = task.result() if task.done() else None
+        if embedder is None:
+            return None
+        try:
+            return embedder, self._splitter(embedder, dimensions)
+        except (ConfigurationError, EmbeddingError) as error:
+            self._leave(model, error)
+            raise
 
-    def leave(self, model: str, error: Exception) -> None:
+    def _splitter(self, embedder: Embedder, dimensions: int) -> Splitter:
+        if dimensions != embedder.dimensions:
+            holder = "the corpus" if self._holder == "corpus" else "its space"
+            raise DimensionMismatch(
+                f"the embedding model has other dimensions than {holder}",
+                detail=f"The model gives {embedder.dimensions}, the {self._holder} holds {dimensions}.",
+            )
+        if embedder not in self._splitters:
+            self._splitters[embedder] = self._make_splitter(embedder)
+        return self._splitters[embedder]
+
+    def _leave(self, model: str, error: Exception) -> None:
         """Leave what needs a model to other workers for a while."""
         _logger.warning("embedding model %s is left to other workers: %s", model, describe(error))
         self._left_until[model] = asyncio.get_running_loop().time() + _MODEL_RETRY_SECONDS
@@ -61,5 +103,5 @@ class Models:
         try:
             return await self._embedders(model)
         except Exception as error:  # whatever it is: one model must not hold up the others
-            self.leave(model, error)
+            self._leave(model, error)
             return None

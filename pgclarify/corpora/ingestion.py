@@ -4,55 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models
+from pgclarify.corpora.splitting import Splitter, chunker_of, expected_passages, new_chunks, render
 from pgclarify.errors import (
     ConfigurationError,
     DatabaseBusy,
     DatabaseError,
-    DimensionMismatch,
     EmbeddingError,
     ServerUnavailable,
     describe,
 )
-from pgclarify.ingest.chunking import PART_CHUNKS, Chunker
-from pgclarify.model import Chunk, IndexedDocument, PendingDocument, passage_hash
+from pgclarify.ingest.chunking import PART_CHUNKS
+from pgclarify.model import Chunk, IndexedDocument, PendingDocument
 from pgclarify.protocols import DocumentStore, Embedder
 
 _logger = logging.getLogger(__name__)
-
-# Classes of SQLSTATE: data exceptions and program limits; and a value that a check refuses.
-_ABOUT_DATA = ("22", "54", "23514")
-
-
-def is_about_data(error: DatabaseError) -> bool:
-    """Whether the database refused the values that it was given, now and whenever they are given again."""
-    return (error.sqlstate or "").startswith(_ABOUT_DATA)
-
-
-class Splitter(Protocol):
-    """Cuts documents into chunks, in a thread; `pgclarify.ingest.chunking.Chunker` is the one in use."""
-
-    def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
-        """Cut the part of a document that starts somewhere: chunks in order, and where the next part starts, if any."""
-
-    def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
-        """Render what is embedded for a chunk."""
-
-
-def chunker_of(embedder: Embedder) -> Splitter:
-    """Make the chunker whose chunks fit into an embedding model.
-
-    Raises:
-        ConfigurationError: If the model reads too few tokens for that.
-    """
-    return Chunker(embedder.tokenizer, embedder.max_tokens)
 
 
 class Ingestion:
@@ -87,9 +58,7 @@ class Ingestion:
         retry_seconds: float = 1.0,
     ) -> None:
         self._store = store
-        self._models = Models(embedders, loading_seconds)
-        self._make_splitter = splitters
-        self._splitters: dict[str, Splitter] = {}
+        self._models = Models(embedders, splitters, loading_seconds)
         self._may_hold_leases = False
         self._max_documents = max_documents
         self._max_chars = max_chars
@@ -120,17 +89,15 @@ class Ingestion:
             return 0
         self._may_hold_leases = True
         # All are of one corpus, and so for one model.
-        model = pending[0].embedding_model
-        embedder = await self._models.get(model)
-        if embedder is None:
-            await self._store.release_documents()
-            return len(pending)
+        first = pending[0]
         try:
-            splitter = self._splitter(embedder, pending[0])
-        except (ConfigurationError, EmbeddingError) as error:
-            self._models.leave(model, error)
+            ready = await self._models.get(first.embedding_model, first.dimensions)
+        except (ConfigurationError, EmbeddingError):
+            ready = None
+        if ready is None:
             await self._store.release_documents()
             return len(pending)
+        embedder, splitter = ready
         try:
             cut, is_all = await self._cut(pending, splitter)
             hashes = await self._hashes([document for document, _ in cut if document.was_indexed])
@@ -147,16 +114,6 @@ class Ingestion:
     async def close(self) -> None:
         """Wait no longer for models that are being loaded."""
         await self._models.close()
-
-    def _splitter(self, embedder: Embedder, document: PendingDocument) -> Splitter:
-        if document.dimensions != embedder.dimensions:
-            raise DimensionMismatch(
-                "the embedding model has other dimensions than the corpus",
-                detail=f"The model gives {embedder.dimensions}, the corpus holds {document.dimensions}.",
-            )
-        if embedder.model not in self._splitters:
-            self._splitters[embedder.model] = self._make_splitter(embedder)
-        return self._splitters[embedder.model]
 
     async def _cut(
         self, pending: Sequence[PendingDocument], splitter: Splitter
@@ -231,7 +188,7 @@ class Ingestion:
         try:
             await self._store_patiently(indexed)
         except DatabaseError as error:
-            if not is_about_data(error):
+            if not error.is_about_data:
                 raise
             if len(indexed) == 1:
                 await self._fail(indexed[0].document, error)
@@ -252,29 +209,6 @@ class Ingestion:
         reason = describe(error)
         _logger.warning("document %r of corpus %d: %s", document.document_id, document.corpus_id, reason)
         await self._store.fail_document(document, reason)
-
-
-def expected_passages(document: PendingDocument, chars: int, passages: int) -> int:
-    """How many passages a document will have, about, if its first chars have so many."""
-    return max(1, round(passages * len(document.content) / chars))
-
-
-def new_chunks(title: str | None, chunks: Sequence[Chunk], hashes: Sequence[bytes]) -> list[Chunk]:
-    """Leave out chunks that are there already: as many of a text, first ones first, as there are passages of it."""
-    there = Counter(hashes)
-    new = []
-    for chunk in chunks:
-        key = passage_hash(title, chunk.heading, chunk.content)
-        if there[key] > 0:
-            there[key] -= 1
-        else:
-            new.append(chunk)
-    return new
-
-
-def render(splitter: Splitter, titled: Sequence[tuple[str | None, Chunk]]) -> list[str]:
-    """What is embedded for chunks, each with the title of its document."""
-    return [splitter.embedding_text(title, chunk.heading, chunk.content) for title, chunk in titled]
 
 
 async def _embed_apart(

@@ -11,19 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models
-from pgclarify.corpora.ingestion import (
-    Splitter,
-    chunker_of,
-    expected_passages,
-    is_about_data,
-    new_chunks,
-    render,
-)
+from pgclarify.corpora.splitting import Splitter, chunker_of, expected_passages, new_chunks, render
 from pgclarify.errors import (
     ConfigurationError,
     DatabaseBusy,
     DatabaseError,
-    DimensionMismatch,
     EmbeddingError,
     ServerUnavailable,
     describe,
@@ -60,9 +52,7 @@ class LongIngestion:
         retry_seconds: float = 1.0,
     ) -> None:
         self._store = store
-        self._models = Models(embedders, loading_seconds)
-        self._make_splitter = splitters
-        self._splitters: dict[str, Splitter] = {}
+        self._models = Models(embedders, splitters, loading_seconds)
         self._may_hold_lease = False
         self._batch_size = batch_size
         self._retry_seconds = retry_seconds
@@ -86,17 +76,14 @@ class LongIngestion:
         Raises:
             DatabaseError: If the store fails, other than over this document.
         """
-        model = claimed.document.embedding_model
-        embedder = await self._models.get(model)
-        if embedder is None:
-            await self._store.release_document()
-            return
         try:
-            splitter = self._splitter(embedder, claimed)
-        except (ConfigurationError, EmbeddingError) as error:
-            self._models.leave(model, error)
+            ready = await self._models.get(claimed.document.embedding_model, claimed.document.dimensions)
+        except (ConfigurationError, EmbeddingError):
+            ready = None
+        if ready is None:
             await self._store.release_document()
             return
+        embedder, splitter = ready
         document = claimed.document
         try:
             chunks, next_start = await asyncio.to_thread(
@@ -158,16 +145,6 @@ class LongIngestion:
         """Wait no longer for models that are being loaded."""
         await self._models.close()
 
-    def _splitter(self, embedder: Embedder, claimed: LongDocument) -> Splitter:
-        if claimed.document.dimensions != embedder.dimensions:
-            raise DimensionMismatch(
-                "the embedding model has other dimensions than the corpus",
-                detail=f"The model gives {embedder.dimensions}, the corpus holds {claimed.document.dimensions}.",
-            )
-        if embedder.model not in self._splitters:
-            self._splitters[embedder.model] = self._make_splitter(embedder)
-        return self._splitters[embedder.model]
-
     async def _embed(
         self, claimed: LongDocument, chunks: Sequence[Chunk], splitter: Splitter, embedder: Embedder
     ) -> list[NDArray[np.float32] | None] | None:
@@ -186,7 +163,7 @@ class LongIngestion:
         return [rows.get(chunk.ordinal) for chunk in chunks]
 
     async def _failed_to_store(self, claimed: LongDocument, error: DatabaseError) -> None:
-        if is_about_data(error):
+        if error.is_about_data:
             await self._fail(claimed, error)
             return
         await self._store.release_document()

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models
-from pgclarify.corpora.ingestion import Splitter, chunker_of, is_about_data
+from pgclarify.corpora.splitting import Splitter, chunker_of
 from pgclarify.errors import (
     ConfigurationError,
     DatabaseError,
-    DimensionMismatch,
     EmbeddingError,
     ServerUnavailable,
     describe,
@@ -46,10 +44,7 @@ class Reembedding:
         max_passages: int = 128,
     ) -> None:
         self._store = store
-        self._models = Models(embedders, loading_seconds)
-        self._make_splitter = splitters
-        # As long as the models themselves stay.
-        self._splitters: WeakKeyDictionary[Embedder, Splitter] = WeakKeyDictionary()
+        self._models = Models(embedders, splitters, loading_seconds, "space")
         self._may_hold_leases = False
         self._max_passages = max_passages
 
@@ -74,18 +69,17 @@ class Reembedding:
                 self._may_hold_leases = await self._store.release_passages() > 0
             return 0
         self._may_hold_leases = True
-        model = passages[0].embedding_model
-        embedder = await self._models.get(model)
-        if embedder is None:
-            await self._store.release_passages()
-            return len(passages)
+        first = passages[0]
         try:
-            splitter = self._splitter(embedder, passages[0])
+            ready = await self._models.get(first.embedding_model, first.dimensions)
         except (ConfigurationError, EmbeddingError) as error:
-            self._models.leave(model, error)
             await self._store.release_passages()
-            await self._store.refuse_filling(passages[0].embedding_space_id, describe(error))
+            await self._store.refuse_filling(first.embedding_space_id, describe(error))
             return len(passages)
+        if ready is None:
+            await self._store.release_passages()
+            return len(passages)
+        embedder, splitter = ready
         try:
             await self._fill(passages, splitter, embedder)
         except ServerUnavailable:
@@ -99,16 +93,6 @@ class Reembedding:
         """Wait no longer for models that are being loaded."""
         await self._models.close()
 
-    def _splitter(self, embedder: Embedder, passage: PendingPassage) -> Splitter:
-        if passage.dimensions != embedder.dimensions:
-            raise DimensionMismatch(
-                "the embedding model has other dimensions than its space",
-                detail=f"The model gives {embedder.dimensions}, the space holds {passage.dimensions}.",
-            )
-        if embedder not in self._splitters:
-            self._splitters[embedder] = self._make_splitter(embedder)
-        return self._splitters[embedder]
-
     async def _fill(self, passages: Sequence[PendingPassage], splitter: Splitter, embedder: Embedder) -> None:
         """Embed and store passages together, or each by itself if one may be to blame for a failure."""
         try:
@@ -117,7 +101,7 @@ class Reembedding:
             are_cut_off = await asyncio.to_thread(_are_cut_off, embedder, texts)
             await self._store.store_vectors(passages, np.asarray(vectors, dtype=np.float32), are_cut_off)
         except (DatabaseError, EmbeddingError) as error:
-            if isinstance(error, DatabaseError) and not is_about_data(error):
+            if isinstance(error, DatabaseError) and not error.is_about_data:
                 raise
             if len(passages) == 1:
                 await self._fail(passages[0], error)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from functools import partial
 
-from pgclarify.corpora.ingestion import chunker_of, is_about_data
+from pgclarify.corpora.splitting import chunker_of
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseError, ModelNotFound, PgclarifyError, ServerUnavailable, describe
@@ -73,7 +73,7 @@ class Spaces:
             except ServerUnavailable:
                 raise
             except DatabaseError as error:
-                if is_about_data(error):
+                if error.is_about_data:
                     await self._refuse(space_id, describe(error))
                     pause = _MODEL_RETRY_SECONDS
                 else:

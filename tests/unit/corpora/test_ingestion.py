@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.corpora.ingestion import Ingestion, Splitter, chunker_of
+from pgclarify.corpora.ingestion import Ingestion
+from pgclarify.corpora.splitting import Splitter, chunker_of
 from pgclarify.errors import DatabaseBusy, DatabaseError, ModelNotFound, ServerUnavailable
 from pgclarify.ingest.chunking import Chunker
 from pgclarify.model import Chunk, Document, IndexedDocument
