@@ -1,0 +1,4 @@
+from tests import scrambled
+
+if scrambled.is_on():
+    scrambled.scramble()
