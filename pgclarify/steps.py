@@ -76,6 +76,7 @@ class Step:
         confidence: At least LEAST_CONFIDENCE, at most 1; set if and only if there is an answer.
             docs/methods/investigation.md says what it is.
         reason: Why there is no answer, or what else is worth saying of it, in plain words; None if nothing is.
+        abstention_code: Why there is no evidence, a StopCode; None unless the outcome is not_in_corpus.
         semantic_sets: Into how many groups the answers fell that were sampled from the batch of the cited passage;
             None where nothing was sampled or nothing is cited.
         citations: What proves the answer; empty if and only if there is none.
@@ -90,6 +91,7 @@ class Step:
     reason: str | None = None
     semantic_sets: int | None = None
     citations: tuple[StepCitation, ...] = ()
+    abstention_code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -483,3 +483,19 @@ alter table pgclarify.verdict
 alter type pgclarify.run_outcome add attribute error_code text;
 comment on column pgclarify.run_outcome.error_code is
     'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
+alter table pgclarify.step
+    add column abstention_code text,
+    add constraint step_abstention_code_is_known check (
+        abstention_code in ('not_answered', 'no_passage', 'unproven', 'limit', 'budget', 'failed_calls')
+    ),
+    add constraint step_abstention_has_no_evidence check (abstention_code is null or outcome = 'not_in_corpus');
+comment on column pgclarify.step.abstention_code is
+    'Why there is no evidence, in one word; null unless that is the outcome, and for older steps.';
+update pgclarify.step
+set abstention_code = case step.reason when 'the search found nothing' then 'no_passage' else 'not_answered' end
+where
+    step.outcome = 'not_in_corpus'
+    and step.reason in (
+        'the search found nothing', 'the passages do not answer it', 'the evidence does not answer the question',
+        'the steps do not answer the question'
+    );

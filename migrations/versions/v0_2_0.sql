@@ -1556,6 +1556,7 @@ create table pgclarify.step (
     reason text,
     semantic_sets integer,
     created_at timestamptz default now() not null,
+    abstention_code text,
     constraint step_pk primary key (run_id, ordinal),
     constraint step_ordinal_counts_from_one check (ordinal >= 1),
     constraint step_kind_is_known check (kind in ('direct', 'follow_up', 'conclusion')),
@@ -1566,6 +1567,9 @@ create table pgclarify.step (
     constraint step_answered_has_an_answer check ((outcome = 'answered') = (answer is not null)),
     constraint step_answer_has_a_confidence check ((answer is not null) = (confidence is not null)),
     constraint step_answer_is_not_blank check (answer ~ '\S'),
+    constraint step_abstention_code_is_known
+        check (abstention_code in ('not_answered', 'no_passage', 'unproven', 'limit', 'budget', 'failed_calls')),
+    constraint step_abstention_has_no_evidence check (abstention_code is null or outcome = 'not_in_corpus'),
     constraint step_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
 );
 create unique index step_conclusion_key on pgclarify.step (run_id) where kind = 'conclusion';
@@ -1586,6 +1590,8 @@ comment on column pgclarify.step.reason is 'Why there is no answer, or what else
 comment on column pgclarify.step.semantic_sets is
     'Into how many groups of one meaning the sampled answers fell; null where none were sampled.';
 comment on column pgclarify.step.created_at is 'When it was decided.';
+comment on column pgclarify.step.abstention_code is
+    'Why there is no evidence, in one word; null unless that is the outcome, and for older steps.';
 
 create table pgclarify.eval_metric (
     eval_run_id bigint not null,

@@ -191,14 +191,6 @@ _CONCLUSIONS = {
     "failed": "There is no answer: the model could not be reached or understood on the way.",
 }
 _OVER_BUDGET = "There is no answer yet: a budget allows no more calls. Asked again, it pays for what is missing alone."
-# Reasons that say no more than that nothing was found.
-_SAID = frozenset(
-    (
-        "the passages do not answer it",
-        "the evidence does not answer the question",
-        "the steps do not answer the question",
-    )
-)
 
 
 def step(row: Row, *, first_citation: int) -> RenderableType:
@@ -213,7 +205,7 @@ def step(row: Row, *, first_citation: int) -> RenderableType:
         Indented(Text(f"{row['ordinal']}. ", style="bold"), Text(printable(row["question"]), style="bold"))
     ]
     if row["answer"] is None:
-        reason = f" ({printable(row['reason'])})" if row["reason"] and row["reason"] not in _SAID else ""
+        reason = f" ({printable(row['reason'])})" if row["reason"] and not _is_told(row) else ""
         parts.append(Indented(margin, Text(_WITHOUT_ANSWER[row["outcome"]] + reason, style="yellow")))
     else:
         parts.extend(_proven(row, margin, first_citation, remark=row["reason"]))
@@ -237,13 +229,14 @@ def conclusion(
         stop_reason: Why the run went no further, where it might have.
         is_over_budget: Whether that is a budget.
     """
-    reason = row["steps"][-1]["reason"] if row["steps"] else None
+    last = row["steps"][-1] if row["steps"] else None
+    reason = None if last is None or _is_told(last) else last["reason"]
     is_said = row["outcome"] in ("cut_off", "failed")
     parts: list[RenderableType]
     if row["answer"] is None:
         end = _OVER_BUDGET if is_over_budget and is_said else _CONCLUSIONS.get(row["outcome"], "There is no answer.")
         parts = [Text(f'"{printable(question)}"', style="bold"), Text(end, style="yellow")]
-        parts.extend([Text(f"Why: {printable(reason)}", style="dim")] if reason and reason not in _SAID else [])
+        parts.extend([Text(f"Why: {printable(reason)}", style="dim")] if reason else [])
     else:
         parts = [
             Text.assemble((f'Answer to "{printable(question)}"', "bold"), ", with its proof"),
@@ -259,6 +252,11 @@ def conclusion(
         if stop_reason and not (reason or "").startswith(stop_reason):
             parts.append(Text(f"Stopped: {printable(stop_reason)}", style="dim"))
     return Group(*parts)
+
+
+def _is_told(step: Row) -> bool:
+    """Whether the outcome of a step says all that its reason says: nothing was found."""
+    return bool(step["abstention_code"] == "not_answered")
 
 
 def explain_hint(run_id: int, cost_usd: Decimal | None = None) -> Text:

@@ -217,6 +217,7 @@ class Step:
         reason: Why there is no answer, or what else is worth saying of it; None if nothing is.
         semantic_sets: Into how many groups of one meaning the sampled answers fell; None where none were sampled.
         citations: What proves the answer; empty if there is none.
+        abstention_code: Why there is no evidence, in one word; None unless that is the outcome.
     """
 
     run_id: int
@@ -229,6 +230,7 @@ class Step:
     reason: str | None
     semantic_sets: int | None
     citations: tuple[StepCitation, ...]
+    abstention_code: StopCode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,6 +375,7 @@ def read_step(row: Row) -> Step:
         kind=StepKind(row["kind"]),
         outcome=StepOutcome(row["outcome"]),
         citations=_read_step_citations(row),
+        abstention_code=None if row["abstention_code"] is None else StopCode(row["abstention_code"]),
     )
 
 

@@ -217,6 +217,7 @@ select
     step.confidence,
     step.reason,
     step.semantic_sets,
+    step.abstention_code,
     (
         select coalesce(jsonb_agg(to_jsonb(citation) order by citation.rank), '[]')
         from pgclarify.investigation_citation as citation

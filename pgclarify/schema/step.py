@@ -57,6 +57,11 @@ step = Table(
         comment="Into how many groups of one meaning the sampled answers fell; null where none were sampled.",
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was decided."),
+    Column(
+        "abstention_code",
+        Text,
+        comment="Why there is no evidence, in one word; null unless that is the outcome, and for older steps.",
+    ),
     PrimaryKeyConstraint("run_id", "ordinal", name="step_pk"),
     CheckConstraint("ordinal >= 1", name="step_ordinal_counts_from_one"),
     CheckConstraint("kind in ('direct', 'follow_up', 'conclusion')", name="step_kind_is_known"),
@@ -69,6 +74,11 @@ step = Table(
     CheckConstraint("(outcome = 'answered') = (answer is not null)", name="step_answered_has_an_answer"),
     CheckConstraint("(answer is not null) = (confidence is not null)", name="step_answer_has_a_confidence"),
     CheckConstraint(r"answer ~ '\S'", name="step_answer_is_not_blank"),
+    CheckConstraint(
+        "abstention_code in ('not_answered', 'no_passage', 'unproven', 'limit', 'budget', 'failed_calls')",
+        name="step_abstention_code_is_known",
+    ),
+    CheckConstraint("abstention_code is null or outcome = 'not_in_corpus'", name="step_abstention_has_no_evidence"),
     Index("step_conclusion_key", "run_id", unique=True, postgresql_where=text("kind = 'conclusion'")),
     comment="What an investigation asked on its way, and what became of it. Written as it goes on.",
 )

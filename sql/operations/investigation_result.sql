@@ -11,7 +11,8 @@ select
     step.confidence,
     step.reason,
     step.semantic_sets,
-    step.created_at
+    step.created_at,
+    step.abstention_code
 from pgclarify.step;
 
 comment on view pgclarify.investigation_step is
@@ -34,6 +35,9 @@ comment on column pgclarify.investigation_step.reason is
 comment on column pgclarify.investigation_step.semantic_sets is
 'Into how many groups of one meaning the sampled answers fell; null where none were sampled.';
 comment on column pgclarify.investigation_step.created_at is 'When it was decided.';
+comment on column pgclarify.investigation_step.abstention_code is
+'Why there is no evidence: not_answered, no_passage, unproven, limit, budget or failed_calls; null unless that is its outcome, '
+'and for steps of earlier versions.';
 grant select on pgclarify.investigation_step to pgclarify_reader;
 
 create or replace view pgclarify.investigation_citation with (security_invoker) as

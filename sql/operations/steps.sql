@@ -12,13 +12,14 @@ begin
     -- In the place of what is there, with its citations: whoever does not know whether it has been kept sends it again.
     delete from pgclarify.step as earlier where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
     insert into pgclarify.step (
-        run_id, ordinal, kind, question, answer, outcome, confidence, reason, semantic_sets
+        run_id, ordinal, kind, question, answer, outcome, confidence, reason, semantic_sets, abstention_code
     )
     select
         v_run.run_id, v_ordinal, given.kind, given.question, given.answer, given.outcome, given.confidence, given.reason,
-        given.semantic_sets
+        given.semantic_sets, given.abstention_code
     from jsonb_to_record(record_step.step) as given (
-        kind text, question text, answer text, outcome text, confidence real, reason text, semantic_sets integer
+        kind text, question text, answer text, outcome text, confidence real, reason text, semantic_sets integer,
+        abstention_code text
     );
     insert into pgclarify.step_citation (
         run_id, step_ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, quote, start_char,
@@ -39,6 +40,6 @@ $$;
 
 comment on function pgclarify_private.record_step(bigint, integer, jsonb) is
 'Keep a step of a run as it lands, in the place of the step of that ordinal, if there is one. step: object with ordinal, '
-'kind, question, answer, outcome, confidence, reason, semantic_sets and citations (candidate_rank, quote, start_char, '
-'end_char), in order.';
+'kind, question, answer, outcome, confidence, reason, semantic_sets, abstention_code and citations (candidate_rank, quote, '
+'start_char, end_char), in order.';
 grant execute on function pgclarify_private.record_step(bigint, integer, jsonb) to pgclarify_worker;

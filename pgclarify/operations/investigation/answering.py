@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pgclarify.errors import CompletionError, describe
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
-from pgclarify.model import Candidate, ModelCall
+from pgclarify.model import Candidate, ModelCall, StopCode
 from pgclarify.operations.investigation.gathering import Gathered, Gatherer
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.proof import Proven, prove
@@ -71,7 +71,7 @@ class StepAnswerer:
         self.shown += gathered.candidates
         self.relevance.update(gathered.relevance)
         if not gathered.candidates:
-            return replace(step, reason="the search found nothing")
+            return replace(step, reason="the search found nothing", abstention_code=StopCode.NO_PASSAGE)
         with self._trace.stage("answering", step_ordinal=ordinal) as tally:
             step = await self._answer(step, gathered, tally)
             tally.note = step.answer or step.reason
@@ -88,11 +88,11 @@ class StepAnswerer:
         value = await self._calls.ask(render, tally=tally)
         match value:
             case None:
-                return replace(step, reason="the passages do not answer it")
+                return replace(step, reason="the passages do not answer it", abstention_code=StopCode.NOT_ANSWERED)
             case OutOfCalls():
                 return replace(step, outcome=StepOutcome.CUT_OFF, reason=value.message)
             case Unproven():
-                return replace(step, reason=value.message)
+                return replace(step, reason=value.message, abstention_code=StopCode.UNPROVEN)
             case CompletionError():
                 return self._failed(step, value)
         return await self._answered(step, value, gathered, tally)

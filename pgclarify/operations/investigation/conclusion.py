@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
 
-from pgclarify.errors import CompletionError, describe
+from pgclarify.errors import CompletionError, NotAllowed, describe
 from pgclarify.language.questions import asks_same
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
-from pgclarify.model import Candidate, ModelCall, Run
+from pgclarify.model import Candidate, ModelCall, Run, StopCode
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.proof import Proven, is_told, prove
 from pgclarify.operations.trace import Tally, Trace
@@ -117,16 +117,17 @@ class Conclusion:
             if not isinstance(value, Unproven | OutOfCalls):
                 self.errors.append(value)
             contradiction, proven, why = None, None, describe(value)
+            code = _code_of(value)
         else:
             contradiction, proven = value
-            why = "the evidence does not answer the question"
+            why, code = "the evidence does not answer the question", StopCode.NOT_ANSWERED
         if clash is None and contradiction is not None and len(chain.answered) > 1:
             clash = f"the steps contradict each other: {contradiction}"
         if proven is not None:
             return await self._decided(end, chain, proven, clash, tally)
         if clash is not None:
             return replace(end, outcome=StepOutcome.CONTRADICTED, reason=clash)
-        return self._from_chain(end, chain, doubt=why)
+        return self._from_chain(end, chain, doubt=why, code=code)
 
     async def _decided(self, end: Step, chain: Chain, proven: Proven, clash: str | None, tally: Tally) -> Step:
         """Give the reasoner's answer, and say how sure it is."""
@@ -152,19 +153,22 @@ class Conclusion:
             citations=proven.citations,
         )
 
-    def _from_chain(self, end: Step, chain: Chain, *, doubt: str | None = None) -> Step:
+    def _from_chain(
+        self, end: Step, chain: Chain, *, doubt: str | None = None, code: StopCode = StopCode.NOT_ANSWERED
+    ) -> Step:
         """Give what the model concluded from the answers alone, if the steps have answers that say it.
 
         Args:
             end: The step to be.
             chain: The steps.
             doubt: Why the evidence did not confirm it; None if nobody went over that.
+            code: The same in one word; not_answered if nobody did.
         """
         answered = chain.answered
         if chain.answer is None:
-            return replace(end, reason=doubt or "the steps do not answer the question")
+            return replace(end, reason=doubt or "the steps do not answer the question", abstention_code=code)
         if not answered or not is_told(chain.answer, [], asked=self._run.question, steps=answered):
-            return replace(end, reason=f'no step proves the answer "{chain.answer}"')
+            return replace(end, reason=f'no step proves the answer "{chain.answer}"', abstention_code=StopCode.UNPROVEN)
         confidence = prod(step.confidence or 0.0 for step in answered)
         return replace(
             end,
@@ -223,3 +227,14 @@ def best_evidence(chain: Chain, most: int) -> list[Candidate]:
 
 def _direct_answer(chain: Chain) -> Step | None:
     return next((step for step in chain.answered if step.kind is StepKind.DIRECT), None)
+
+
+def _code_of(error: CompletionError) -> StopCode:
+    match error:
+        case Unproven():
+            return StopCode.UNPROVEN
+        case OutOfCalls():
+            return StopCode.LIMIT
+        case NotAllowed():
+            return StopCode.BUDGET
+    return StopCode.FAILED_CALLS

@@ -67,6 +67,7 @@ def step(**changes: Any) -> dict[str, Any]:
         "outcome": "answered",
         "confidence": 0.754,
         "reason": None,
+        "abstention_code": None,
         "citations": [citation()],
     } | changes
 
@@ -226,13 +227,16 @@ def test_a_conclusion_that_a_budget_kept_away_blames_nobody_else(outcome: str) -
 
 
 def test_what_was_not_found_is_said_once() -> None:
-    nothing = "the evidence does not answer the question"
-    output = shown(rendering.conclusion("Who?", investigation(unanswered("not_in_corpus", nothing)), first_citation=1))
+    nothing = "the documents are of no help"
+    abstained = unanswered("not_in_corpus", nothing, abstention_code="not_answered")
+    output = shown(rendering.conclusion("Who?", investigation(abstained), first_citation=1))
     assert output.splitlines() == [
         '"Who?"',
         "Not found in this corpus: none of the passages that were looked at answers it.",
     ]
-    assert nothing not in shown(rendering.step(unanswered("not_in_corpus", nothing), first_citation=1))
+    assert nothing not in shown(rendering.step(abstained, first_citation=1))
+    unproven = unanswered("not_in_corpus", nothing, abstention_code="unproven")
+    assert nothing in shown(rendering.step(unproven, first_citation=1))
 
 
 def test_a_partial_conclusion_says_once_why_it_stopped() -> None:

@@ -40,6 +40,7 @@ STEP: dict[str, Any] = {
     "confidence": 0.75,
     "reason": None,
     "semantic_sets": 2,
+    "abstention_code": None,
     "created_at": "2026-01-01T00:00:00+00:00",
     "citations": [CITATION | {"run_id": 3, "question": "Who insures them?", "answer": "Acme"}],
 }

@@ -124,6 +124,7 @@ async def test_what_no_passage_answers_is_not_in_the_corpus():
     assert told.record.status is RunStatus.SUCCEEDED
     assert told.outcomes == [("direct", "not_in_corpus"), ("conclusion", "not_in_corpus")]
     assert told.steps[0].reason == "the passages do not answer it"
+    assert told.steps[0].abstention_code == "not_answered"
     assert (told.end.answer, told.end.confidence, told.end.citations) == (None, None, ())
 
 
