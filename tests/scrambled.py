@@ -1,6 +1,6 @@
 """Random tokens in the place of the wording of our messages: what passes with them does not depend on it.
 
-With PGCLARIFY_SCRAMBLED_WORDING set, each literal of a MESSAGE, DETAIL or HINT is replaced: in sql/ when it is
+With SCRAMBLED_WORDING set, each literal of a MESSAGE, DETAIL or HINT is replaced: in sql/ when it is
 installed, and in Python, where an exception is made, when a module of pgclarify is imported. Placeholders and what is
 no prose, such as ", ", stay. Commands that tests start as processes of their own keep their wording.
 """
@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from types import CodeType
 
-VARIABLE = "PGCLARIFY_SCRAMBLED_WORDING"
+VARIABLE = "SCRAMBLED_WORDING"
 _PACKAGE = Path(__file__).parents[1] / "pgclarify"
 _TEXTS = {"message", "detail", "hint"}
 _OPTIONS = _TEXTS | {"errcode", "column", "constraint", "datatype", "table", "schema"}
