@@ -12,7 +12,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files every process compiles what it imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test acceptance unit lint style types imports sql docs reference snapshots system bench dbt dbt-example install clean help
+.PHONY: demo check test acceptance wording unit lint style types imports sql docs reference snapshots system bench dbt dbt-example install clean help
 demo: install ## Install everything, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -26,6 +26,9 @@ test: ## Lint, build the pages, then run the tests of everything that we wrote
 
 acceptance: system dbt install ## Run it from outside: command line, browser, wheel, clients (JDBC, PgBouncer, ...), dbt
 	$(PYTEST) tests/clients tests/dbt tests/acceptance
+
+wording: install ## Show that nothing depends on the wording of messages: with random words in their place, tests pass
+	SCRAMBLED_WORDING=$$$$ $(PYTEST) -m "not wording" tests/integration
 
 unit: install
 	$(PYTEST) --quiet -m "not slow" --hypothesis-profile quick tests/unit

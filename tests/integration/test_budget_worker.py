@@ -17,6 +17,7 @@ from tests.workers import Service, scalar
 
 QUESTION = "rental cars"
 RUN_FAILED = "PC003"
+BUDGET_SPENT = "PC007"
 
 
 @pytest.fixture(autouse=True)
@@ -84,6 +85,8 @@ def test_whatever_asks_a_model_ends_and_names_the_budget(
     superuser: psycopg.Connection[Any], model: Server, call: str, is_partial: bool
 ) -> None:
     budget(superuser, "nothing", "month", max_calls=0)
+    codes: list[str | None] = []
+    superuser.add_notice_handler(lambda notice: codes.append(notice.sqlstate))
     statement = f"select * from pgclarify.{call}".encode()  # noqa: S608 - one of those above
     before = model.calls
 
@@ -99,6 +102,11 @@ def test_whatever_asks_a_model_ends_and_names_the_budget(
 
     assert model.calls == before
     assert last_run(superuser)[:2] == ("partial" if is_partial else "failed", 'budget "nothing" is spent')
+    assert superuser.execute(
+        "select stop_code, error_code, budget_id = (select budget_id from pgclarify.budget where name = 'nothing')"
+        " from pgclarify.run order by run_id desc limit 1"
+    ).fetchone() == (("budget", None, True) if is_partial else (None, "PC007", True))
+    assert codes == ([BUDGET_SPENT] if is_partial else [])
 
 
 def test_a_model_without_a_price_is_an_error_that_asks_for_one(superuser: psycopg.Connection[Any]) -> None:

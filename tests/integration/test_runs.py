@@ -198,10 +198,13 @@ def test_a_failed_run_says_why(asker: Connection, model: Server) -> None:
     with pytest.raises(psycopg.Error) as caught:
         asker.execute("select * from pgclarify.clarify('refused')")
     assert caught.value.sqlstate == "PC003"
-    run_id, status, error = asker.execute(
-        "select run_id, status, error from pgclarify.run_summary where question = 'refused'"
+    run_id, status, error, error_code = asker.execute(
+        "select run_id, status, error, error_code from pgclarify.run_summary where question = 'refused'"
     ).fetchall()[0]
-    assert status == "failed"
+    assert (status, error_code) == ("failed", "PC013")
+    assert asker.execute(
+        "select distinct outcome, error_code from pgclarify.verdict where run_id = %s", [run_id]
+    ).fetchall() == [("failed", "PC013")]
     assert "403" in error
     with pytest.raises(psycopg.Error) as again:
         asker.execute("select * from pgclarify.result(%s)", [run_id])

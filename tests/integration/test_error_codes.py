@@ -1,0 +1,119 @@
+"""What programs need of an error or of a failed run stands in codes and fields; its wording is for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from pgclarify.client import Client
+from pgclarify.errors import InputError, RunFailed, RunTimeout
+from tests.integration.by_hand import Connect, Hire, MakeRole
+from tests.workers import scalar
+
+Connection = psycopg.Connection[Any]
+LEXICAL = '{"search": "lexical"}'
+
+
+def submit(connection: Connection) -> int:
+    return int(scalar(connection, "select pgclarify.submit('cars', 'insurance', 5, %s)", LEXICAL))
+
+
+def code(connection: Connection, run_id: int) -> Any:
+    return scalar(connection, "select error_code from pgclarify.run_summary where run_id = %s", run_id)
+
+
+@pytest.fixture
+def corpus(connection: Connection) -> None:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+
+
+@pytest.mark.usefixtures("corpus")
+class TestRunsThatCannotBeStarted:
+    def test_the_corpus_was_dropped(self, connection: Connection, hire: Hire) -> None:
+        run_id = submit(connection)
+        connection.execute("select pgclarify.drop_corpus('insurance')")
+        assert hire().start(run_id) is None
+        assert code(connection, run_id) == "42704"
+
+    def test_the_role_may_not_search_any_more(
+        self, connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
+    ) -> None:
+        run_id = submit(connect(make_role("pgclarify_user")))
+        connection.execute("select pgclarify.alter_corpus('insurance', '{\"reader\": \"pgclarify_owner\"}')")
+        assert hire().start(run_id) is None
+        assert code(connection, run_id) == "42501"
+
+    def test_workers_were_lost_with_it(self, connection: Connection, hire: Hire) -> None:
+        run_id = submit(connection)
+        connection.execute("update pgclarify.run set crashes = 10")
+        assert hire().start(run_id) is None
+        assert code(connection, run_id) == "PC016"
+
+    def test_its_embedding_model_cannot_be_loaded(self, connection: Connection, hire: Hire) -> None:
+        run_id = submit(connection)
+        connection.execute("update pgclarify.embedding_space set error = 'no such model'")
+        assert hire().start(run_id) is None
+        assert code(connection, run_id) == "PC011"
+
+
+@pytest.mark.usefixtures("corpus")
+class TestFields:
+    def test_a_failed_run_is_named(self, connection: Connection, hire: Hire) -> None:
+        run_id = submit(connection)
+        worker = hire()
+        worker.start(run_id)
+        worker.finish(run_id, status="failed", error="the model is gone", error_code="PC013")
+        with pytest.raises(psycopg.Error) as failed:
+            connection.execute("select * from pgclarify.result(%s)", [run_id])
+        said = failed.value.diag
+        assert (said.sqlstate, said.table_name, said.column_name) == ("PC003", "run", "run_id")
+        assert said.datatype_name == str(run_id)
+        assert scalar(connection, "select error_code from pgclarify.wait(array[%s::bigint])", run_id) == "PC013"
+        with Client(connection) as client, pytest.raises(RunFailed) as caught:
+            client.result(run_id)
+        assert caught.value.run_ids == (run_id,)
+
+    def test_runs_that_go_on_are_named_however_many(self, connection: Connection, hire: Hire) -> None:
+        hire()
+        with Client(connection) as client, pytest.raises(RunTimeout) as caught:
+            client.clarify_many([f"q{number}" for number in range(150)], corpus="insurance", timeout=0.2)
+        going_on = connection.execute("select run_id from pgclarify.run order by run_id").fetchall()
+        assert [(run_id,) for run_id in caught.value.run_ids] == going_on
+        assert len(going_on) == 150
+
+    @pytest.mark.parametrize(
+        ("options", "column", "constraint"),
+        [
+            ('{"serch": "lexical"}', "serch", "option_is_known"),
+            ('{"top_k": 5}', "top_k", "option_is_no_parameter"),
+            ('{"search": "by heart"}', "search", None),
+            ('{"timeout": "soon"}', "timeout", None),
+        ],
+    )
+    def test_a_wrong_option_is_named(
+        self, connection: Connection, options: str, column: str, constraint: str | None
+    ) -> None:
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
+            connection.execute("select * from pgclarify.search('q', options => %s)", [options])
+        assert refused.value.diag.column_name == column
+        assert refused.value.diag.constraint_name == constraint
+        if constraint is not None:
+            assert {"method", "timeout"} <= set((refused.value.diag.datatype_name or "").split(","))
+
+    def test_the_client_has_them_as_attributes(self, connection: Connection) -> None:
+        with Client(connection) as client, pytest.raises(InputError) as caught:
+            client.clarify("q", corpus="insurance", serch="lexical")
+        assert caught.value.parameter == "serch"
+        assert {"search", "reranker"} <= set(caught.value.choices)
+
+
+def test_whether_a_corpus_is_to_be_made_or_named(connection: Connection) -> None:
+    for constraint in ("corpus_exists", None, "corpus_is_named"):
+        if constraint is None:
+            connection.execute("select pgclarify.create_corpus('one'), pgclarify.create_corpus('two')")
+            continue
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
+            connection.execute("select pgclarify.submit('q')")
+        assert (refused.value.diag.column_name, refused.value.diag.constraint_name) == ("corpus", constraint)
