@@ -78,6 +78,10 @@ from (
     for update
 ) as own;
 
+-- name: due_work
+-- What there may be to do beside taking runs.
+select pgclarify_private.due_work() as due;
+
 -- name: rescue_jobs
 -- Put jobs of dead workers back into the queue.
 select pgclarify_private.rescue_jobs(%(worker_id)s) as jobs;

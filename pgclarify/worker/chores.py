@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -21,28 +21,51 @@ _Done = TypeVar("_Done")
 
 # So that what fails at once does not fill the log.
 _PAUSE_SECONDS = 2.0
-# While a worker tries in vain, others wait behind it: not too often.
-_ORPHAN_RETRY_SECONDS = 60.0
 _LOCK_NOT_AVAILABLE = "55P03"
 
 
 async def every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
-    """Do something again and again; what goes wrong once is logged and may go right the next time.
+    """Do something again and again, with so many seconds in between.
 
     Raises:
         ServerUnavailable: If the database is gone.
     """
     while True:
-        try:
-            await work()
-        except ServerUnavailable:
-            raise
-        except DatabaseBusy as busy:
-            _logger.warning("a chore has to wait: %s", busy.message)
-        except Exception:
-            _logger.exception("a chore failed, trying again")
-            await asyncio.sleep(_PAUSE_SECONDS)
+        await _try(work)
         await asyncio.sleep(seconds)
+
+
+async def whenever(due: asyncio.Event, work: Callable[[], Awaitable[None]], *, rest: float = 0.0) -> None:
+    """Do something whenever it is due, with so many seconds of rest in between.
+
+    Raises:
+        ServerUnavailable: If the database is gone.
+    """
+    while True:
+        await due.wait()
+        due.clear()
+        await _try(work)
+        await asyncio.sleep(rest)
+
+
+async def _try(work: Callable[[], Awaitable[None]]) -> None:
+    """Do something; what goes wrong is logged, and may go right the next time."""
+    try:
+        await work()
+    except ServerUnavailable:
+        raise
+    except DatabaseBusy as busy:
+        _logger.warning("a chore has to wait: %s", busy.message)
+    except Exception:
+        _logger.exception("a chore failed, trying again")
+        await asyncio.sleep(_PAUSE_SECONDS)
+
+
+async def look(pool: Pool, due: Mapping[str, asyncio.Event]) -> None:
+    """Look what there is to do. The names are those of `pgclarify_private.due_work`."""
+    (row,) = await fetch(pool, "due_work")
+    for name in row["due"]:
+        due[name].set()
 
 
 async def rescue(pool: Pool, worker_id: int) -> None:
@@ -109,17 +132,13 @@ async def in_turn(turn: asyncio.Lock, work: Callable[[], Awaitable[_Done]]) -> _
         return await work()
 
 
-async def drop_orphans(pool: Pool, statement: str) -> None:
-    """Drop what dropped corpora have left, one at a time, each in a transaction of its own.
-
-    Args:
-        pool: The worker's connections.
-        statement: Name of the statement that drops one, and says as `dropped` which; null if there is none.
-    """
-    try:
-        while (await fetch(pool, statement))[0]["dropped"] is not None:
-            pass
-    except DatabaseError as error:
-        if error.sqlstate != _LOCK_NOT_AVAILABLE:
-            raise
-        await asyncio.sleep(_ORPHAN_RETRY_SECONDS)
+async def drop_orphans(pool: Pool) -> None:
+    """Drop what dropped corpora and detached tables have left, one at a time, each in a transaction of its own."""
+    for statement in ("drop_orphan_capture", "drop_idle_reader", "drop_orphan_partition"):
+        try:
+            while (await fetch(pool, statement))[0]["dropped"] is not None:
+                pass
+        except DatabaseError as error:
+            # Somebody uses it, and others would wait behind another try.
+            if error.sqlstate != _LOCK_NOT_AVAILABLE:
+                raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from typing import Any
 
@@ -34,7 +34,18 @@ from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.install import check_schema
 from pgclarify.jobs import Queue, open_queue
-from pgclarify.worker.chores import count_terms, drop_orphans, every, fold_tallies, ingest, ingest_long, reembed, rescue
+from pgclarify.worker.chores import (
+    count_terms,
+    drop_orphans,
+    every,
+    fold_tallies,
+    ingest,
+    ingest_long,
+    look,
+    reembed,
+    rescue,
+    whenever,
+)
 from pgclarify.worker.executor import RunExecutor, models_of
 from pgclarify.worker.graph import link
 from pgclarify.worker.grouping import Grouping, count_served
@@ -45,15 +56,15 @@ from pgclarify.worker.spaces import Spaces
 
 _logger = logging.getLogger(__name__)
 
-# Looking whether there is work costs next to nothing, and people wait for it.
+# Looking whether there is work is one statement, and people wait for what it finds.
+_LOOK_SECONDS = 0.5
 _WORK_SECONDS = 0.3
-_COUNTING_SECONDS = 0.5
 _WATCH_SECONDS = 0.5
 _RESCUE_SECONDS = 2.0
 _PRESENCE_SECONDS = 5.0
 _RECONNECT_SECONDS = 2.0
-_UPKEEP_SECONDS = 5.0
-_LINK_SECONDS = 0.5
+_INSPECTION_SECONDS = 5.0
+_UPKEEP_SECONDS = 60.0
 _AFTERWARDS_SECONDS = 2.0
 _PRUNING_SECONDS = 60.0
 # About 256 passages, which are some ten seconds of embedding on two cores: others wait for no more.
@@ -146,28 +157,37 @@ async def _serve(
         sources = Sources(dsn, pool)
         stack.push_async_callback(sources.close)
         grouping = Grouping(pool, embedders.get, turn, is_busy=lambda: executor.is_busy)
+        # What is to be done when due_work names it, and with how much rest in between.
+        kinds: dict[str, tuple[Callable[[], Awaitable[None]], float]] = {
+            "spaces": (spaces.open_new, _WORK_SECONDS),
+            "space_steps": (spaces.advance, _WORK_SECONDS),
+            "documents": (lambda: ingest(ingestion, turn), _WORK_SECONDS),
+            "long_documents": (lambda: ingest_long(long_ingestion, turn), _WORK_SECONDS),
+            "passages": (lambda: reembed(reembedding, turn), _WORK_SECONDS),
+            "graph": (lambda: link(pool), _WORK_SECONDS),
+            "terms": (lambda: count_terms(pool), _WORK_SECONDS),
+            "tallies": (lambda: fold_tallies(pool), _WORK_SECONDS),
+            "source_changes": (sources.follow, _WORK_SECONDS),
+            "source_inspection": (sources.inspect, _INSPECTION_SECONDS),
+            "served_answers": (lambda: count_served(pool), _AFTERWARDS_SECONDS),
+            "question_groups": (grouping.catch_up, _AFTERWARDS_SECONDS),
+            "jobs": (lambda: rescue(pool, presence.worker_id), _RESCUE_SECONDS),
+        }
+        due = {name: asyncio.Event() for name in kinds}
         chores = [
-            asyncio.create_task(work, name=name)
-            for name, work in (
-                ("watch", every(_WATCH_SECONDS, executor.drop_lost_runs)),
-                ("rescue", every(_RESCUE_SECONDS, lambda: rescue(pool, presence.worker_id))),
-                ("spaces", every(_WORK_SECONDS, spaces.open_new)),
-                ("ingestion", every(_WORK_SECONDS, lambda: ingest(ingestion, turn))),
-                ("long documents", every(_WORK_SECONDS, lambda: ingest_long(long_ingestion, turn))),
-                ("terms", every(_COUNTING_SECONDS, lambda: count_terms(pool))),
-                ("tallies", every(_COUNTING_SECONDS, lambda: fold_tallies(pool))),
-                ("advancing", every(_WORK_SECONDS, spaces.advance)),
-                ("reembedding", every(_WORK_SECONDS, lambda: reembed(reembedding, turn))),
-                ("sources", every(_WORK_SECONDS, sources.follow)),
-                ("inspection", every(_UPKEEP_SECONDS, sources.inspect)),
-                ("triggers", every(_UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_capture"))),
-                ("readers", every(_UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_idle_reader"))),
-                ("served", every(_AFTERWARDS_SECONDS, lambda: count_served(pool))),
-                ("groups", every(_AFTERWARDS_SECONDS, grouping.catch_up)),
-                ("pruning", every(_PRUNING_SECONDS, grouping.prune)),
-                ("graph", every(_LINK_SECONDS, lambda: link(pool))),
-                ("partitions", every(_UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_partition"))),
-            )
+            *(
+                asyncio.create_task(whenever(due[name], work, rest=rest), name=name)
+                for name, (work, rest) in kinds.items()
+            ),
+            *(
+                asyncio.create_task(every(seconds, work), name=name)
+                for name, seconds, work in (
+                    ("look", _LOOK_SECONDS, lambda: look(pool, due)),
+                    ("watch", _WATCH_SECONDS, executor.drop_lost_runs),
+                    ("upkeep", _UPKEEP_SECONDS, lambda: drop_orphans(pool)),
+                    ("pruning", _PRUNING_SECONDS, grouping.prune),
+                )
+            ),
         ]
         present = asyncio.create_task(_be_present(presence, queue, embedders, on_ready), name="presence")
         serving = asyncio.create_task(queue.serve(), name="queue")

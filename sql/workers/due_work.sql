@@ -1,0 +1,54 @@
+-- What there is to do for workers, beside runs: one statement says it, so that an idle worker sends hardly any other.
+
+create or replace function pgclarify_private.due_work()
+returns text[]
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        array_remove(
+            array[
+                case when exists (select from pgclarify_private.building_spaces()) then 'spaces' end,
+                case when exists (select from pgclarify_private.due_spaces()) then 'space_steps' end,
+                case when exists (
+                    select from pgclarify_private.pending_document as pending where not pending.is_long
+                ) then 'documents' end,
+                case when exists (
+                    select from pgclarify_private.pending_document as pending where pending.is_long
+                ) then 'long_documents' end,
+                case when exists (
+                    select from pgclarify.embedding_space as space
+                    where space.state = 'building' and space.queued_document_id is not null
+                ) then 'passages' end,
+                case when exists (select from pgclarify_private.linkable_spaces()) then 'graph' end,
+                case when exists (select from pgclarify_private.term_change) then 'terms' end,
+                case when exists (
+                    select from pgclarify_private.corpus_tally as tally group by tally.corpus_id having count(*) > 1
+                ) or exists (
+                    select from pgclarify_private.reader_revision as seen
+                    group by seen.corpus_id, seen.reader
+                    having count(*) > 1
+                ) then 'tallies' end,
+                case when exists (select from pgclarify_private.waiting_sources()) then 'source_changes' end,
+                case when exists (select from pgclarify_private.source) then 'source_inspection' end,
+                case when exists (select from pgclarify_private.served_answer) then 'served_answers' end,
+                case when exists (
+                    select from pgclarify.run
+                    where
+                        run.question_group_id is null
+                        and run.corpus_id is not null
+                        and run.finished_at is not null
+                        and run.operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')
+                ) then 'question_groups' end,
+                case when exists (
+                    select from pgclarify_queue.procrastinate_jobs as job where job.status in ('doing', 'failed')
+                ) then 'jobs' end
+            ],
+            null
+        );
+end;
+
+comment on function pgclarify_private.due_work() is
+'What there may be to do for a worker, beside taking runs: names that pgclarify/worker/serving.py knows. What another worker '
+'has in hand is named, too.';
+grant execute on function pgclarify_private.due_work() to pgclarify_worker;

@@ -1,0 +1,88 @@
+"""What a worker is told that there is to do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pgclarify.worker import serving
+from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
+
+
+def due(worker: HandWorker) -> set[str]:
+    (row,) = worker.send("due_work")
+    return set(row["due"])
+
+
+def test_nothing_where_there_is_nothing(hire: Hire) -> None:
+    assert due(hire()) == set()
+
+
+def test_documents_until_they_are_indexed_and_counted(connection: Connection, hire: Hire) -> None:
+    worker = hire()
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    assert due(worker) == {"spaces"}
+
+    connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
+    assert due(worker) >= {"spaces", "documents"}
+
+    worker.index_everything()
+    assert due(worker) >= {"graph", "tallies"}
+    while worker.send("link_passages", max_passages=10)[0]["passages"]:
+        pass
+    worker.send("fold_tallies")
+    assert due(worker) == set()
+
+    connection.execute("select pgclarify.remove_document('insurance', '1')")
+    assert due(worker) == {"terms", "tallies", "graph"}
+
+
+def test_attached_tables(connection: Connection, hire: Hire) -> None:
+    worker = hire()
+    connection.execute("create table public.article (id bigint primary key, body text)")
+    connection.execute("select pgclarify.create_corpus('shop')")
+    connection.execute("select pgclarify.attach_table('shop', 'public.article', 'id', 'body')")
+    assert due(worker) == {"spaces", "source_changes", "source_inspection"}
+
+    worker.follow_everything()
+    assert due(worker) == {"spaces", "source_inspection"}
+
+    connection.execute("insert into public.article values (1, 'A lock costs 20 euros.')")
+    assert due(worker) == {"spaces", "source_changes", "source_inspection"}
+
+
+def test_another_embedding_model(connection: Connection, hire: Hire) -> None:
+    worker = hire()
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    worker.open_spaces()
+    assert due(worker) == set()
+
+    connection.execute("select pgclarify.set_embedding_model('insurance', 'another-model')")
+    assert due(worker) == {"spaces"}
+    worker.open_spaces()
+    assert due(worker) == {"space_steps"}
+    worker.advance_spaces()
+    assert "passages" in due(worker)
+
+
+def test_what_comes_after_a_run(connection: Connection, hire: Hire) -> None:
+    worker = hire()
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    worker.open_spaces()
+    run_id = scalar(connection, "select pgclarify.submit('cars', 'insurance')")
+    connection.execute("update pgclarify_queue.procrastinate_jobs set status = 'doing'")
+    assert due(worker) == {"jobs"}
+
+    worker.answer(run_id)
+    connection.execute("delete from pgclarify_queue.procrastinate_jobs")
+    assert due(worker) == {"question_groups"}
+
+    connection.execute("select pgclarify.submit('cars', 'insurance')")
+    assert due(worker) == {"question_groups", "served_answers"}
+
+
+def test_serving_knows_every_name() -> None:
+    function = Path(__file__).parents[2] / "sql" / "workers" / "due_work.sql"
+    named = set(re.findall(r"then '(\w+)' end", function.read_text()))
+
+    assert named == set(re.findall(r'^            "(\w+)": \(', Path(serving.__file__).read_text(), re.MULTILINE))
