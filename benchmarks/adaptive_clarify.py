@@ -37,7 +37,7 @@ from pgclarify.cli.connection import load_settings, running_dsn
 from pgclarify.database import Presence, Runs, open_pool
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
-from pgclarify.model import Completion, CompletionRequest, ModelCall
+from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.worker.executor import RunExecutor, models_of

@@ -7,7 +7,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from pgclarify.model import Completion, Message, ModelCall, Passage
+from pgclarify.model import Passage
+from pgclarify.model_calls import Completion, Message, ModelCall
 from pgclarify.prompts.fencing import FENCE_RULE, fenced_passages, question_line
 from pgclarify.prompts.replies import one_line, read_form
 from pgclarify.steps import Evidence, Finding

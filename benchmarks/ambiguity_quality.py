@@ -38,7 +38,7 @@ from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
 from pgclarify.algorithms.metrics import accuracy, average_precision, f1_of_labels
 from pgclarify.embedding import SentenceTransformerEmbedder, load_embedder
 from pgclarify.errors import InvalidReply
-from pgclarify.model import CompletionRequest, Message
+from pgclarify.model_calls import CompletionRequest, Message
 from pgclarify.prompts.replies import read_form
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint

@@ -19,7 +19,8 @@ from pgclarify import embedded
 from pgclarify.database import RunTables
 from pgclarify.embedding import load_embedder
 from pgclarify.install import install
-from pgclarify.model import Claim, Completion, CompletionRequest, Document
+from pgclarify.model import Document
+from pgclarify.model_calls import Claim, Completion, CompletionRequest
 
 
 class MeteredTables(RunTables):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Completion, CompletionRequest, ModelCall
+from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Completer
 
 T = TypeVar("T")

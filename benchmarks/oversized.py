@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, show, step
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.model import CompletionRequest, Message
+from pgclarify.model_calls import CompletionRequest, Message
 from pgclarify.providers.endpoint import Endpoint
 from tests.raw_server import Answer, completion, http, serve_raw
 

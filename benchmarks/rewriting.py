@@ -39,7 +39,7 @@ from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.algorithms.faithfulness import find_fault
 from pgclarify.dialogue import Rewriting
 from pgclarify.embedding import load_embedder
-from pgclarify.model import Completion, CompletionRequest
+from pgclarify.model_calls import Completion, CompletionRequest
 from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.execution import execute
 from pgclarify.prompts.rewriting import rewriting as rewriting_prompt

@@ -39,7 +39,7 @@ from benchmarks.kept_replies import KeptReplies
 from benchmarks.lexical_quality import read
 from pgclarify.dialogue import MOST_TURNS, Form, PromptScheme, Turn
 from pgclarify.embedding import load_embedder
-from pgclarify.model import CompletionRequest, Message
+from pgclarify.model_calls import CompletionRequest, Message
 from pgclarify.prompts.clarifying_questions import clarifying_questions
 from pgclarify.prompts.fencing import line
 from pgclarify.prompts.rewriting import reformulation

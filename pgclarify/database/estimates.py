@@ -13,7 +13,8 @@ from pgclarify.database.exploration import found_passage
 from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs, vector_text
 from pgclarify.estimated import Prospect
-from pgclarify.model import Completion, Found, Run
+from pgclarify.model import Found, Run
+from pgclarify.model_calls import Completion
 from pgclarify.protocols import CompletionKey
 
 

@@ -16,19 +16,8 @@ from psycopg.rows import DictRow
 from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing, RunLost, RunSuspected
-from pgclarify.model import (
-    Claim,
-    Completion,
-    CompletionRequest,
-    Interpretation,
-    Outcome,
-    Run,
-    RunStatus,
-    Stage,
-    StopCode,
-    Verdict,
-    as_ended,
-)
+from pgclarify.model import Interpretation, Outcome, Run, RunStatus, Stage, StopCode, Verdict, as_ended
+from pgclarify.model_calls import Claim, Completion, CompletionRequest
 
 _logger = logging.getLogger(__name__)
 

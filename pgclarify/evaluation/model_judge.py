@@ -11,7 +11,8 @@ from pgclarify.evaluation.baselines import UsageMeter
 from pgclarify.evaluation.lexical_judge import answers_differ, is_same_answer, states_answer
 from pgclarify.language.questions import asks_same_words
 from pgclarify.ledger.completions import Answer, Pace, ask_all
-from pgclarify.model import ModelCall, Passage
+from pgclarify.model import Passage
+from pgclarify.model_calls import ModelCall
 from pgclarify.prompts import judging
 from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
 from pgclarify.protocols import Completer, Ledger

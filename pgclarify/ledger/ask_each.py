@@ -9,7 +9,7 @@ from typing import TypeVar
 from pgclarify.errors import CompletionError, InvalidReply, NotAllowed
 from pgclarify.ledger.calls import Calls, OutOfCalls
 from pgclarify.ledger.completions import Answer, Pace, ask_all
-from pgclarify.model import ModelCall
+from pgclarify.model_calls import ModelCall
 from pgclarify.protocols import Completer, Ledger, Meter
 
 T = TypeVar("T")

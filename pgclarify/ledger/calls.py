@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.ledger.completions import Pace, Paid, ask_one, complete_all
-from pgclarify.model import ModelCall
+from pgclarify.model_calls import ModelCall
 from pgclarify.protocols import Completer, Ledger, Meter
 
 T = TypeVar("T")

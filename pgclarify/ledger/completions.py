@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
-from pgclarify.model import Claim, Completion, CompletionRequest, ModelCall
+from pgclarify.model_calls import Claim, Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Completer, Ledger, Meter
 
 _logger = logging.getLogger(__name__)

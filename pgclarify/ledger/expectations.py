@@ -10,7 +10,8 @@ from typing import Final, Generic, TypeVar
 
 from pgclarify.errors import InvalidReply
 from pgclarify.estimated import Expected
-from pgclarify.model import Completion, CompletionRequest, ModelCall, Run
+from pgclarify.model import Run
+from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Completer, CompletionKey, EstimateStore
 
 T = TypeVar("T")

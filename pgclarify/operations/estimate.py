@@ -15,7 +15,8 @@ from pgclarify.errors import InvalidReply
 from pgclarify.estimated import Prospect
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.expectations import Expectations, Known
-from pgclarify.model import Found, ModelCall, Reading, StopCode
+from pgclarify.model import Found, Reading, StopCode
+from pgclarify.model_calls import ModelCall
 from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.clarification.bounds import most_calls, most_verdicts
 from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call

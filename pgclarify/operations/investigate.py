@@ -16,7 +16,8 @@ from pgclarify.errors import (
 from pgclarify.language.numbers import counted
 from pgclarify.language.questions import asks_same, stands_alone
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
-from pgclarify.model import ModelCall, RunStatus, StopCode
+from pgclarify.model import RunStatus, StopCode
+from pgclarify.model_calls import ModelCall
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.investigation.answering import StepAnswerer
 from pgclarify.operations.investigation.conclusion import Chain, Conclusion

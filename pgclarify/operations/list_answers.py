@@ -15,7 +15,8 @@ from pgclarify.errors import CompletionError, InvalidReply, describe
 from pgclarify.language.numbers import counted
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, Unproven
-from pgclarify.model import Candidate, ModelCall, RunStatus, StopCode
+from pgclarify.model import Candidate, RunStatus, StopCode
+from pgclarify.model_calls import ModelCall
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.proof import Proven, prove_told
 from pgclarify.operations.retrieval.evidence import cut_evidence, passage_text

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pgclarify.model import Completion, Stage, StopCode
+from pgclarify.model import Stage, StopCode
+from pgclarify.model_calls import Completion
 
 
 @dataclass(slots=True)

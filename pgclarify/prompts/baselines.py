@@ -18,7 +18,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import from_json
 
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Completion, ModelCall, Passage
+from pgclarify.model import Passage
+from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import FENCE_RULE, fenced_passages, line, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import one_line, read_form

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgclarify.dialogue import AmbiguityType, Form, PromptScheme, ProposedQuestion
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Completion, ModelCall
+from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import one_line, read_form, shown

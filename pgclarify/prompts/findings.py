@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Completion
+from pgclarify.model_calls import Completion
 from pgclarify.prompts.rendering import object_schema
 from pgclarify.prompts.replies import one_line, read_form, shown, text_or_null
 from pgclarify.steps import Evidence, Finding

@@ -12,7 +12,8 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pgclarify.model import Completion, ModelCall, Passage
+from pgclarify.model import Passage
+from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import FENCE_RULE, excerpt, fenced_passages, line, question_line
 from pgclarify.prompts.findings import ANSWER_SCHEMA, TEXT_OR_NULL, Answer, Quote, read_finding, without_quote
 from pgclarify.prompts.rendering import model_call, object_schema

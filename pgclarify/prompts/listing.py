@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pgclarify.model import ModelCall, Passage
+from pgclarify.model import Passage
+from pgclarify.model_calls import ModelCall
 from pgclarify.prompts.fencing import FENCE_RULE, excerpt, fenced_passages, line, question_line
 from pgclarify.prompts.findings import ANSWER_SCHEMA, read_finding
 from pgclarify.prompts.rendering import model_call

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from pgclarify.model import Completion, Message, ModelCall, Passage
+from pgclarify.model import Passage
+from pgclarify.model_calls import Completion, Message, ModelCall
 from pgclarify.prompts.versions import version_of
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Completion
+from pgclarify.model_calls import Completion
 
 # What a chat model wraps around its JSON where the server does not constrain it.
 _REASONING: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)

@@ -13,7 +13,8 @@ from typing import Annotated, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Completion, ModelCall, Passage, Reading, StopCode
+from pgclarify.model import Passage, Reading, StopCode
+from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import AFTER_PASSAGE, fenced, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import one_line, read_form, shown, text_or_null

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from pgclarify.model import Completion, Passage
+from pgclarify.model import Passage
+from pgclarify.model_calls import Completion
 
 
 class Embedder(Protocol):

@@ -13,9 +13,6 @@ from pgclarify.errors import NotAllowed
 from pgclarify.estimated import Prospect
 from pgclarify.model import (
     Candidate,
-    Claim,
-    Completion,
-    CompletionRequest,
     Found,
     IndexedDocument,
     Interpretation,
@@ -30,6 +27,7 @@ from pgclarify.model import (
     StopCode,
     Verdict,
 )
+from pgclarify.model_calls import Claim, Completion, CompletionRequest
 from pgclarify.steps import Step
 
 CompletionKey: TypeAlias = tuple[str, str, str, str, bytes, int]

@@ -19,7 +19,7 @@ from pydantic import SecretStr
 
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavailable, RequestRefused
-from pgclarify.model import Completion, CompletionRequest
+from pgclarify.model_calls import Completion, CompletionRequest
 from pgclarify.protocols import Begin
 from pgclarify.providers.bounded_client import BoundedClient, Call, Fault, Problem
 from pgclarify.providers.chat_reply import ChatReply, read_reply, storable

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from typing import Any, TypeAlias, TypeVar
 
 from pgclarify.errors import CompletionError
-from pgclarify.model import Completion, CompletionRequest, ModelCall
+from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
 
 T = TypeVar("T")

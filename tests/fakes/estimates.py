@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.estimated import Prospect
-from pgclarify.model import Completion, Found, Run
+from pgclarify.model import Found, Run
+from pgclarify.model_calls import Completion
 from pgclarify.protocols import CompletionKey
 from tests.fakes.exploration import FakeExplorationStore
 from tests.fakes.store import FakeStore

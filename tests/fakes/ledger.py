@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgclarify.errors import BudgetSpent, NotAllowed
-from pgclarify.model import Claim, Completion, CompletionRequest
+from pgclarify.model_calls import Claim, Completion, CompletionRequest
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from psycopg.conninfo import make_conninfo
 from pgclarify.database import LedgerTables, Runs, open_pool
 from pgclarify.errors import CompletionError
 from pgclarify.ledger.completions import Pace, Paid, complete_all
-from pgclarify.model import Completion, CompletionRequest, Message
+from pgclarify.model_calls import Completion, CompletionRequest, Message
 from tests.fakes import scripts
 from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.spending import budget, enter, price, status

@@ -13,7 +13,7 @@ from pgclarify.database import LedgerTables, Runs, open_pool
 from pgclarify.database.pool import Pool
 from pgclarify.errors import DatabaseBusy
 from pgclarify.ledger.completions import Pace, Paid, complete_all
-from pgclarify.model import CompletionRequest, Message
+from pgclarify.model_calls import CompletionRequest, Message
 from tests.fakes import scripts
 from tests.fakes.completer import Prompt
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of

@@ -11,7 +11,8 @@ from typing import Final, TypeAlias
 
 from pgclarify.errors import CompletionError, EmbeddingError, describe
 from pgclarify.ledger.completions import Answer, ask_one
-from pgclarify.model import Candidate, ModelCall, Outcome, Verdict
+from pgclarify.model import Candidate, Outcome, Verdict
+from pgclarify.model_calls import ModelCall
 from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.clarification.guided import least_calls
 from pgclarify.operations.clarification.interpretations import reading_text

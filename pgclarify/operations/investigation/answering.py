@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from pgclarify.errors import CompletionError, describe
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
-from pgclarify.model import Candidate, ModelCall, StopCode
+from pgclarify.model import Candidate, StopCode
+from pgclarify.model_calls import ModelCall
 from pgclarify.operations.investigation.gathering import Gathered, Gatherer
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.proof import Proven, prove

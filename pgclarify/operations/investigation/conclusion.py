@@ -13,7 +13,8 @@ from math import prod
 from pgclarify.errors import CompletionError, NotAllowed, describe
 from pgclarify.language.questions import asks_same
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
-from pgclarify.model import Candidate, ModelCall, Run, StopCode
+from pgclarify.model import Candidate, Run, StopCode
+from pgclarify.model_calls import ModelCall
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.proof import Proven, is_told, prove
 from pgclarify.operations.trace import Tally, Trace

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
 from pgclarify.language.quotes import find_quote
 from pgclarify.ledger.completions import Answer, ask_all
-from pgclarify.model import Candidate, ModelCall, Outcome, Passage, Reading, Run, StopCode, Verdict
+from pgclarify.model import Candidate, Outcome, Passage, Reading, Run, StopCode, Verdict
+from pgclarify.model_calls import ModelCall
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.trace import Tally

@@ -8,7 +8,8 @@ from pgclarify.errors import DatabaseError, EndpointUnavailable, RequestRefused
 from pgclarify.evaluated import Stated, Usage
 from pgclarify.evaluation.model_judge import ModelJudge
 from pgclarify.ledger.completions import Pace
-from pgclarify.model import Claim, CompletionRequest, Passage
+from pgclarify.model import Passage
+from pgclarify.model_calls import Claim, CompletionRequest
 from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
 from pgclarify.protocols import Judge
 from pgclarify.providers.chat_model import ChatModel

@@ -6,7 +6,7 @@ import pytest
 
 from pgclarify.errors import CompletionError, InvalidReply, code_of
 from pgclarify.evaluation.outages import Outage, outage_of
-from pgclarify.model import CompletionRequest, Message
+from pgclarify.model_calls import CompletionRequest, Message
 from pgclarify.operations.missing_models import cannot_load, no_language_model
 from pgclarify.providers.endpoint import Endpoint
 from tests.openai_server import MODEL, Reply, serve

@@ -10,7 +10,7 @@ import pytest
 
 from pgclarify.errors import CompletionError, DatabaseError, EndpointUnavailable, InvalidReply, RunLost
 from pgclarify.ledger.completions import Answer, Pace, Paid, ask_one, complete_all
-from pgclarify.model import Claim, Completion, CompletionRequest, Message, ModelCall
+from pgclarify.model_calls import Claim, Completion, CompletionRequest, Message, ModelCall
 from tests.fakes import FakeLedger, FakeLedgerTable, scripts
 from tests.fakes.completer import ScriptedCompleter
 

@@ -9,7 +9,8 @@ import pytest
 
 from pgclarify.errors import BudgetSpent, EndpointUnavailable, PriceMissing
 from pgclarify.ledger.completions import Pace
-from pgclarify.model import Claim, CompletionRequest, Outcome, Passage, RunStatus, StopCode, as_ended
+from pgclarify.model import Outcome, Passage, RunStatus, StopCode, as_ended
+from pgclarify.model_calls import Claim, CompletionRequest
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Tally

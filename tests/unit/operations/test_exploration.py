@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pgclarify.algorithms import explore
-from pgclarify.model import Candidate, Completion, Passage, Run
+from pgclarify.model import Candidate, Passage, Run
+from pgclarify.model_calls import Completion
 from pgclarify.operations.retrieval.exploration import (
     Query,
     Scorer,

@@ -8,7 +8,7 @@ import pytest
 
 from pgclarify.dialogue import AmbiguityType, Form, PromptScheme, ProposedQuestion
 from pgclarify.errors import InvalidReply
-from pgclarify.model import ModelCall
+from pgclarify.model_calls import ModelCall
 from pgclarify.prompts.clarifying_questions import clarifying_questions
 from tests.unit.prompts.asking import body_over_http, said
 

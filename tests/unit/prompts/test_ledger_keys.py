@@ -13,7 +13,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from pgclarify.dialogue import Form, PromptScheme, Turn
-from pgclarify.model import ModelCall, Passage
+from pgclarify.model import Passage
+from pgclarify.model_calls import ModelCall
 from pgclarify.prompts import (
     baselines,
     clarifying_questions,

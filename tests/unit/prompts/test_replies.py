@@ -10,7 +10,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from pgclarify import prompts
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Completion
+from pgclarify.model_calls import Completion
 from pgclarify.prompts.replies import read_form
 
 FORM = '{"answer": "``` yes"}'

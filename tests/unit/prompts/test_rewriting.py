@@ -7,7 +7,7 @@ import pytest
 
 from pgclarify.dialogue import HISTORY_LENGTH, Turn
 from pgclarify.errors import InvalidReply
-from pgclarify.model import ModelCall
+from pgclarify.model_calls import ModelCall
 from pgclarify.prompts.rewriting import reformulation, rewriting
 from tests.unit.prompts.asking import asked, body_over_http, said
 

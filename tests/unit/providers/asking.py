@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pgclarify.model import CompletionRequest, Message
+from pgclarify.model_calls import CompletionRequest, Message
 from pgclarify.providers.endpoint import Endpoint
 from tests.raw_server import RawServer
 

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, RequestRefused
-from pgclarify.model import CompletionRequest, Message
+from pgclarify.model_calls import CompletionRequest, Message
 from pgclarify.providers.endpoint import Endpoint
 from tests import openai_server
 from tests.openai_server import Behavior, Chat, Reply, Server, by_rules, serve

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pgclarify.errors import EndpointUnavailable, RequestRefused
-from pgclarify.model import Completion
+from pgclarify.model_calls import Completion
 from tests.raw_server import Answer, RawServer, completion, http, serve_raw
 from tests.unit.providers.asking import endpoint_of, request, short_pauses  # noqa: F401
 

@@ -8,7 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Completion, ModelCall, Passage, Reading, StopCode
+from pgclarify.model import Passage, Reading, StopCode
+from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer
