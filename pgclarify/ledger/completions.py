@@ -1,4 +1,4 @@
-"""The client side of the ledger: every model call of a pipeline goes through here, and none is paid for twice.
+"""The client side of the ledger: every model call goes through here, and none is paid for twice.
 
 A run claims all its requests at once. Replies that were paid for are there; calls that fall to this run are made
 together (the limit on calls in flight is the completer's); replies that another run is paying for are waited for, and

@@ -1,4 +1,4 @@
-"""The fakes keep the promises of the protocols, where no pipeline's test would notice."""
+"""The fakes keep the promises of the protocols, where no operation's test would notice."""
 
 from __future__ import annotations
 
