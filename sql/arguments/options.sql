@@ -17,20 +17,23 @@ end;
 
 comment on function pgclarify_private.is_parameter(text) is 'Whether a function that takes options has such a parameter.';
 
-create or replace function pgclarify_private.raise_unknown_option(name text, known text[])
+create or replace function pgclarify_private.raise_unknown_option(name text, known jsonb)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_shown constant text := pgclarify_private.shown(raise_unknown_option.name);
+    v_names constant text[] := array(
+        select option.name from jsonb_object_keys(raise_unknown_option.known) as option (name) order by option.name
+    );
     v_is_parameter constant boolean := pgclarify_private.is_parameter(raise_unknown_option.name);
     v_near text;
 begin
     select likest.name into v_near
     from (
         select option.name, pgclarify_private.likeness(option.name, left(raise_unknown_option.name, 200)) as likeness
-        from unnest(raise_unknown_option.known) as option (name)
+        from unnest(v_names) as option (name)
     ) as likest
     where likest.likeness >= 0.4
     order by likest.likeness desc, likest.name
@@ -38,9 +41,9 @@ begin
     raise exception 'unknown option "%"', v_shown
         using errcode = 'invalid_parameter_value',
             column = v_shown,
-            datatype = array_to_string(raise_unknown_option.known, ','),
+            datatype = array_to_string(v_names, ','),
             constraint = case when v_is_parameter then 'option_is_no_parameter' else 'option_is_known' end,
-            detail = format('The options are: %s.', array_to_string(raise_unknown_option.known, ', ')),
+            detail = format('The options are: %s.', array_to_string(v_names, ', ')),
             hint = case
                 when v_is_parameter then format(
                     'It is a parameter and no option: where a function has it, pass %s => … beside options.', v_shown
@@ -51,7 +54,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.raise_unknown_option(text, text[]) is
+comment on function pgclarify_private.raise_unknown_option(text, jsonb) is
 'Error 22023 for an option that is not among the known ones. The hint says whether it is a parameter of a function that takes '
 'options, or which option is spelled like it.';
 
@@ -79,10 +82,7 @@ begin
         select given.key, given.value from jsonb_each(coalesce(check_options.options, '{}')) as given order by given.key
     loop
         if not check_options.known ? v_option.key then
-            perform pgclarify_private.raise_unknown_option(
-                v_option.key,
-                array(select name from jsonb_object_keys(check_options.known) as name order by name)
-            );
+            perform pgclarify_private.raise_unknown_option(v_option.key, check_options.known);
         end if;
         -- null asks for the default.
         continue when v_option.value = 'null';
