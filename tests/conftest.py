@@ -23,7 +23,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from pgclarify.install import install
-from tests import servers
+from tests import rolled_back, servers
 
 TEMPLATE = "pgclarify_template"
 # All of its tests share a server and a worker.
@@ -210,14 +210,8 @@ def make_database(
     made: list[str] = []
 
     def make(template: str = "template1") -> str:
-        database = f"test_{uuid4().hex[:12]}"
-        admin.execute(
-            sql.SQL("create database {} template {} strategy wal_log").format(
-                sql.Identifier(database), sql.Identifier(template)
-            )
-        )
-        made.append(database)
-        return in_database(server, database)
+        made.append(copy_database(admin, template))
+        return in_database(server, made[-1])
 
     yield make
     for database in made:
@@ -225,31 +219,54 @@ def make_database(
 
 
 @pytest.fixture
-def database(template: str, make_database: Callable[..., str]) -> str:
+def database(request: pytest.FixtureRequest) -> str:
     """URL of a database with the schema in it, for this test alone."""
-    return make_database(template)
+    assert not is_rolled_back(request.node), "what needs a database of its own is marked as committed"
+    template: str = request.getfixturevalue("template")
+    return str(request.getfixturevalue("make_database")(template))
+
+
+@pytest.fixture(scope="module")
+def stage(server: str, admin: psycopg.Connection[Any], template: str) -> Iterator[rolled_back.Stage]:
+    """The session of a module whose tests are rolled back."""
+    database = copy_database(admin, template)
+    with closing(psycopg.connect(in_database(server, database), autocommit=True)) as session:
+        yield rolled_back.Stage(session)
+    drop_database(admin, database)
 
 
 @pytest.fixture
-def connection(database: str) -> Iterator[psycopg.Connection[Any]]:
+def connection(connect: Callable[..., psycopg.Connection[Any]]) -> psycopg.Connection[Any]:
     """A superuser's connection to the test's database, in autocommit."""
-    with closing(psycopg.connect(database, autocommit=True)) as opened:
-        yield opened
+    return connect()
 
 
 @pytest.fixture
-def connect(database: str) -> Iterator[Callable[..., psycopg.Connection[Any]]]:
+def connect(request: pytest.FixtureRequest) -> Iterator[Callable[..., psycopg.Connection[Any]]]:
     """Opens connections to the test's database, in autocommit: `connect(alice)` as a role, `connect()` as superuser."""
-    opened: list[psycopg.Connection[Any]] = []
+    if is_rolled_back(request.node):
+        # Before roles are dropped, what they own has to be gone.
+        request.getfixturevalue("make_role")
+        with request.getfixturevalue("stage").play() as act:
+            yield act
+        return
+    database = request.getfixturevalue("database")
+    with ExitStack() as opened:
+        yield lambda user=None: opened.enter_context(closing(psycopg.connect(database, user=user, autocommit=True)))
 
-    def open_connection(user: str | None = None) -> psycopg.Connection[Any]:
-        connection = psycopg.connect(database, user=user, autocommit=True)
-        opened.append(connection)
-        return connection
 
-    yield open_connection
-    for connection in opened:
-        connection.close()
+def is_rolled_back(test: pytest.Item) -> bool:
+    """Whether a test shares a database and leaves nothing there: see tests/rolled_back.py."""
+    marks = {mark.name for mark in test.iter_markers()}
+    return "rolled_back" in marks and "committed" not in marks
+
+
+def copy_database(admin: psycopg.Connection[Any], template: str) -> str:
+    """Copy a database; the copy's name."""
+    name = f"test_{uuid4().hex[:12]}"
+    copied = sql.SQL("create database {} template {} strategy wal_log")
+    admin.execute(copied.format(sql.Identifier(name), sql.Identifier(template)))
+    return name
 
 
 def drop_database(admin: psycopg.Connection[Any], database: str) -> None:

@@ -11,6 +11,8 @@ from tests.integration.attaching import ATTACH, DETACH, RESYNC, STATE, attach, r
 from tests.integration.by_hand import Connection, scalar, state_of
 from tests.migration.test_objects import rows
 
+pytestmark = pytest.mark.rolled_back
+
 
 class TestRefused:
     @pytest.mark.parametrize(
@@ -113,6 +115,7 @@ class TestRefused:
 
         assert '"mood"' in scalar(connection, fault)
 
+    @pytest.mark.committed
     @pytest.mark.parametrize(
         ("made", "index"),
         [

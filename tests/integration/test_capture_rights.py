@@ -16,6 +16,8 @@ from tests.in_turn import in_turn
 from tests.integration.attaching import ATTACH, RESYNC, attach
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
 
+pytestmark = pytest.mark.rolled_back
+
 NO_TRIGGER_OF_OURS, DENIED = "39P01", "42501"
 # As superuser, who sees all of it.
 NOTED = "select relation::regclass::text, key from pgclarify_private.change order by relation::regclass::text, key"
@@ -126,6 +128,7 @@ class TestOtherTriggers:
         assert state_of(alice, "insert into app.other (id) values (1)") == NO_TRIGGER_OF_OURS
         assert connection.execute(NOTED).fetchall() == []
 
+    @pytest.mark.committed
     def test_one_made_after_the_snapshot_finds_nobodys_code(
         self, alice: Connection, connect: Connect, connection: Connection, source_id: int
     ) -> None:
@@ -147,6 +150,7 @@ class TestOtherTriggers:
         assert connection.execute(NOTED).fetchall() == []
 
 
+@pytest.mark.committed
 @pytest.mark.parametrize("role", ["origin", "replica"])
 def test_no_cast_of_the_owners_is_called(
     alice: Connection, connect: Connect, connection: Connection, role: str
@@ -273,6 +277,7 @@ class TestWhoMayMakeTriggers:
 
 
 class TestUsersStatementsGoOn:
+    @pytest.mark.committed
     def test_in_a_transaction_older_than_the_triggers(
         self, alice: Connection, connect: Connect, connection: Connection
     ) -> None:
@@ -315,6 +320,7 @@ class TestUsersStatementsGoOn:
         assert connection.execute(NOTED).fetchall() == [("app.article", None)]
 
 
+@pytest.mark.committed
 def test_functions_of_an_earlier_version_are_made_anew(
     alice: Connection, connection: Connection, database: str, source_id: int
 ) -> None:
@@ -334,6 +340,7 @@ def test_functions_of_an_earlier_version_are_made_anew(
     assert connection.execute(NOTED).fetchall() == [("app.article", "7")]
 
 
+@pytest.mark.committed
 def test_a_restored_dump_notes_changes(
     alice: Connection, connection: Connection, database: str, make_database: Callable[..., str], tmp_path: Path
 ) -> None:

@@ -27,6 +27,8 @@ from tests.integration.conversing import (
     worker,
 )
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["alice", "stranger", "worker"]
 
 CHOOSE = "select pgclarify.choose(%s, %s)"
@@ -125,6 +127,7 @@ class TestAgain:
         choose(alice, second_run)
         assert state_of(alice, CHOOSE, [other, 1]) == NOT_READY
 
+    @pytest.mark.committed
     @pytest.mark.parametrize(("ordinals", "states"), [((1, 2), [NOT_READY, None]), ((1, 1), [None, None])])
     def test_of_two_at_once_one_is_first(
         self, connect: Connect, alice: Connection, second_run: int, ordinals: tuple[int, int], states: list[Any]
@@ -134,6 +137,7 @@ class TestAgain:
         assert sorted(ended, key=str, reverse=states[0] is None) == sorted(states, key=str, reverse=states[0] is None)
         assert scalar(alice, "select count(*) from pgclarify.turn where ordinal = 2") == 1
 
+    @pytest.mark.committed
     def test_waits_for_who_chooses_just_now(self, connect: Connect, alice: Connection, second_run: int) -> None:
         with alice.transaction():
             choose(alice, second_run, 1)
@@ -160,6 +164,7 @@ class TestAgain:
 
         assert choose(alice, second_run)["turn"] == 2
 
+    @pytest.mark.committed
     def test_nobody_who_drops_the_corpus_waits_for_it(
         self, connection: Connection, alice: Connection, second_run: int
     ) -> None:
@@ -169,6 +174,7 @@ class TestAgain:
             connection.execute("select pgclarify.drop_corpus('atlas')")
         assert scalar(alice, "select corpus_id is null from pgclarify.conversation")
 
+    @pytest.mark.committed
     def test_a_snapshot_that_is_too_old_is_told_so(self, connect: Connect, alice: Connection, second_run: int) -> None:
         old = connect(alice.info.user)
         with old.transaction():
@@ -177,6 +183,7 @@ class TestAgain:
             choose(alice, second_run, 1)
             assert state_of(old, CHOOSE, [second_run, 2]) == "40001"
 
+    @pytest.mark.committed
     @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
     def test_nothing_is_paid_for_in_a_snapshot_that_is_too_old(
         self, connect: Connect, alice: Connection, second_run: int, level: str
@@ -258,6 +265,7 @@ class TestRefused:
             {"requested_by": alice.info.user}
         ]
 
+    @pytest.mark.committed
     def test_a_transaction_that_may_not_write(self, alice: Connection, run_id: int) -> None:
         alice.execute("set default_transaction_read_only = on")
         for statement in (CHOOSE, "select pgclarify.reply(%s, %s::text)"):
@@ -328,6 +336,7 @@ class TestGoingOn:
             assert state_of(session, self.ASK, [None, options]) == UNDEFINED_OBJECT
         assert state_of(alice, self.ASK, [None, '{"conversation": 999999999999}']) == UNDEFINED_OBJECT
 
+    @pytest.mark.committed
     def test_a_reply_in_a_transaction_that_made_the_last_turn_would_not_be_seen(
         self, connection: Connection, worker: HandWorker, alice: Connection, run_id: int
     ) -> None:

@@ -8,6 +8,8 @@ import pytest
 from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 
+pytestmark = pytest.mark.rolled_back
+
 INVALID_PARAMETER = "22023"
 UNDEFINED_OBJECT = "42704"
 DUPLICATE_OBJECT = "42710"
@@ -121,6 +123,7 @@ class TestCreating:
 
         assert scalar(connection, "select lexemes::text from pgclarify.passage") == "'cars':2 'the':1"
 
+    @pytest.mark.committed
     def test_searches_of_others_go_on(self, connection: Connection, connect: Connect, hire: Hire) -> None:
         """A corpus that is made, opened or filled in a transaction that stays open locks nobody out of the others."""
         scalar(connection, "select pgclarify.create_corpus('old')")
@@ -142,6 +145,7 @@ class TestCreating:
         worker.index_everything()
         assert scalar(connection, "select count(*) from pgclarify_private.passage_embedding") == 2
 
+    @pytest.mark.committed
     @pytest.mark.parametrize("name", ["new", "newer"])
     def test_one_that_is_being_made_is_not_waited_for_without_end(
         self, connection: Connection, connect: Connect, name: str
@@ -288,6 +292,7 @@ class TestDropping:
         assert worker.sweep() == []
         assert scalar(connection, seen) == ["kept"]
 
+    @pytest.mark.committed
     def test_a_drop_that_is_undone_changes_nothing(self, connection: Connection, connect: Connect, hire: Hire) -> None:
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         scalar(connection, "select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
@@ -304,6 +309,7 @@ class TestDropping:
         assert scalar(connection, found) == "1"
         assert scalar(connection, "select count(*) from pgclarify_private.passage_embedding") == 1
 
+    @pytest.mark.committed
     def test_a_drop_that_is_not_committed_holds_up_nobody_else(
         self, connection: Connection, connect: Connect, hire: Hire
     ) -> None:
@@ -336,6 +342,7 @@ class TestDropping:
         worker.index_everything()
         assert scalar(connection, "select passages from pgclarify.corpus_status where corpus = 'dropped'") == 3
 
+    @pytest.mark.committed
     def test_who_reads_for_long_holds_up_the_sweeping_only(
         self, connection: Connection, connect: Connect, hire: Hire
     ) -> None:
@@ -379,6 +386,7 @@ def locks(connection: Connection) -> int:
     )
 
 
+@pytest.mark.committed
 def test_a_thousand_corpora_stay_cheap(connection: Connection, hire: Hire) -> None:
     connection.execute("""
         do $$

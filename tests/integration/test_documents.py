@@ -9,6 +9,8 @@ from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of
 from tests.integration.counts import assert_counts_agree
 
+pytestmark = pytest.mark.rolled_back
+
 INVALID_PARAMETER = "22023"
 ADD = "select pgclarify.add_document('insurance', %s, %s)"
 
@@ -210,6 +212,7 @@ class TestIndexing:
         # One corpus at a time; one whose model no worker has loaded waits.
         assert turns == [1, 2, 1, 2, 2]
 
+    @pytest.mark.committed
     def test_the_leases_of_a_dead_worker_are_free(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
         scalar(connection, ADD, "1", "Cars.")
         dying = hire()
@@ -347,6 +350,7 @@ class TestIndexing:
         assert scalar(connection, "select error from pgclarify.corpus_status where corpus = 'other'") is None
 
 
+@pytest.mark.committed
 @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
 @pytest.mark.parametrize("change", ["add_document('insurance', '1', 'Trucks.')", "remove_document('insurance', '1')"])
 def test_above_read_committed(connection: Connection, level: str, change: str) -> None:

@@ -20,6 +20,8 @@ from tests.integration.explaining_dialogue import (
     record_questions,
 )
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["desk"]
 
 

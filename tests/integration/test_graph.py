@@ -13,6 +13,8 @@ from tests.integration.counts import assert_counts_agree
 from tests.integration.linking import MANY, add, check, circle, faults, link, lists, load, neighbors
 from tests.integration.test_plans import plans
 
+pytestmark = pytest.mark.rolled_back
+
 
 @pytest.fixture
 def corpus(connection: Connection) -> Connection:
