@@ -11,6 +11,8 @@ from psycopg import sql
 
 from tests.integration.by_hand import Connect, Connection, MakeRole, at_once, scalar, state_of
 
+pytestmark = pytest.mark.rolled_back
+
 INVALID_PARAMETER = "22023"
 UNDEFINED_OBJECT = "42704"
 INSUFFICIENT_PRIVILEGE = "42501"
@@ -190,6 +192,7 @@ class TestAnalysts:
         connection.execute(GRANT.encode(), [corpus, make_role(), "analyst"])
         assert named(connection, corpus) == (None, f"analysts_of_{slug(corpus)}_2")
 
+    @pytest.mark.committed
     def test_a_corpus_of_any_name_has_a_group(
         self, connection: Connection, admin: Connection, make_role: MakeRole
     ) -> None:

@@ -377,10 +377,3 @@ class TestDropping:
         worker.finish(run_id, status="failed", error="the corpus was dropped")
 
         assert state_of(connection, f"select pgclarify.result({run_id})") == "PC003"
-
-
-def locks(connection: Connection) -> int:
-    """Locks on tables that this session's transaction holds."""
-    return int(
-        scalar(connection, "select count(*) from pg_locks where pid = pg_backend_pid() and locktype = 'relation'")
-    )

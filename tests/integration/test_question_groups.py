@@ -16,6 +16,8 @@ from pgclarify.embedding.registry import Embedders
 from pgclarify.worker.grouping import Grouping, count_served
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
+pytestmark = pytest.mark.rolled_back
+
 MODEL = "all-MiniLM-L6-v2"
 NEAR, FAR = 0.9, 0.8
 
@@ -199,6 +201,7 @@ def test_what_cannot_be_embedded_is_grouped_by_its_words(connection: Connection,
     assert groups(connection)[-2:] == [first, first]
 
 
+@pytest.mark.committed
 def test_a_group_that_began_without_a_vector_joins_the_one_that_it_is_near(
     connection: Connection, worker: HandWorker, ask: Ask, connect: Connect
 ) -> None:
@@ -266,6 +269,7 @@ def test_what_is_not_over_or_has_no_corpus_waits(connection: Connection, worker:
     )
 
 
+@pytest.mark.committed
 def test_one_worker_groups_at_a_time(connection: Connection, worker: HandWorker, ask: Ask, hire: Hire) -> None:
     ask("cars", at(1))
     other = hire()
@@ -317,6 +321,7 @@ def reading(interpretation: str) -> dict[str, Any]:
 
 
 class TestServedAgain:
+    @pytest.mark.committed
     def test_every_time_is_counted(
         self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask
     ) -> None:
@@ -344,6 +349,7 @@ class TestServedAgain:
 
         assert worker.send("count_served", most=100) == [{"answers": 0}]
 
+    @pytest.mark.committed
     def test_what_somebody_holds_is_counted_later(
         self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask, connect: Connect
     ) -> None:
@@ -383,6 +389,7 @@ class TestServedAgain:
         assert worker.send("count_served", most=100) == [{"answers": 0}]
 
 
+@pytest.mark.committed
 async def test_workers_embed_what_was_relaxed(
     connection: Connection, asker: Connection, worker: HandWorker, ask: Ask, database: str
 ) -> None:

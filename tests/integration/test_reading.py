@@ -28,6 +28,8 @@ from tests.integration.test_privileges import listed
 from tests.migration.test_objects import rows
 from tests.workers import as_role, until
 
+pytestmark = pytest.mark.rolled_back
+
 # Taken by code when it runs, in the session that it runs in. What is rolled back does not release it.
 RAN = 4711
 HAS_RUN = f"select count(*) > 0 from pg_locks where locktype = 'advisory' and objid = {RAN}"  # noqa: S608 - a constant
@@ -105,6 +107,7 @@ class TestWhatItReads:
         assert state_of(bob, ROWS_TO_LOAD.format(note)) is None
         assert scalar(bob, HAS_RUN)
 
+    @pytest.mark.committed
     def test_through_a_worker_that_looked_too_early(
         self, note: int, bob: Connection, connection: Connection, connect: Connect, hire: Hire
     ) -> None:
@@ -222,6 +225,7 @@ class TestWhatItDoes:
         assert scalar(connection, "select to_regclass('pg_temp.pg_class_too') is null")
         assert rows(connection, "select pg_listening_channels()") == []
 
+    @pytest.mark.committed
     def test_a_workers_prepared_statements_are_not_replaced(
         self, plant: Plant, bob: Connection, connection: Connection, database: str, hire: Hire
     ) -> None:
@@ -258,6 +262,7 @@ class TestWhatItDoes:
         state = "select state from pgclarify_private.source where relation = 'bobs.note'::regclass"
         assert rows(connection, state) == ["following"]
 
+    @pytest.mark.committed
     def test_what_a_session_keeps_is_forgotten(
         self, plant: Plant, connection: Connection, database: str, make_role: MakeRole, note: int
     ) -> None:
@@ -276,6 +281,7 @@ class TestWhatItDoes:
 
         asyncio.run(work())
 
+    @pytest.mark.committed
     def test_code_that_never_ends_is_ended(
         self, plant: Plant, connection: Connection, database: str, make_role: MakeRole, note: int
     ) -> None:
@@ -336,6 +342,7 @@ class TestReaders:
         assert attach(alice)
         assert scalar(connection, is_there, reader) == 1
 
+    @pytest.mark.committed
     def test_not_while_a_table_is_being_attached(self, alice: Connection, connection: Connection, hire: Hire) -> None:
         worker = hire()
         attach(alice)
@@ -413,6 +420,7 @@ class TestUpgrading:
             connection, "select 1 from pg_roles where rolname = 'pgclarify_table_reader'"
         ) else None
 
+    @pytest.mark.committed
     @pytest.mark.usefixtures("old")
     def test_each_owner_gets_its_reader(self, database: str, connection: Connection, hire: Hire) -> None:
         hire().send("inspect_sources")
@@ -425,6 +433,7 @@ class TestUpgrading:
         ]
         assert listed(connection, GRANTED) == {reader_of(connection)}
 
+    @pytest.mark.committed
     @pytest.mark.usefixtures("old")
     def test_without_the_rights_sources_fail_until_they_are_compared_again(
         self, database: str, alice: Connection, connection: Connection, hire: Hire, make_role: MakeRole
@@ -441,6 +450,7 @@ class TestUpgrading:
         assert listed(connection, GRANTED) == {reader_of(connection)}
 
 
+@pytest.mark.committed
 def test_a_renamed_owner_gets_another_reader(
     alice: Connection, database: str, connection: Connection, admin: Connection, hire: Hire
 ) -> None:
