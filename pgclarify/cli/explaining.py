@@ -22,8 +22,9 @@ EXPLAIN_EXAMPLES = terminal.examples(
 )
 # Foreign text has no two blanks in a row, so none of it is taken for figures.
 _FIGURES = re.compile(r"  \([^()]*\)$")
-_ARROW = re.compile(r" *->  ")
-_LABEL = re.compile(r"  (?:(?P<bad>Error)|(?P<open>State)|Passages|Stopped|Calls|Total|Asked again):")
+_ARROW = "->  "
+# Of a label, by the kind of its line.
+_STYLES = {"error": "bold red", "state": "bold yellow", "label": "bold"}
 
 
 class Detail(StrEnum):
@@ -41,20 +42,19 @@ def explain(
     """Show what a run did: where its time and calls went, how it reached each passage, why it stopped."""
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
-        rows = connection.fetch(database, "client_explain", run_id=run_id, options=json.dumps({"detail": detail.value}))
+        rows = connection.fetch(database, "cli_explain", run_id=run_id, options=json.dumps({"detail": detail.value}))
     # Unbroken, however wide: the tree is in the indentation.
-    terminal.results().print(tree([row["line"] for row in rows]), soft_wrap=True)
+    terminal.results().print(tree([(row["kind"], row["line"]) for row in rows]), soft_wrap=True)
 
 
-def tree(lines: Sequence[str]) -> Text:
-    """What a person sees for the lines of `pgclarify.explain`."""
+def tree(lines: Sequence[tuple[str, str]]) -> Text:
+    """What a person sees for the lines of `pgclarify.explain`, each with its kind."""
     from rich.text import Text
 
-    head, *rest = lines
-    return Text("\n").join([_styled(head, "bold"), *(_styled(line) for line in rest)])
+    return Text("\n").join(_styled(kind, line) for kind, line in lines)
 
 
-def _styled(line: str, style: str = "") -> Text:
+def _styled(kind: str, line: str) -> Text:
     from rich.text import Text
 
     from pgclarify.foreign_text import harmless
@@ -63,10 +63,12 @@ def _styled(line: str, style: str = "") -> Text:
     figures = _FIGURES.search(text.plain)
     end = figures.start() if figures else len(text)
     text.stylize("dim", end)
-    text.stylize(style, 0, end)
-    if arrow := _ARROW.match(text.plain):
-        text.stylize("dim", 0, arrow.end())
-        text.stylize("bold", arrow.end(), end)
-    elif label := _LABEL.match(text.plain):
-        text.stylize("bold red" if label["bad"] else "bold yellow" if label["open"] else "bold", 0, label.end())
+    if kind == "head":
+        text.stylize("bold", 0, end)
+    elif kind == "node":
+        start = text.plain.index(_ARROW) + len(_ARROW)
+        text.stylize("dim", 0, start)
+        text.stylize("bold", start, end)
+    elif kind in _STYLES:
+        text.stylize(_STYLES[kind], 0, text.plain.index(":") + 1)
     return text

@@ -113,6 +113,12 @@ where operation = %(operation)s and requested_by = current_user and question = %
 order by run_id desc
 limit 1;
 
+-- name: cli_explain
+-- What a run did, line by line, each with its kind.
+select explained.kind, explained.line
+from pgclarify_private.caller
+cross join lateral pgclarify_private.explain(caller, %(run_id)s, %(options)s::jsonb) as explained;
+
 -- name: cli_get_stop_code
 -- What a stop code means, and what helps.
 select stop_code, meaning, help from pgclarify_private.stop_codes() where stop_code = %(stop_code)s;

@@ -70,7 +70,7 @@ comment on function pgclarify_private.explain_repeat(pgclarify.run) is
 'What an equal question of the same role would pay now; null if the run goes on, or if its like is never served again.';
 
 create or replace function pgclarify_private.explain_end(run pgclarify.run)
-returns setof text
+returns table (kind text, line text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -80,6 +80,7 @@ declare
 begin
     return query
     select
+        'label',
         '  Passages: ' || concat_ws(
             ', ',
             sum(found.passages) || ' found',
@@ -108,6 +109,7 @@ begin
     having count(*) > 0;
     return query
     select
+        'detail',
         format(
             '    %s %s: %s', why.passages, why.outcome,
             coalesce(pgclarify_private.shown(why.reason), 'no reason is known')
@@ -131,14 +133,15 @@ begin
     ) as why
     order by why.passages desc, why.outcome, why.reason;
     if v_run.stop_reason is not null then
-        return next '  Stopped: ' || pgclarify_private.shown(v_run.stop_reason, 200);
+        return query select 'label', '  Stopped: ' || pgclarify_private.shown(v_run.stop_reason, 200);
     end if;
     return query
-    select format('  Stop code: %s, %s. %s', known.stop_code, known.meaning, known.help)
+    select 'detail', format('  Stop code: %s, %s. %s', known.stop_code, known.meaning, known.help)
     from pgclarify_private.stop_codes() as known
     where known.stop_code = v_run.stop_code;
     return query
     select
+        'label',
         '  Calls: ' || string_agg(
             case
                 when paid.calls = 1
@@ -162,6 +165,7 @@ begin
     having count(*) > 0;
     return query
     select
+        'label',
         '  Total: ' || concat_ws(
             ', ',
             -- Until it has ended by itself, the ledger knows.
@@ -176,7 +180,7 @@ begin
     from pgclarify.completion
     where completion.run_id = v_run.run_id and completion.finished_at is not null;
     if v_repeat is not null then
-        return next '  Asked again: ' || v_repeat;
+        return query select 'label', '  Asked again: ' || v_repeat;
     end if;
 end
 $$;
@@ -185,7 +189,7 @@ comment on function pgclarify_private.explain_end(pgclarify.run) is
 'The last lines of explain: why it stopped, and what it cost.';
 
 create or replace function pgclarify_private.explain(caller pgclarify_private.caller, run_id bigint, options jsonb)
-returns setof text
+returns table (kind text, line text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -198,20 +202,23 @@ declare
         epoch from coalesce(v_run.finished_at, clock_timestamp()) - v_run.started_at
     );
 begin
-    return query select rtrim(head.line) from pgclarify_private.explain_head(v_run, v_total_ms) as head (line);
     return query
-    select rtrim(tree.line)
+    select head.kind, rtrim(head.line) from pgclarify_private.explain_head(v_run, v_total_ms) as head (kind, line);
+    return query
+    select tree.kind, rtrim(tree.line)
     from pgclarify_private.explain_tree(
         v_run,
         case when v_run.finished_at is not null then nullif(v_total_ms, 0) end,
         pgclarify_private.roles_of((explain.caller).name),
         v_options ->> 'detail'
-    ) as tree (line);
-    return query select rtrim(tail.line) from pgclarify_private.explain_end(v_run) as tail (line);
+    ) as tree (kind, line);
+    return query select tail.kind, rtrim(tail.line) from pgclarify_private.explain_end(v_run) as tail (kind, line);
 end
 $$;
 
-comment on function pgclarify_private.explain(pgclarify_private.caller, bigint, jsonb) is 'See explain.';
+comment on function pgclarify_private.explain(pgclarify_private.caller, bigint, jsonb) is
+'The lines of explain, each with its kind: head (the first), error, state, node (of the tree), label (a word, a colon and the '
+'rest) or detail.';
 grant execute on function pgclarify_private.explain(pgclarify_private.caller, bigint, jsonb) to pgclarify_reader;
 
 create or replace function pgclarify.explain(run_id bigint, options jsonb default '{}')
@@ -222,9 +229,9 @@ rows 50
 as $$
 begin
     return query
-    select line.*
+    select explained.line
     from pgclarify_private.caller
-    cross join lateral pgclarify_private.explain(caller, explain.run_id, explain.options) as line;
+    cross join lateral pgclarify_private.explain(caller, explain.run_id, explain.options) as explained;
 end
 $$;
 

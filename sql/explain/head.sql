@@ -70,7 +70,7 @@ comment on function pgclarify_private.told_route(pgclarify.run) is
 'Which way a run with ask_back went, why, and what that saved; null while it is undecided.';
 
 create or replace function pgclarify_private.explain_head(run pgclarify.run, total_ms double precision)
-returns setof text
+returns table (kind text, line text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -81,7 +81,7 @@ declare
     v_settings text;
     v_remark text;
 begin
-    return next format(
+    return query select 'head', format(
         '%s%s%s: %s  (%s)', v_run.operation,
         case when v_run.operation = 'reply' then coalesce(' to what run ' || v_run.parent_run_id || ' asked back', '') end,
         coalesce(' in ' || pgclarify_private.shown(v_run.corpus_name, 60), ''),
@@ -127,10 +127,10 @@ begin
         )
     );
     if v_run.operation = 'reply' then
-        return next format('  Reply: "%s"', pgclarify_private.shown(v_run.settings ->> 'text', 200));
+        return query select 'detail', format('  Reply: "%s"', pgclarify_private.shown(v_run.settings ->> 'text', 200));
     end if;
     if jsonb_array_length(v_run.history) > 0 then
-        return next format(
+        return query select 'detail', format(
             '  Said before: %s"%s"',
             case
                 when jsonb_array_length(v_run.history) > 1
@@ -140,7 +140,7 @@ begin
             pgclarify_private.shown(v_run.history ->> -1)
         );
     end if;
-    return next format(
+    return query select 'detail', format(
         '  Asked by %s at %s%s', pgclarify_private.shown(v_run.requested_by),
         to_char(v_run.created_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
         case
@@ -152,7 +152,7 @@ begin
         end
     );
     if v_run.model is not null then
-        return next format(
+        return query select 'detail', format(
             '  Model %s, prompts %s, worker %s%s', pgclarify_private.shown(v_run.model),
             pgclarify_private.shown(v_run.prompt_version),
             v_run.worker_id,
@@ -164,13 +164,13 @@ begin
     end if;
     v_settings := pgclarify_private.unusual_settings(v_run);
     if v_settings is not null then
-        return next '  Settings other than the defaults: ' || v_settings;
+        return query select 'detail', '  Settings other than the defaults: ' || v_settings;
     end if;
     if v_run.route is not null then
-        return next '  Route: ' || pgclarify_private.told_route(v_run);
+        return query select 'detail', '  Route: ' || pgclarify_private.told_route(v_run);
     end if;
     if v_run.error is not null then
-        return next '  Error: ' || pgclarify_private.shown(v_run.error, 400);
+        return query select 'error', '  Error: ' || pgclarify_private.shown(v_run.error, 400);
     end if;
     v_remark := case
         when exists (select from pgclarify.stage where stage.run_id = v_run.run_id) then null
@@ -187,7 +187,7 @@ begin
         else 'it is of an earlier version, and the times of its stages are not known'
     end;
     if v_remark is not null then
-        return next '  State: ' || v_remark;
+        return query select 'state', '  State: ' || v_remark;
     end if;
 end
 $$;

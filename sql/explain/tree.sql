@@ -3,7 +3,7 @@
 create or replace function pgclarify_private.explain_tree(
     run pgclarify.run, total_ms double precision, roles name[], detail text
 )
-returns setof text
+returns table (kind text, line text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -275,9 +275,11 @@ begin
         left join step on step.ordinal = stage.step_ordinal
         where stage.note is not null
             -- The step says as much.
-            and stage.note in (
-                step.question, 'next question: ' || step.question, step.answer, 'concluded: ' || step.answer,
-                step.outcome, step.reason, step.outcome || ': ' || step.reason
+            and (
+                stage.note = step.outcome
+                or right(stage.note, length(step.question)) = step.question
+                or right(stage.note, length(step.answer)) = step.answer
+                or right(stage.note, length(step.reason)) = step.reason
             ) is not true
             -- So do the lines below it.
             and not (
@@ -363,6 +365,7 @@ begin
         from told
     )
     select
+        case when line.is_node then 'node' else 'detail' end,
         repeat(' ', case when line.is_node then 6 * line.depth - 4 else 6 * line.depth + 2 end)
         || case when line.is_node then '->  ' else '' end
         || line.body

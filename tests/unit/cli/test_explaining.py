@@ -10,17 +10,17 @@ from rich.console import Console
 from pgclarify.cli.explaining import tree
 
 LINES = [
-    'clarify in insurance: "rental cars"  (run 42, succeeded, time=1,000 ms, readings=1)',
-    "  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker",
-    "  Error: none of 3 passages could be judged",
-    "  ->  judgement  (time=0.0..900 ms, 90%, rows=2)",
-    "        #1  dense  0.8000  passage 1 of 101 (Coverage): grounded  (time=205 ms, tokens=310+41)",
-    "            How long (if at all) is it paid for? Answer: thirty days",
-    "  Total: calls=2",
+    ("head", 'clarify in insurance: "rental cars"  (run 42, succeeded, time=1,000 ms, readings=1)'),
+    ("detail", "  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker"),
+    ("error", "  Error: none of 3 passages could be judged"),
+    ("node", "  ->  judgement  (time=0.0..900 ms, 90%, rows=2)"),
+    ("detail", "        #1  dense  0.8000  passage 1 of 101 (Coverage): grounded  (time=205 ms, tokens=310+41)"),
+    ("detail", "            How long (if at all) is it paid for? Answer: thirty days"),
+    ("label", "  Total: calls=2"),
 ]
 
 
-def shown(lines: list[str], *, is_terminal: bool = False) -> str:
+def shown(lines: list[tuple[str, str]], *, is_terminal: bool = False) -> str:
     stream = io.StringIO()
     console = Console(file=stream, width=40, force_terminal=is_terminal, markup=False, highlight=False, _environ={})
     console.print(tree(lines), soft_wrap=True)
@@ -28,7 +28,7 @@ def shown(lines: list[str], *, is_terminal: bool = False) -> str:
 
 
 def test_lines_are_as_the_server_sent_them() -> None:
-    assert shown(LINES) == "\n".join(LINES) + "\n"
+    assert shown(LINES) == "".join(f"{line}\n" for _, line in LINES)
 
 
 def test_what_matters_stands_out() -> None:
@@ -42,9 +42,16 @@ def test_what_matters_stands_out() -> None:
     assert "            How long (if at all) is it paid for? Answer: thirty days\n" in told
 
 
+def test_the_kind_of_a_line_decides_and_not_its_words() -> None:
+    asked = [("detail", '  Said before: "  Error: it is"'), ("detail", "  Error: no"), ("error", "  Mishap: yes")]
+    told = shown(asked, is_terminal=True)
+    assert "\n  Error: no\n" in told
+    assert "\x1b[1;31m  Mishap:\x1b[0m yes" in told
+
+
 @pytest.mark.parametrize("text", ["\x1b[2J", "\x07", "\u202egnp.exe", "a\rb", "\x9b31m"])
 def test_hostile_text_is_shown_as_text(text: str) -> None:
-    told = shown([LINES[0], f"  Stopped: [bold]{text}[/bold]"])
+    told = shown([LINES[0], ("label", f"  Stopped: [bold]{text}[/bold]")])
 
     assert "[bold]" in told
     assert text not in told
