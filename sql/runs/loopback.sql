@@ -72,8 +72,9 @@ begin
         exception
             when sqlclient_unable_to_establish_sqlconnection then
                 get stacked diagnostics v_message = pg_exception_detail;
-                -- Many callers at once: the role's connection limit keeps them from using up all connections. The
-                -- message may be in the server's language, so being near a limit counts, too.
+                -- Many callers at once: the role's connection limit keeps them from using up all connections. dblink
+                -- passes on PostgreSQL's text, without its SQLSTATE (53300). The text may be in the server's language, so
+                -- being near a limit counts, too.
                 if clock_timestamp() > v_deadline
                     or v_message not like '%too many%'
                     and v_message not like '%remaining connection slots%'
