@@ -41,7 +41,6 @@ def start(session: Session, operation: str, /, *arguments: object, **named: obje
             print(found.answer)
 
     Args:
-        session: The client.
         operation: Name of the method that waits for it: clarify, consolidate, search, investigate, detect_ambiguity,
             detect_ambiguity_many (up to 500 questions), rewrite, clarifying_questions, reply, list_answers or estimate.
         arguments: As of that method.
