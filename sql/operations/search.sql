@@ -208,6 +208,6 @@ begin atomic
 end;
 
 comment on function pgclarify.search_results(bigint) is
-'The passages that a search found, best first, as far as who asked may read them now. Error 55000 if it is not over, PC003 '
-'if it failed or was cancelled. run_id: from start, a run of search that you may see.';
+'The passages that a search found, best first, as far as you may read them now. Error 55000 if it is not over, PC003 if it '
+'failed or was cancelled. run_id: from start, or one that you may see.';
 grant execute on function pgclarify.search_results(bigint) to pgclarify_reader;
