@@ -111,12 +111,12 @@ class _Investigation:
             # That something is not there cannot be said by who has not looked everywhere.
             gone = next((error for error in errors if isinstance(error, EndpointUnavailable)), None)
             if gone is not None:
-                await self._record(replace(end, outcome=StepOutcome.FAILED, reason=describe(gone)))
+                await self._record(_cut_short(end, StepOutcome.FAILED, describe(gone)))
                 raise gone
             if errors:
-                end = replace(end, outcome=StepOutcome.FAILED, reason=describe(errors[0]))
+                end = _cut_short(end, StepOutcome.FAILED, describe(errors[0]))
             elif self._calls.were_short:
-                end = replace(end, outcome=StepOutcome.CUT_OFF, reason=self._trace.stop_reason)
+                end = _cut_short(end, StepOutcome.CUT_OFF, self._trace.stop_reason)
         await self._record(end)
         return Ending(RunStatus.PARTIAL if errors or self._calls.were_short else RunStatus.SUCCEEDED)
 
@@ -252,3 +252,8 @@ class _Investigation:
 
 def _same(first: str, second: str) -> bool:
     return asks_same(first, second, -1.0, threshold=1.0)
+
+
+def _cut_short(end: Step, outcome: StepOutcome, reason: str | None) -> Step:
+    """Give a conclusion that found no evidence the outcome that keeps it from saying so."""
+    return replace(end, outcome=outcome, reason=reason, abstention_code=None)

@@ -38,6 +38,7 @@ class FakeStepStore:
             or is_answered != (step.confidence is not None)
             or is_answered != bool(step.citations)
             or not all(citation.candidate_rank in ranks for citation in step.citations)
+            or (step.abstention_code is not None and step.outcome != "not_in_corpus")
             or not (step.confidence is None or 0 < np.float32(step.confidence) <= 1)
         ):
             raise ValueError(f"no table takes {step}")
