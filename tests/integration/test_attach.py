@@ -145,6 +145,7 @@ class TestAttaching:
 
 
 class TestDryRun:
+    @pytest.mark.wording
     def test_it_says_what_it_would_do_and_does_nothing(self, alice: Connection, connection: Connection) -> None:
         told = notices(alice)
         before = rows(connection, EVERYTHING)
@@ -183,6 +184,7 @@ class TestDryRun:
         alice.execute("select pgclarify.attach_table('kb', 'app.article', 'id', 'body', '{\"dry_run\": true}')")
         assert "about 20000" in told[-1].message
 
+    @pytest.mark.wording
     def test_it_says_all_that_is_in_the_way(self, alice: Connection, connection: Connection) -> None:
         told = notices(alice)
         alice.execute("create unlogged table app.t (id numeric primary key, body text)")
@@ -202,6 +204,7 @@ class TestDryRun:
 
 
 class TestIds:
+    @pytest.mark.wording
     def test_of_a_document_by_hand(self, alice: Connection) -> None:
         alice.execute("select pgclarify.add_document('kb', '2', 'By hand.')")
 

@@ -159,6 +159,7 @@ class TestDollars:
         store(worker, [first.ours["b"]])
         assert set(claim(worker, run_id, "cd").ours) == {"c"}
 
+    @pytest.mark.wording
     def test_a_model_without_a_price_is_not_free(self, connection: Connection, hire: Hire) -> None:
         budget(connection, "support", max_cost_usd=100)
         budget(connection, "many", max_calls=100)
@@ -202,6 +203,7 @@ class TestDollars:
             "select prompt_tokens, cost_usd from pgclarify.completion order by completion_id"
         ).fetchall() == [(None, None), (None, 0), (40, None)]
 
+    @pytest.mark.wording
     def test_a_limit_that_no_call_fits_into_is_not_called_spent(self, connection: Connection, hire: Hire) -> None:
         price(connection)
         budget(connection, "small", max_cost_usd=BOUND / 2)
@@ -237,7 +239,8 @@ class TestWhomItIsFor:
             found = claim(worker, enter(connection, role, corpus), "a")
             for held in found.ours.values():
                 connection.execute("delete from pgclarify.completion where completion_id = %s", [held])
-            return next((one["message"].split('"')[1] for one in found.refused.values()), None)
+            named = "select name from pgclarify.budget where budget_id = %s"
+            return next((str(scalar(connection, named, one["budget_id"])) for one in found.refused.values()), None)
 
         assert refused_by(member, None) == "team"
         assert refused_by(team, "two") == "team"

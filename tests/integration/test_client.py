@@ -412,6 +412,7 @@ def test_a_snapshot_that_does_not_move_on_is_not_watched(asker: Connection, mode
     client.cancel(run_id)
 
 
+@pytest.mark.wording
 def test_a_partial_run_is_logged(client: Client, model: Server, caplog: pytest.LogCaptureFixture) -> None:
     def behavior(chat: Chat) -> Reply:
         if chat.passage is None:

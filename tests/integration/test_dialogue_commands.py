@@ -86,6 +86,7 @@ class TestDetect:
         assert (done.code, done.out) == (1, "")
         assert "no such" in done.err
 
+    @pytest.mark.wording
     def test_many_in_batches(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(detecting, "_QUESTIONS_AT_ONCE", 2)
         file = tmp_path / "searches.txt"
@@ -119,6 +120,7 @@ class TestDetect:
         )
         assert [json.loads(line)["question_ordinal"] for line in finished.stdout.splitlines()] == [1, 2, 3]
 
+    @pytest.mark.wording
     @pytest.mark.parametrize("timeout", ["soon", "0s"])
     def test_a_timeout_that_is_none(self, run: Run, tmp_path: Path, timeout: str) -> None:
         file = tmp_path / "searches.txt"
@@ -239,6 +241,7 @@ class TestAskThroughTheGate:
         assert "(no_passage)" in done.err
         assert "The question is ambiguous (syntactic: " in done.err
 
+    @pytest.mark.wording
     def test_a_timeout_that_is_none_asks_nothing(self, run: Run, superuser: psycopg.Connection[Any]) -> None:
         done = run("ask", "never asked at all", "--ask-back", "--timeout", "soon")
         assert done.code == 1

@@ -66,6 +66,7 @@ def refused(desk: Desk, statement: str) -> psycopg.errors.Diagnostic:
     return error.value.diag
 
 
+@pytest.mark.wording
 @pytest.mark.parametrize(("function", "of"), [("result", "clarify or consolidate"), ("investigation", "investigate")])
 def test_what_reads_another_operation_says_what_reads_this_one(desk: Desk, function: str, of: str) -> None:
     for operation in OPERATIONS:
@@ -80,6 +81,7 @@ def test_what_reads_another_operation_says_what_reads_this_one(desk: Desk, funct
         assert len(desk.user.execute(reading[1].encode()).fetchall()) == 1
 
 
+@pytest.mark.wording
 def test_there_are_no_verdicts_to_consolidate(desk: Desk) -> None:
     for operation in OPERATIONS:
         run_id = over(desk, operation)

@@ -134,6 +134,7 @@ def test_files_of_configurations_and_documents_to_load(run: Run, service: Servic
     assert {row["corpus_name"] for row in done.rows} == {corpus}
 
 
+@pytest.mark.wording
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -229,6 +230,7 @@ def test_the_key_is_nowhere(run: Run, service: Service) -> None:
     assert done.rows[0]["model"] == MODEL
 
 
+@pytest.mark.wording
 def test_nothing_is_loaded_before_it_is_agreed(run: Run, service: Service, tmp_path: Path) -> None:
     (tmp_path / "pages.jsonl").write_text(json.dumps({"id": "p", "text": "Hail costs four hundred dollars at most."}))
     corpus = f"dry_{tmp_path.name}"

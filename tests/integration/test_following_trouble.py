@@ -92,6 +92,7 @@ class TestOthersDocuments:
 
 
 class TestWhatStandsInTheWay:
+    @pytest.mark.wording
     @pytest.mark.parametrize(
         ("accident", "remedy"),
         [

@@ -76,6 +76,7 @@ class TestRefusals:
             assert state_of(alice, query, [QUESTION, json.dumps(options)]) == WRONG_VALUE
         assert scalar(alice, "select count(*) from pgclarify.run") == 0
 
+    @pytest.mark.wording
     @in_turn(
         "options, hint",
         [
@@ -106,6 +107,7 @@ class TestRefusals:
             "max_calls": 60, "samples": 5, "penalty": True, "reasoner": False, "entailment": "embedding",
         }  # fmt: skip
 
+    @pytest.mark.wording
     def test_what_is_no_investigation_and_what_is_one(self, worker: HandWorker, alice: Connection) -> None:
         clarified = scalar(alice, "select pgclarify.submit('x', 'atlas', options => %s)", OPTIONS)
         worker.answer(clarified)
@@ -138,6 +140,7 @@ class TestRefusals:
         for call in ("result", "investigation", "consolidate"):
             assert state_of(alice, f"select pgclarify.{call}(%s)", [run_id]) == NOT_READY
 
+    @pytest.mark.wording
     @pytest.mark.parametrize(("level", "is_told"), [("read committed", False), ("repeatable read", True)])
     def test_a_run_that_is_newer_than_the_transaction(
         self, worker: HandWorker, alice: Connection, stranger: Connection, level: str, is_told: bool
@@ -164,6 +167,7 @@ class TestRefusals:
         assert (failed.value.sqlstate, failed.value.diag.message_detail) == ("PC003", "no model")
         assert submit(alice) != run_id, "a failure is not served"
 
+    @pytest.mark.wording
     @pytest.mark.parametrize(
         ("stop_reason", "detail"),
         [
@@ -198,6 +202,7 @@ class TestRefusals:
         assert state_of(alice, "select pgclarify.investigate('x', 'atlas')") == "PC001"
         assert scalar(connection, "select count(*) from pgclarify.run") == 0
 
+    @pytest.mark.wording
     def test_too_late(self, worker: HandWorker, alice: Connection) -> None:
         with pytest.raises(psycopg.Error) as late:
             alice.execute("select pgclarify.investigate('x', 'atlas', '{\"timeout\": \"0.1s\"}')")

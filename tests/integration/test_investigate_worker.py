@@ -131,6 +131,7 @@ def test_steps_land_before_the_run_is_over(client: Client, asker: Connection, mo
     assert (outcome.status, outcome.interpretations) == (RunStatus.SUCCEEDED, None)
 
 
+@pytest.mark.wording
 @pytest.mark.usefixtures("graph")
 async def test_the_awaited_client(service: Service, model: Server) -> None:
     async with pgclarify.connect_async(as_role(service.dsn, service.asker)) as client:
@@ -195,6 +196,7 @@ def test_inside_a_transaction(asker: Connection, model: Server, level: str) -> N
     assert inside == [("the rental car", ["108"], 2)]
 
 
+@pytest.mark.wording
 def test_the_command(service: Service, model: Server, tmp_path: Path) -> None:
     done = investigate(service, tmp_path, QUESTION, "--corpus", CORPUS, "--option", "max_steps=4")
     assert (done.returncode, done.stderr) == (0, "")
@@ -235,6 +237,7 @@ def test_the_command_fails_with_a_sentence(service: Service, tmp_path: Path, arg
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.wording
 def test_without_a_language_model(connection: Connection, database: str, run_worker: Any) -> None:
     worker = run_worker(database)
     load(connection, documents=2)

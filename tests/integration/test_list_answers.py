@@ -152,6 +152,7 @@ class TestTrouble:
         model.behavior = lambda chat: Reply.error(403)
         assert state_of(asker, "select * from pgclarify.list_answers('Which fee?')") == FAILED
 
+    @pytest.mark.wording
     def test_later(self, asker: Connection, model: Server) -> None:
         model.behavior = on_later_rounds(lambda chat: Reply.error(403))
         notices: list[str] = []
@@ -165,6 +166,7 @@ class TestTrouble:
             f"run {only['run_id']} is partial: some calls of the model failed"
         ]
 
+    @pytest.mark.wording
     def test_without_a_language_model(self, connection: Connection, database: str, run_worker: Any) -> None:
         worker = run_worker(database)
         load(connection, documents=2)

@@ -220,6 +220,7 @@ class TestDetaching:
 
         assert rows(connection, STATE) == ["detached"]
 
+    @pytest.mark.wording
     def test_also_without_the_table(self, alice: Connection, bob: Connection, connection: Connection) -> None:
         attach(alice)
         connection.execute(f"alter table app.article owner to {bob.info.user}".encode())
@@ -234,6 +235,7 @@ class TestDetaching:
         bob.execute(told[0].hint.removeprefix("Its owner says: ").rstrip(".").encode())
         assert listed(alice, READABLE) == set()
 
+    @pytest.mark.wording
     def test_a_dropped_corpus_takes_back_what_could_be_read(
         self, alice: Connection, bob: Connection, connection: Connection
     ) -> None:
