@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.in_turn import in_turn
 from tests.integration.attaching import (
     ATTACH,
@@ -23,6 +25,8 @@ from tests.integration.attaching import (
 from tests.integration.by_hand import Connection, scalar, state_of
 from tests.integration.test_privileges import PUBLIC_HAS, listed
 from tests.migration.test_objects import WITHOUT_COMMENT, rows
+
+pytestmark = pytest.mark.rolled_back
 
 
 class TestAttaching:

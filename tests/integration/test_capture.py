@@ -9,6 +9,8 @@ import pytest
 
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
 
+pytestmark = pytest.mark.rolled_back
+
 Attach = Callable[..., int]
 
 
@@ -312,6 +314,7 @@ def test_who_writes_need_not_know_of_us(
     assert keys(noted()) == ["50"]
 
 
+@pytest.mark.committed
 def test_writers_do_not_wait_for_each_other(alice: Connection, attach: Attach, connect: Connect, noted: Noted) -> None:
     attach()
     other = connect(alice.info.user)

@@ -12,6 +12,8 @@ import pytest
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, paragraphs, scalar, vector_of
 from tests.integration.counts import assert_counts_agree
 
+pytestmark = pytest.mark.rolled_back
+
 ADD = "select pgclarify.add_document('insurance', %s, %s, title => %s)"
 CARS, TRUCKS, VANS, BOATS = (
     "Cars are insured for a year.",
@@ -123,6 +125,7 @@ class TestWhatStays:
         assert revision(connection) == version
         assert_counts_agree(connection)
 
+    @pytest.mark.committed
     def test_a_move_leaves_the_indexes_alone(self, connection: Connection, worker: HandWorker) -> None:
         # Room on every page for another version of each of its rows: all that remains is whether an index must know.
         connection.execute("alter table pgclarify_private.passage_1 set (fillfactor = 40)")
@@ -400,6 +403,7 @@ class TestAtTheSameTime:
         assert passages(connection)[CARS] == before[CARS], "the vector that it has is as good"
         assert_counts_agree(connection)
 
+    @pytest.mark.committed
     @pytest.mark.parametrize("seed", range(4))
     def test_edits_in_any_order(self, connection: Connection, hire: Hire, seed: int) -> None:
         """Edited, renamed, claimed, asked for, stored by two workers and removed, in any order."""
@@ -457,6 +461,7 @@ class TestAtTheSameTime:
                 for chunk in paragraphs(content)
             ], title
 
+    @pytest.mark.committed
     def test_edited_stored_and_removed_at_once(self, connection: Connection, connect: Connect, hire: Hire) -> None:
         connection.execute("select pgclarify.create_corpus('insurance')")
         workers = [hire(), hire(), hire()]

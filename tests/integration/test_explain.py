@@ -11,6 +11,8 @@ from tests.integration.by_hand import scalar, state_of
 from tests.integration.explaining import EXPLORED, NOT_ANSWERED, Desk, desk, explored, reading, stage
 from tests.pages import CHECKOUT, blocks
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["desk"]
 
 INVALID_PARAMETER_VALUE = "22023"
@@ -54,6 +56,7 @@ def test_a_run_is_told_at_three_levels(desk: Desk) -> None:
     assert state_of(desk.user, f"""select pgclarify.explain({run_id}, '{{"depth": 1}}')""") == INVALID_PARAMETER_VALUE
 
 
+@pytest.mark.committed
 def test_a_waiting_run_says_for_whom(desk: Desk) -> None:
     run_id = desk.submit(top_k=4)
     desk.date(run_id)

@@ -26,6 +26,8 @@ from tests.integration.investigating import (
     worker,
 )
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["alice", "stranger", "worker"]
 
 WRONG_VALUE = "22023"
@@ -141,6 +143,7 @@ class TestRefusals:
             assert state_of(alice, f"select pgclarify.{call}(%s)", [run_id]) == NOT_READY
 
     @pytest.mark.wording
+    @pytest.mark.committed
     @pytest.mark.parametrize(("level", "is_told"), [("read committed", False), ("repeatable read", True)])
     def test_a_run_that_is_newer_than_the_transaction(
         self, worker: HandWorker, alice: Connection, stranger: Connection, level: str, is_told: bool
@@ -196,6 +199,7 @@ class TestRefusals:
         told = [row["explain"] for row in rows(alice, hint.removeprefix("See: ").removesuffix("."))]
         assert told[0].startswith("investigate in atlas")
 
+    @pytest.mark.committed
     def test_nobody_to_answer(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
         worker.die()
 
@@ -203,6 +207,7 @@ class TestRefusals:
         assert scalar(connection, "select count(*) from pgclarify.run") == 0
 
     @pytest.mark.wording
+    @pytest.mark.committed
     def test_too_late(self, worker: HandWorker, alice: Connection) -> None:
         with pytest.raises(psycopg.Error) as late:
             alice.execute("select pgclarify.investigate('x', 'atlas', '{\"timeout\": \"0.1s\"}')")

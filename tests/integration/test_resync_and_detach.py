@@ -25,6 +25,8 @@ from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scala
 from tests.integration.test_privileges import listed
 from tests.migration.test_objects import rows
 
+pytestmark = pytest.mark.rolled_back
+
 
 class TestResync:
     def test_it_mends_what_is_gone(self, alice: Connection, connection: Connection) -> None:
@@ -47,6 +49,7 @@ class TestResync:
             "select state, error, rows_added, load_cursor, load_phase from pgclarify_private.source"
         ).fetchone() == ("loading", None, 0, None, "rows")
 
+    @pytest.mark.committed
     def test_it_takes_no_lock_when_nothing_is_gone(self, alice: Connection, connect: Connect) -> None:
         attach(alice)
         writer = connect(alice.info.user)
@@ -263,6 +266,7 @@ class TestDetaching:
 
         assert listed(connection, READABLE) == {"id", "body"}
 
+    @pytest.mark.committed
     def test_a_dropped_corpus_lets_go_of_its_tables(self, alice: Connection, hire: Hire) -> None:
         attach(alice)
         alice.execute("select pgclarify.drop_corpus('kb')")
@@ -279,6 +283,7 @@ class TestDetaching:
         assert alice.execute(TRIGGERS.encode()).fetchall() == []
 
 
+@pytest.mark.committed
 def test_an_upgrade_makes_what_notes_changes_anew(database: str, alice: Connection, connection: Connection) -> None:
     source_id = attach(alice)
     definition = scalar(
@@ -299,6 +304,7 @@ def test_an_upgrade_makes_what_notes_changes_anew(database: str, alice: Connecti
     )
 
 
+@pytest.mark.committed
 def test_uninstalling_takes_the_triggers_along(alice: Connection, database: str) -> None:
     attach(alice)
     install.uninstall(database)
