@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.integration.by_hand import Connect, HandWorker, MakeRole, scalar
 from tests.integration.explaining import Desk, desk, explored
 from tests.integration.linking import link
+
+pytestmark = pytest.mark.rolled_back
 
 __all__ = ["desk"]
 
@@ -88,6 +92,7 @@ class TestAskedAgain:
         )
         assert desk.submit(search="dense") != run_id
 
+    @pytest.mark.committed
     def test_another_model_is_in_service(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
         run_id = explored(desk)
         desk.worker.die()
@@ -96,6 +101,7 @@ class TestAskedAgain:
         assert self.last(desk, run_id) == OTHERS_SERVE
         assert desk.submit(search="dense") != run_id
 
+    @pytest.mark.committed
     def test_another_version_is_in_service(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
         run_id = explored(desk)
         later = HandWorker(connect(make_role("pgclarify_worker")), version="1")
@@ -107,6 +113,7 @@ class TestAskedAgain:
         later.die()
         assert desk.submit(search="dense") != run_id, "the later one was there last"
 
+    @pytest.mark.committed
     def test_who_serves_nobody_is_not_in_service(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
         run_id = explored(desk)
         desk.worker.die()
@@ -115,6 +122,7 @@ class TestAskedAgain:
         assert self.last(desk, run_id).startswith("served from this run")
         assert desk.submit(search="dense") == run_id
 
+    @pytest.mark.committed
     def test_runs_are_not_to_be_reused(self, desk: Desk) -> None:
         run_id = explored(desk)
         for no in ("off", "false", "0", "no"):

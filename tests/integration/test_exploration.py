@@ -16,6 +16,8 @@ from tests.integration.by_hand import Connection, HandWorker, Hire, MakeRole, sc
 from tests.integration.exploring import ANGLES, ask, find, near, passage, record, user, worker
 from tests.integration.linking import add, load
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["user", "worker"]
 
 
@@ -92,6 +94,7 @@ class TestNeighbors:
         assert find(worker, run_id, vector=[1, 0, 0, 0])
 
 
+@pytest.mark.committed
 async def test_an_exploration_sends_few_statements(
     connection: Connection, user: Connection, worker: HandWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,8 @@ from tests.integration.counts import assert_counts_agree
 from tests.integration.in_step import assert_in_step
 from tests.integration.test_following import COLUMNS, attach, documents, error, worker
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["worker"]
 
 NOT_NOW = "55000"
@@ -185,6 +187,7 @@ class TestWhatStandsInTheWay:
         assert scalar(connection, STATE) == "failed"
         assert alice in error(connection)
 
+    @pytest.mark.committed
     @pytest.mark.parametrize("statement", ["alter table article add column more text", "lock table article"])
     def test_a_table_that_is_being_altered_waits(
         self, connection: Connection, connect: Connect, worker: HandWorker, statement: str
@@ -208,6 +211,7 @@ class TestWhatStandsInTheWay:
         worker.follow_everything()
         assert_in_step(connection)
 
+    @pytest.mark.committed
     @pytest.mark.parametrize(
         "hold",
         [
@@ -248,6 +252,7 @@ class TestWhatStandsInTheWay:
         worker.follow_everything()
         assert_in_step(connection)
 
+    @pytest.mark.committed
     def test_readers_of_a_table_run_no_code_of_its_owner(
         self, connection: Connection, worker: HandWorker, make_role: MakeRole
     ) -> None:

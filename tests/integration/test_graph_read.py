@@ -9,6 +9,8 @@ from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.linking import add, link, load, neighbors
 
+pytestmark = pytest.mark.rolled_back
+
 
 @pytest.fixture
 def corpus(connection: Connection) -> Connection:
@@ -93,6 +95,7 @@ class TestNeighbors:
             )
         assert len(messages) == 1
 
+    @pytest.mark.committed
     def test_what_may_not_be_read_takes_no_place_among_words(
         self, connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
     ) -> None:
@@ -112,6 +115,7 @@ class TestNeighbors:
         assert neighbors(connect(boss), "hail") == ["car"]
         assert neighbors(connect(staff), "hail") == ["storm"]
 
+    @pytest.mark.committed
     def test_after_another_model(self, linked: Connection, connect: Connect, hire: Hire) -> None:
         reader, worker = connect(), hire()
         reader.execute("begin isolation level repeatable read")
@@ -136,6 +140,7 @@ class TestNeighbors:
         assert state_of(reader, call, [self.passage(linked, "0")]) is None
         assert state_of(reader, "select count(*) from pgclarify.edge") is None
 
+    @pytest.mark.committed
     def test_after_a_corpus_was_dropped(self, linked: Connection, connect: Connect, hire: Hire) -> None:
         reader = connect()
         there = self.passage(linked, "0")
@@ -193,6 +198,7 @@ class TestEdge:
         assert connect(staff).execute(edges).fetchall() == [("0", "25", 1), ("25", "0", 1)]
         assert len(connect(boss).execute(edges).fetchall()) == 6
 
+    @pytest.mark.committed
     def test_other_corpora_are_left_alone(self, small: Connection, connect: Connect, hire: Hire) -> None:
         small.execute("select pgclarify.create_corpus('rental')")
         load(small, worker := hire(), 0, 10)
