@@ -36,7 +36,7 @@ from benchmarks.ingest import MODEL
 from benchmarks.kept_replies import KeptReplies
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
-from pgclarify.algorithms.faithfulness import find_fault
+from pgclarify.algorithms.rewriting_faithfulness import find_fault
 from pgclarify.dialogue import Rewriting
 from pgclarify.embedding import load_embedder
 from pgclarify.model_calls import Completion, CompletionRequest

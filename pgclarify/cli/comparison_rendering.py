@@ -21,17 +21,18 @@ from pgclarify.evaluated import EvaluatedCase, Evaluation
 from pgclarify.evaluation.changes import Change, ReadingChange, is_known, known_answers, reading_changes, readings
 from pgclarify.evaluation.comparison import Comparison, PairedCase
 from pgclarify.evaluation.configurations import EXTRACTIVE
-from pgclarify.evaluation.paired_metrics import NEITHER_IS_BETTER, MetricComparison, Verdict
+from pgclarify.evaluation.metric_names import NEITHER_IS_BETTER
+from pgclarify.evaluation.paired_metrics import Direction, MetricComparison
 from pgclarify.model import RunStatus
 
 _WHOLE_NUMBERS = frozenset({"prompt_tokens", "completion_tokens"})
 _AMOUNTS = frozenset({"interpretations", "calls", "model_seconds", "seconds"})
 _STYLES = {
-    Verdict.BETTER: "green",
-    Verdict.WORSE: "red",
-    Verdict.MORE: "yellow",
-    Verdict.LESS: "yellow",
-    Verdict.MAY_BE_CHANCE: "dim",
+    Direction.BETTER: "green",
+    Direction.WORSE: "red",
+    Direction.MORE: "yellow",
+    Direction.LESS: "yellow",
+    Direction.MAY_BE_CHANCE: "dim",
 }
 _MARKS = {Change.GONE: ("-", "red"), Change.NEW: ("+", "green"), Change.ANSWERED_OTHERWISE: ("~", "yellow")}
 # Below it, a metric takes two lines rather than a row of eight cells.

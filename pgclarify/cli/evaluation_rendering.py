@@ -15,7 +15,7 @@ from rich.text import Text
 from pgclarify.cli.rendering import counted, printable
 from pgclarify.evaluated import Evaluation, EvaluationPlan, Summary
 from pgclarify.evaluation.configurations import EXTRACTIVE
-from pgclarify.evaluation.paired_metrics import JUDGED
+from pgclarify.evaluation.metric_names import JUDGED
 
 if TYPE_CHECKING:
     from pgclarify.evaluation.data_sets import DataSet

@@ -208,7 +208,7 @@ class Presence:
         models, queue_worker_id = self._said
         with translated():
             row = connection.execute(
-                queries["see_worker"],
+                queries["note_heartbeat"],
                 {"worker_id": worker_id, "embedding_models": models, "queue_worker_id": queue_worker_id},
             ).fetchone()
         if row is None or not row["is_alive"]:

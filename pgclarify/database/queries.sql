@@ -46,9 +46,9 @@ select
 -- Be alive as long as this session is; false if somebody else holds the lock.
 select pg_try_advisory_lock(1885823084, %(worker_id)s::integer) as is_held;
 
--- name: see_worker
+-- name: note_heartbeat
 -- Say that this worker is there; false if it counts as dead.
-select pgclarify_private.see_worker(%(worker_id)s, %(embedding_models)s::text[], %(queue_worker_id)s::bigint) as is_alive;
+select pgclarify_private.note_heartbeat(%(worker_id)s, %(embedding_models)s::text[], %(queue_worker_id)s::bigint) as is_alive;
 
 -- name: end_own_job
 -- End a job that this worker still has, and none that another has taken over.

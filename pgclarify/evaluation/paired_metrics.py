@@ -11,74 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms.metrics import mean, paired_bootstrap
+from pgclarify.evaluation.metric_names import LOWER_IS_BETTER, METRICS, NEITHER_IS_BETTER
 from pgclarify.evaluation.summaries import TOGETHER, Row, Statistic
 
-# In the order in which people read them.
-METRICS = (
-    "interpretations",
-    "answer_coverage",
-    "quote_coverage",
-    "verbatim_grounding",
-    "grounded_precision",
-    "grounded_recall",
-    "grounded_f1",
-    "recall",
-    "sufficient",
-    "relevant_answerable",
-    "relevant_unanswerable",
-    "irrelevant_answerable",
-    "irrelevant_unanswerable",
-    "answer_precision",
-    "answer_recall",
-    "answer_f1",
-    "cover_em",
-    "citation_precision",
-    "citation_recall",
-    "recall@5",
-    "recall@10",
-    "recall@20",
-    "ndcg@10",
-    "mrr@10",
-    "accuracy",
-    "f1",
-    "average_precision",
-    "probability",
-    "predicted",
-    "calls",
-    "prompt_tokens",
-    "completion_tokens",
-    "model_seconds",
-    "seconds",
-    "failed",
-)
-LOWER_IS_BETTER = frozenset({"calls", "prompt_tokens", "completion_tokens", "model_seconds", "failed"})
-# They say what a method does, not how well: most readings are not best, and a method without any has no bad ones.
-# Seconds say who came second: what was paid for before comes at once.
-NEITHER_IS_BETTER = frozenset(
-    {
-        "seconds",
-        "interpretations",
-        "relevant_unanswerable",
-        "irrelevant_answerable",
-        "irrelevant_unanswerable",
-        "probability",
-        "predicted",
-    }
-)
-# What a judge says; citation_precision and citation_recall are among them where no documents are known.
-JUDGED = frozenset(
-    {
-        "sufficient",
-        "recall",
-        "grounded_precision",
-        "grounded_recall",
-        "grounded_f1",
-        "relevant_answerable",
-        "relevant_unanswerable",
-        "irrelevant_answerable",
-        "irrelevant_unanswerable",
-    }
-)
 _LEVEL = 0.05
 # Percentiles are good with so many (Efron and Tibshirani, §14.4), and thousands of cases take seconds.
 _SAMPLES = 2_000
@@ -89,7 +24,7 @@ _Floats = NDArray[np.float64]
 _LABEL = "label"
 
 
-class Verdict(StrEnum):
+class Direction(StrEnum):
     """What a difference says."""
 
     BETTER = "better"
@@ -145,13 +80,13 @@ class MetricComparison:
         return (self.low > 0 or self.high < 0) and self.p_value < _LEVEL
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Direction:
         """What the difference says."""
         if not self.is_beyond_chance:
-            return Verdict.MAY_BE_CHANCE
+            return Direction.MAY_BE_CHANCE
         if self.metric in NEITHER_IS_BETTER:
-            return Verdict.MORE if self.difference > 0 else Verdict.LESS
-        return Verdict.BETTER if self.gain > 0 else Verdict.WORSE
+            return Direction.MORE if self.difference > 0 else Direction.LESS
+        return Direction.BETTER if self.gain > 0 else Direction.WORSE
 
 
 def compare_metrics(pairs: Sequence[ValuePair]) -> Iterable[MetricComparison]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from textwrap import shorten
 from typing import Final
 
-from pgclarify.algorithms.faithfulness import find_fault
+from pgclarify.algorithms.rewriting_faithfulness import find_fault
 from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
 from pgclarify.errors import CompletionError, describe
 from pgclarify.language.questions import words_that_point_back

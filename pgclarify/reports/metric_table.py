@@ -7,17 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pgclarify.evaluated import Summary
-from pgclarify.evaluation.paired_metrics import (
-    JUDGED,
-    LOWER_IS_BETTER,
-    METRICS,
-    NEITHER_IS_BETTER,
-    ValuePair,
-    Verdict,
-    compare_metric,
-    has_metric,
-    metric_of,
-)
+from pgclarify.evaluation.metric_names import JUDGED, LOWER_IS_BETTER, METRICS, NEITHER_IS_BETTER
+from pgclarify.evaluation.paired_metrics import Direction, ValuePair, compare_metric, has_metric, metric_of
 from pgclarify.reports.evaluation_report import Evaluated
 
 # The first of those that there are heads charts and lists of cases.
@@ -134,4 +125,4 @@ def _is_judged(name: str, having: Sequence[Evaluated]) -> bool:
 
 def _is_worse(name: str, pairs: Sequence[ValuePair]) -> bool:
     compared = compare_metric(name, pairs)
-    return compared is not None and compared.verdict is Verdict.WORSE
+    return compared is not None and compared.verdict is Direction.WORSE

@@ -84,7 +84,7 @@ class RunExecutor:
             # A job that ended well would be deleted, and it is no longer ours.
             raise RunLost(f"run {run_id} is carried out by another worker")
 
-    async def drop_lost_runs(self) -> None:
+    async def stop_lost_runs(self) -> None:
         """Stop working on runs that were cancelled or taken over."""
         if not self._held:
             return

@@ -183,7 +183,7 @@ async def _serve(
                 asyncio.create_task(every(seconds, work), name=name)
                 for name, seconds, work in (
                     ("look", _LOOK_SECONDS, lambda: look(pool, due)),
-                    ("watch", _WATCH_SECONDS, executor.drop_lost_runs),
+                    ("watch", _WATCH_SECONDS, executor.stop_lost_runs),
                     ("upkeep", _UPKEEP_SECONDS, lambda: drop_orphans(pool)),
                     ("pruning", _PRUNING_SECONDS, grouping.prune),
                 )

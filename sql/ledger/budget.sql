@@ -360,7 +360,7 @@ begin
         and known.sample = asked.sample
     where
         known.completion_id is null
-        or pgclarify_private.is_free(known, admit_free.at, admit_free.living, admit_free.worker_id, admit_free.run_id);
+        or pgclarify_private.is_claimable(known, admit_free.at, admit_free.living, admit_free.worker_id, admit_free.run_id);
     return query
     select call.*
     from pgclarify_private.admit(

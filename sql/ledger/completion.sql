@@ -2,26 +2,26 @@
 -- worker is dead.
 
 -- Without a search_path of its own, so that it becomes a part of the statements that ask for it.
-create or replace function pgclarify_private.is_free(
+create or replace function pgclarify_private.is_claimable(
     known pgclarify.completion, at timestamptz, living bigint[], worker_id bigint, run_id bigint
 )
 returns boolean
 language sql immutable parallel safe
 begin atomic
     select
-        (is_free.known).reply is null
+        (is_claimable.known).reply is null
         and (
-            (is_free.known).leased_until is null
-            or (is_free.known).leased_until < is_free.at
-            or (is_free.known).leased_by <> all(is_free.living)
+            (is_claimable.known).leased_until is null
+            or (is_claimable.known).leased_until < is_claimable.at
+            or (is_claimable.known).leased_by <> all(is_claimable.living)
             -- An earlier attempt of this very run, which is over.
             or coalesce(
-                (is_free.known).leased_by = is_free.worker_id and (is_free.known).run_id = is_free.run_id, false
+                (is_claimable.known).leased_by = is_claimable.worker_id and (is_claimable.known).run_id = is_claimable.run_id, false
             )
         );
 end;
 
-comment on function pgclarify_private.is_free(pgclarify.completion, timestamptz, bigint[], bigint, bigint) is
+comment on function pgclarify_private.is_claimable(pgclarify.completion, timestamptz, bigint[], bigint, bigint) is
 'Whether a run of a worker may claim a row of the ledger: nobody has answered it, and nobody who lives is asking it.';
 
 create or replace function pgclarify_private.hold_reader(
@@ -193,7 +193,7 @@ begin
                 and settled.prompt_version = given.prompt_version
                 and settled.input_hash = given.input_hash
                 and settled.sample = given.sample
-                and not pgclarify_private.is_free(
+                and not pgclarify_private.is_claimable(
                     settled, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
                 )
         )
@@ -208,7 +208,7 @@ begin
             reserved_usd = excluded.reserved_usd,
             reserved_at = excluded.reserved_at
         where
-            pgclarify_private.is_free(
+            pgclarify_private.is_claimable(
                 known, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
             )
         returning

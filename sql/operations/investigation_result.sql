@@ -62,7 +62,7 @@ inner join pgclarify.step
 left join pgclarify.document
     on citation.corpus_id = document.corpus_id and citation.document_id = document.id
 cross join lateral (
-    select pgclarify_private.find_quote(document.content, citation.quote, citation.start_char) as start_char
+    select pgclarify_private.quote_position(document.content, citation.quote, citation.start_char) as start_char
     -- Once, although it is named three times.
     offset 0
 ) as found;

@@ -18,7 +18,7 @@ from pgclarify.evidence
 left join pgclarify.document
     on evidence.corpus_id = document.corpus_id and evidence.document_id = document.id
 cross join lateral (
-    select pgclarify_private.find_quote(document.content, evidence.quote, evidence.start_char) as start_char
+    select pgclarify_private.quote_position(document.content, evidence.quote, evidence.start_char) as start_char
     -- Once, although it is named three times.
     offset 0
 ) as found;
@@ -75,7 +75,7 @@ begin atomic
             select visible.corpus_id from pgclarify_private.visible_corpora(evidence_of.roles) as visible
         )
     cross join lateral (
-        select pgclarify_private.find_quote(document.content, evidence.quote, evidence.start_char) as start_char
+        select pgclarify_private.quote_position(document.content, evidence.quote, evidence.start_char) as start_char
         -- Once, although it is named three times.
         offset 0
     ) as found

@@ -78,7 +78,7 @@ comment on function pgclarify_private.result_rows(pgclarify_private.caller, bigi
 '55000 if rows of its operation are of another type.';
 grant execute on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text) to pgclarify_reader;
 
-create or replace function pgclarify_private.find_quote(content text, quote text, start_char integer)
+create or replace function pgclarify_private.quote_position(content text, quote text, start_char integer)
 returns integer
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -87,15 +87,15 @@ begin atomic
     select
         case
             when
-                substr(find_quote.content, find_quote.start_char + 1, length(find_quote.quote)) = find_quote.quote
-                then find_quote.start_char
-            else nullif(strpos(find_quote.content, find_quote.quote), 0) - 1
+                substr(quote_position.content, quote_position.start_char + 1, length(quote_position.quote)) = quote_position.quote
+                then quote_position.start_char
+            else nullif(strpos(quote_position.content, quote_position.quote), 0) - 1
         end;
 end;
 
-comment on function pgclarify_private.find_quote(text, text, integer) is
+comment on function pgclarify_private.quote_position(text, text, integer) is
 'Offset of a quote in a document now, from 0: start_char if it stands there, or its first occurrence; null if it is gone.';
-grant execute on function pgclarify_private.find_quote(text, text, integer) to pgclarify_reader;
+grant execute on function pgclarify_private.quote_position(text, text, integer) to pgclarify_reader;
 
 create or replace function pgclarify_private.citations(run_id bigint, ordinal integer, roles name[])
 returns jsonb
@@ -160,7 +160,7 @@ begin atomic
             select visible.corpus_id from pgclarify_private.visible_corpora(citations.roles) as visible
         )
     cross join lateral (
-        select pgclarify_private.find_quote(document.content, citation.quote, citation.start_char) as start_char
+        select pgclarify_private.quote_position(document.content, citation.quote, citation.start_char) as start_char
         -- Once, although it is named three times.
         offset 0
     ) as found;

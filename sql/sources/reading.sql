@@ -1,4 +1,4 @@
--- Executing statements on attached tables: by the function that the reader of their owner owns, see sources/reader.sql.
+-- Executing statements on attached tables: by the function that the reader of their owner owns, see sources/table_reader.sql.
 
 create or replace function pgclarify_private.required_reading_function(source pgclarify_private.source)
 returns name

@@ -202,7 +202,7 @@ select
                     -- stood, it nearly always stands, and a call of the function costs more than this look.
                     where substr(document.content, citation.start_char + 1, length(citation.quote))
                         is distinct from citation.quote
-                        and pgclarify_private.find_quote(document.content, citation.quote, citation.start_char) is null
+                        and pgclarify_private.quote_position(document.content, citation.quote, citation.start_char) is null
                 )
             end
         from pgclarify.citation

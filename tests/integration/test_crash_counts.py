@@ -31,7 +31,7 @@ class Fleet:
             self._connection, "select worker_id from pgclarify_queue.procrastinate_register_worker_v1()"
         )
         self.worker.send(
-            "see_worker", worker_id=self.worker.worker_id, embedding_models=[], queue_worker_id=queue_worker_id
+            "note_heartbeat", worker_id=self.worker.worker_id, embedding_models=[], queue_worker_id=queue_worker_id
         )
         self._connection.execute(
             "update pgclarify_queue.procrastinate_jobs set status = 'doing', worker_id = %s"

@@ -35,7 +35,7 @@ def fall_silent(connection: Connection, worker: HandWorker) -> None:
 
 
 def see(worker: HandWorker) -> bool:
-    (row,) = worker.send("see_worker", worker_id=worker.worker_id, embedding_models=[], queue_worker_id=None)
+    (row,) = worker.send("note_heartbeat", worker_id=worker.worker_id, embedding_models=[], queue_worker_id=None)
     return bool(row["is_alive"])
 
 
@@ -46,7 +46,7 @@ def rescue(worker: HandWorker) -> int:
 def take_job(connection: Connection, worker: HandWorker) -> None:
     """Have the worker take the job of the one run."""
     queue_worker_id = scalar(connection, "select worker_id from pgclarify_queue.procrastinate_register_worker_v1()")
-    worker.send("see_worker", worker_id=worker.worker_id, embedding_models=[], queue_worker_id=queue_worker_id)
+    worker.send("note_heartbeat", worker_id=worker.worker_id, embedding_models=[], queue_worker_id=queue_worker_id)
     connection.execute(
         "update pgclarify_queue.procrastinate_jobs set status = 'doing', worker_id = %s", [queue_worker_id]
     )

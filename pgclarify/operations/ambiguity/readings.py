@@ -17,7 +17,7 @@ from pgclarify.ledger.completions import Answer
 from pgclarify.model import Candidate, Outcome, Reading, StopCode
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.verdicts import decide, verdict_call
+from pgclarify.operations.judging.verdicts import verdict_by_quote, verdict_call
 from pgclarify.operations.retrieval.first_stage import ranked
 
 _MOST_SHOWN: Final = 3
@@ -102,7 +102,10 @@ async def count_readings(context: RunContext) -> Readings:
 
     answers = await asyncio.gather(*(judge(candidate) for candidate in candidates))
     verdicts = await asyncio.gather(
-        *(decide(run, candidate, answer, embedder) for candidate, answer in zip(candidates, answers, strict=True))
+        *(
+            verdict_by_quote(run, candidate, answer, embedder)
+            for candidate, answer in zip(candidates, answers, strict=True)
+        )
     )
     errors = [verdict.error for verdict in verdicts if verdict.outcome is Outcome.FAILED]
     if errors and len(errors) == len(verdicts):

@@ -63,7 +63,7 @@ class Judge:
         async def keep(index: int, answer: Answer[Reading | StopCode]) -> None:
             if hear is not None:
                 hear(candidates[index])
-            verdict = await decide(self._context.run, candidates[index], answer, self._embedder)
+            verdict = await verdict_by_quote(self._context.run, candidates[index], answer, self._embedder)
             await self._context.store.record_verdict(self._context.run, verdict)
             land(candidates[index], verdict)
 
@@ -90,7 +90,7 @@ class Judge:
         for candidate in candidates:
 
             async def keep(_: int, answer: Answer[Reading | StopCode], candidate: Candidate = candidate) -> None:
-                verdicts.append(await decide(self._context.run, candidate, answer, self._embedder))
+                verdicts.append(await verdict_by_quote(self._context.run, candidate, answer, self._embedder))
 
             await self._ask([self._call(candidate.passage)], keep, tally)
             if verdicts[-1].outcome is Outcome.GROUNDED:
@@ -128,7 +128,9 @@ def verdict_call(completer: Completer, question: str, passage: Passage) -> Model
     return call
 
 
-async def decide(run: Run, candidate: Candidate, answer: Answer[Reading | StopCode], embedder: Embedder) -> Verdict:
+async def verdict_by_quote(
+    run: Run, candidate: Candidate, answer: Answer[Reading | StopCode], embedder: Embedder
+) -> Verdict:
     """Turn an answer into a verdict: check its quote, and embed the reading.
 
     Args:

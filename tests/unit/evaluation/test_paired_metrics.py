@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from pgclarify.evaluation.metric_names import METRICS
 from pgclarify.evaluation.paired_metrics import (
-    METRICS,
+    Direction,
     MetricComparison,
-    Verdict,
     compare_metric,
     compare_metrics,
     has_metric,
@@ -31,7 +31,7 @@ def test_a_difference_with_its_interval_wins_and_losses() -> None:
     assert (one.cases, one.first, one.second, one.difference) == (4, 0.5, 0.75, 0.25)
     assert (one.wins, one.losses, one.ties) == (2, 1, 1)
     assert one.low < 0.25 < one.high
-    assert one.verdict is Verdict.MAY_BE_CHANCE
+    assert one.verdict is Direction.MAY_BE_CHANCE
 
 
 def test_where_lower_is_better() -> None:
@@ -39,16 +39,16 @@ def test_where_lower_is_better() -> None:
     assert (one.wins, one.losses, one.ties) == (19, 1, 0)
     assert one.difference == pytest.approx(-0.9)
     assert one.gain == pytest.approx(0.9)
-    assert one.verdict is Verdict.BETTER
-    assert compared({"calls": [8.0] * 20}, {"calls": [9.0] * 20})["calls"].verdict is Verdict.WORSE
+    assert one.verdict is Direction.BETTER
+    assert compared({"calls": [8.0] * 20}, {"calls": [9.0] * 20})["calls"].verdict is Direction.WORSE
 
 
 def test_the_most_readings_are_not_the_best() -> None:
     assert compared({"interpretations": [1.0] * 20}, {"interpretations": [3.0] * 20})["interpretations"].verdict == (
-        Verdict.MORE
+        Direction.MORE
     )
     assert compared({"interpretations": [3.0] * 20}, {"interpretations": [1.0] * 20})["interpretations"].verdict == (
-        Verdict.LESS
+        Direction.LESS
     )
 
 
@@ -56,7 +56,7 @@ def test_few_cases_prove_nothing() -> None:
     one = compared({"answer_coverage": [0.0] * 3}, {"answer_coverage": [1.0] * 3})["answer_coverage"]
     assert (one.low, one.high) == (1.0, 1.0)
     assert one.p_value > 0.05
-    assert one.verdict is Verdict.MAY_BE_CHANCE
+    assert one.verdict is Direction.MAY_BE_CHANCE
 
 
 def test_of_equal_sides_there_is_nothing_to_draw() -> None:
@@ -119,9 +119,9 @@ def test_they_come_in_the_order_in_which_people_read_them() -> None:
 
 
 def test_seconds_that_the_ledger_saved_are_no_gain() -> None:
-    assert compared({"seconds": [9.0] * 20}, {"seconds": [0.1] * 20})["seconds"].verdict is Verdict.LESS
+    assert compared({"seconds": [9.0] * 20}, {"seconds": [0.1] * 20})["seconds"].verdict is Direction.LESS
     found = compared({"model_seconds": [9.0] * 20}, {"model_seconds": [0.1] * 20})
-    assert found["model_seconds"].verdict is Verdict.BETTER
+    assert found["model_seconds"].verdict is Direction.BETTER
 
 
 def test_one_metric_alone_is_compared_as_among_others() -> None:

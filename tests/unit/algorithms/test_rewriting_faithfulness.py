@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.algorithms.faithfulness import find_fault
+from pgclarify.algorithms.rewriting_faithfulness import find_fault
 
 _HISTORY = ("Who painted the Lindvik Altar?", "Ida Holm, in 1903", "Is she a professor?", "Yes, Prof. Holm")
 

@@ -1,0 +1,70 @@
+"""The metrics that there are: a new one has its name here, and its value from scoring.py."""
+
+from __future__ import annotations
+
+# In the order in which people read them.
+METRICS = (
+    "interpretations",
+    "answer_coverage",
+    "quote_coverage",
+    "verbatim_grounding",
+    "grounded_precision",
+    "grounded_recall",
+    "grounded_f1",
+    "recall",
+    "sufficient",
+    "relevant_answerable",
+    "relevant_unanswerable",
+    "irrelevant_answerable",
+    "irrelevant_unanswerable",
+    "answer_precision",
+    "answer_recall",
+    "answer_f1",
+    "cover_em",
+    "citation_precision",
+    "citation_recall",
+    "recall@5",
+    "recall@10",
+    "recall@20",
+    "ndcg@10",
+    "mrr@10",
+    "accuracy",
+    "f1",
+    "average_precision",
+    "probability",
+    "predicted",
+    "calls",
+    "prompt_tokens",
+    "completion_tokens",
+    "model_seconds",
+    "seconds",
+    "failed",
+)
+LOWER_IS_BETTER = frozenset({"calls", "prompt_tokens", "completion_tokens", "model_seconds", "failed"})
+# They say what a method does, not how well: most readings are not best, and a method without any has no bad ones.
+# Seconds say who came second: what was paid for before comes at once.
+NEITHER_IS_BETTER = frozenset(
+    {
+        "seconds",
+        "interpretations",
+        "relevant_unanswerable",
+        "irrelevant_answerable",
+        "irrelevant_unanswerable",
+        "probability",
+        "predicted",
+    }
+)
+# What a judge says; citation_precision and citation_recall are among them where no documents are known.
+JUDGED = frozenset(
+    {
+        "sufficient",
+        "recall",
+        "grounded_precision",
+        "grounded_recall",
+        "grounded_f1",
+        "relevant_answerable",
+        "relevant_unanswerable",
+        "irrelevant_answerable",
+        "irrelevant_unanswerable",
+    }
+)
