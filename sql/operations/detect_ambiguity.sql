@@ -295,7 +295,8 @@ $$;
 
 comment on function pgclarify_private.raise_many_timed_out(interval, integer, integer, integer, bigint, text, text, text) is
 'Error PC002: how many questions of detect_ambiguity_many are done, how to read them, and where to go on. first_run_id: the '
-'first of those that are done; null if none is. detail, hint, in_hand_ids (run ids with commas): of what is in hand; null if nothing is.';
+'first of those that are done; null if none is. detail, hint, in_hand_ids (run ids with commas): of what is in hand; null if '
+'nothing is.';
 
 create or replace function pgclarify_private.detect_ambiguity_many(
     caller pgclarify_private.caller, questions text[], options jsonb

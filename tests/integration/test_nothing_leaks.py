@@ -346,7 +346,9 @@ class TestPassages:
             "select title from pgclarify.interpretation_citation where run_id = %s",
         )
         assert [scalar(alice, query, run_id) for query in titles] == ["Policy", "Policy"]
-        searched = "select count(*) from pgclarify_private.search_results(%s, %s)"
+        searched = (
+            "select count(*) from pgclarify_private.rows(null::pgclarify.search_result, array[%s]::bigint[], %s::name)"
+        )
         assert scalar(connection, searched, run_id, name) == 1
 
         connection.execute(sql.SQL("revoke {} from {}").format(sql.Identifier(team), sql.Identifier(name)))

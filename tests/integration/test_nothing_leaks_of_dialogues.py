@@ -166,7 +166,10 @@ class TestRows:
         member = house.connect(name)
         house.converse(house.corpus_id)
         listed = "select title, quote from pgclarify.evidence_citation"
-        read = "select citations, document_ids from pgclarify_private.answers(array[%s]::bigint[], %s)"
+        read = (
+            "select citations, document_ids"
+            " from pgclarify_private.rows(null::pgclarify.answer, array[%s]::bigint[], %s::name)"
+        )
         run_id = scalar(house.owner, "select max(run_id) from pgclarify.listed_answer")
         assert set(member.execute(listed).fetchall()) == {("Policy", DOCUMENT[:5])}
         (before,) = house.owner.execute(read.encode(), [run_id, house.team]).fetchall()
