@@ -219,8 +219,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.refusal(bigint, text, numeric) is
-'Why a budget does not let a call through: object with budget_id, sqlstate, message and detail. bound_usd: the most that the call costs; '
-'null if the model has no price.';
+'Why a budget does not let a call through: object with budget_id, sqlstate, message and detail. bound_usd: the most that the '
+'call costs; null if the model has no price.';
 
 create or replace function pgclarify_private.admit(
     budget_ids bigint[],
