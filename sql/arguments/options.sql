@@ -5,16 +5,12 @@ returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select
-        exists (
-            select
-            from pg_proc
-            where
-                pg_proc.pronamespace = 'pgclarify'::regnamespace
-                and 'options' = any(pg_proc.proargnames)
-                -- Parameters come before the columns of what is returned.
-                and is_parameter.name = any(pg_proc.proargnames[:pg_proc.pronargs])
-        );
+    select count(*) > 0
+    from pg_proc
+    where pg_proc.pronamespace = 'pgclarify'::regnamespace
+        and 'options' = any(pg_proc.proargnames)
+        -- Parameters come before the columns of what is returned.
+        and is_parameter.name = any(pg_proc.proargnames[:pg_proc.pronargs]);
 end;
 
 comment on function pgclarify_private.is_parameter(text) is 'Whether a function that takes options has such a parameter.';

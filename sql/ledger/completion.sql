@@ -16,7 +16,9 @@ begin atomic
             or (is_claimable.known).leased_by <> all(is_claimable.living)
             -- An earlier attempt of this very run, which is over.
             or coalesce(
-                (is_claimable.known).leased_by = is_claimable.worker_id and (is_claimable.known).run_id = is_claimable.run_id, false
+                (is_claimable.known).leased_by = is_claimable.worker_id
+                and (is_claimable.known).run_id = is_claimable.run_id,
+                false
             )
         );
 end;

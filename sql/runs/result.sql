@@ -87,7 +87,8 @@ begin atomic
     select
         case
             when
-                substr(quote_position.content, quote_position.start_char + 1, length(quote_position.quote)) = quote_position.quote
+                substr(quote_position.content, quote_position.start_char + 1, length(quote_position.quote))
+                = quote_position.quote
                 then quote_position.start_char
             else nullif(strpos(quote_position.content, quote_position.quote), 0) - 1
         end;

@@ -138,7 +138,8 @@ comment on column pgclarify.run_summary.question_group_id is
 comment on column pgclarify.run_summary.stop_code is
 'Why it has no result, or not all of it: not_answered, no_language_model, language, threshold, unproven, no_passage, '
 'contradicted, limit, budget or failed_calls; null if it has its whole result, has failed, or goes on.';
-comment on column pgclarify.run_summary.error_code is 'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
+comment on column pgclarify.run_summary.error_code is
+'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
 grant select on pgclarify.run_summary to pgclarify_reader;
 
 create or replace function pgclarify_private.queue_counts()
