@@ -11,6 +11,8 @@ import pytest
 from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 
+pytestmark = pytest.mark.rolled_back
+
 INVALID_PARAMETER = "22023"
 INVALID_PATTERN = "2201B"
 INSUFFICIENT_PRIVILEGE = "42501"
@@ -225,6 +227,7 @@ class TestMatching:
         assert ended.value.diag.message_primary == "rules of ambiguity could not be tried within 5s"
         assert f"The slowest is rule {slow}, " in str(ended.value.diag.message_detail)
 
+    @pytest.mark.committed
     def test_somebody_who_cancels_is_no_slow_rule(self, connection: Connection, alice: Connection, hire: Hire) -> None:
         connection.execute(INSERT.encode(), [RUNAWAY, "lexical", None, None])
         worker = hire()

@@ -13,6 +13,8 @@ import pytest
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
 from tests.integration.spending import BOUND, MODEL, budget, claim, enter, price, status, store
 
+pytestmark = pytest.mark.rolled_back
+
 CHECK_VIOLATION = "23514"
 INSUFFICIENT_PRIVILEGE = "42501"
 BUDGET_SPENT = "PC007"
@@ -48,6 +50,7 @@ class TestCalls:
         assert set(claim(worker, run_id, "b").ours) == {"b"}
         assert status(connection)[3] == 1
 
+    @pytest.mark.committed
     @pytest.mark.parametrize("end", ["death", "time"])
     def test_a_reservation_ends_with_its_lease(self, connection: Connection, hire: Hire, end: str) -> None:
         budget(connection, max_calls=2)
@@ -107,6 +110,7 @@ class TestCalls:
             == 0
         )
 
+    @pytest.mark.committed
     def test_who_edits_it_in_an_open_transaction_holds_nobody_up(
         self, connection: Connection, connect: Connect, hire: Hire
     ) -> None:
@@ -254,6 +258,7 @@ class TestWhomItIsFor:
 
 
 class TestAtOnce:
+    @pytest.mark.committed
     @pytest.mark.parametrize("limit", ["calls", "dollars", "both"])
     def test_claims_never_pass_a_limit_nor_wait_for_each_other(
         self, connection: Connection, hire: Hire, limit: str

@@ -12,6 +12,8 @@ from psycopg import sql
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
 
+pytestmark = pytest.mark.rolled_back
+
 Rows = list[tuple[Any, ...]]
 
 VIEWS = (
@@ -248,6 +250,7 @@ class TestStaleAnswer:
         alice, bob = office.alice.info.user, office.bob.info.user
         assert seen(office.analyst, "stale_answer", columns) == [("Cars", bob, 1), ("cars", alice, 0)]
 
+    @pytest.mark.committed
     def test_knows_of_a_change_that_began_before_the_run(self, office: Office, connect: Connect) -> None:
         with closing(connect("postgres")) as other:
             with other.transaction():
@@ -367,6 +370,7 @@ def test_views_of_questions_are_flat(connection: Connection) -> None:
     assert types <= {"bigint", "boolean", "double precision", "integer", "name", "text", "timestamp with time zone"}
 
 
+@pytest.mark.committed
 @pytest.mark.parametrize(
     ("view", "column"), [("stale_answer", "corpus_changes"), ("content_gap", "has_corpus_changed")]
 )

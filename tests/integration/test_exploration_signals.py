@@ -12,6 +12,8 @@ from tests.integration.exploring import ANGLES, ask, find, near, passage, user, 
 from tests.integration.linking import add
 from tests.integration.test_retrieval import bm25, cosine
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["user", "worker"]
 
 

@@ -12,6 +12,8 @@ from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
 from tests.integration.explaining import Desk, desk
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["desk"]
 
 INVALID_PARAMETER = "22023"
@@ -140,6 +142,7 @@ class TestNumbers:
 
 
 class TestAsked:
+    @pytest.mark.committed
     def test_each_time_anew(self, desk: Desk) -> None:
         for _ in range(2):
             assert state_of(desk.user, DETECT) == TIMED_OUT

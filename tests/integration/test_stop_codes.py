@@ -11,6 +11,8 @@ import pytest
 from pgclarify.model import StopCode
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, vector_of
 
+pytestmark = pytest.mark.rolled_back
+
 DOCS = Path(__file__).parents[2] / "docs"
 LUGGAGE = "We replace lost baggage for up to $1,800."
 GERMAN = "Wir ersetzen das verlorene Gepäck, wenn die Tasche nicht mehr da ist, bis zu einem Betrag von 1800 Dollar."
