@@ -88,7 +88,7 @@ def _documents() -> list[Document]:
     from pgclarify.ingest.readers import read_documents
 
     documents = []
-    with as_file(files("pgclarify.cli") / "demo_corpus") as folder:
+    with as_file(files("pgclarify") / "demo_corpus") as folder:
         for document in read_documents([folder], naming=Naming(source="pgclarify demo")):
             if isinstance(document, UnreadableFile):
                 raise document

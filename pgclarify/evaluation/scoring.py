@@ -73,7 +73,7 @@ def _of_readings(output: Output, judgements: Judgements) -> dict[str, float]:
         "relevant_unanswerable": shares.relevant_unanswerable,
         "irrelevant_answerable": shares.irrelevant_answerable,
         "irrelevant_unanswerable": shares.irrelevant_unanswerable,
-        "verbatim_grounding": _mean([_is_verbatim(reading) for reading in readings]),
+        "verbatim_grounding": _mean([_answer_stands_in_passage(reading) for reading in readings]),
     }
 
 
@@ -93,7 +93,7 @@ def _of_people(output: Output, judgements: Judgements) -> dict[str, float]:
     return values
 
 
-def _is_verbatim(reading: PredictedInterpretation) -> bool:
+def _answer_stands_in_passage(reading: PredictedInterpretation) -> bool:
     """Whether its answer stands in the passage that it cites first."""
     return bool(
         reading.answer

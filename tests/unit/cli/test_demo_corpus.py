@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-DOCUMENTS = sorted((files("pgclarify.cli") / "demo_corpus").iterdir(), key=lambda file: file.name)
+DOCUMENTS = sorted((files("pgclarify") / "demo_corpus").iterdir(), key=lambda file: file.name)
 
 
 def text_of(document: Traversable) -> str:
