@@ -35,7 +35,9 @@ def downgrade() -> None:
     _execute("""
         do $$
         declare
-            v_ours constant regnamespace[] := '{pgclarify,pgclarify_private,pgclarify_queue}';
+            v_ours constant oid[] := array(
+                select oid from pg_namespace where nspname in ('pgclarify', 'pgclarify_private', 'pgclarify_queue')
+            );
             v_statement text;
         begin
             -- All names first: what one statement drops, the next could not name any more.

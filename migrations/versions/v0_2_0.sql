@@ -974,7 +974,7 @@ comment on column pgclarify.run.is_counted is
 comment on column pgclarify.run.requested_by_oid is 'Its oid: another role of that name did not ask.';
 comment on column pgclarify.run.crashes is
     'How many workers in a row were lost while they carried it out, since an attempt of it last stored a reply: from 2 on it '
-    'is carried out alone, and at 5 it fails.';
+    'is carried out alone, and at 10 it fails.';
 comment on column pgclarify.run.stop_code is
     'Why it has no result, or not all of it, in one word; null if it has its whole result, has failed, or goes on.';
 comment on column pgclarify.run.error_code is 'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -13,8 +14,8 @@ from pgclarify.dialogue import ClarifyingQuestion, Detection, ListedAnswer, Matc
 from pgclarify.errors import ConfigurationError, DatabaseError
 from pgclarify.model import Run
 
-# Rules are for everybody to write, and their patterns are checked; should one run away all the same, no connection is
-# taken for longer.
+# Owners of corpora write rules, and nothing checks how long a pattern takes: no connection is taken for longer, and one
+# at a time is.
 _MATCHING_LIMIT: Final = "10s"
 # Of questions of the usual length, some thousand; of the longest, ten.
 _CHARS_AT_ONCE: Final = 100_000
@@ -26,25 +27,29 @@ class DialogueTables:
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
+        self._matching = asyncio.Semaphore()
 
     async def match_rules(self, run: Run, questions: Sequence[str]) -> list[MatchedRule]:
         """See DialogueStore."""
         matched: list[MatchedRule] = []
         for start, some in _slices(questions):
             try:
-                rows = await fetch_within(
-                    self._runs.pool,
-                    _MATCHING_LIMIT,
-                    "match_ambiguity_rules",
-                    run_id=run.run_id,
-                    attempt=run.attempt,
-                    questions=some,
-                )
+                async with self._matching:
+                    rows = await fetch_within(
+                        self._runs.pool,
+                        _MATCHING_LIMIT,
+                        "match_ambiguity_rules",
+                        run_id=run.run_id,
+                        attempt=run.attempt,
+                        questions=some,
+                    )
             except DatabaseError as error:
                 if error.sqlstate != _PROGRAM_LIMIT_EXCEEDED:
                     raise
                 # Whoever wrote the rule can mend it, and nobody else; to try again would take as long.
-                raise ConfigurationError(error.message, detail=error.detail, hint=error.hint) from error
+                raise ConfigurationError(
+                    error.message, detail=error.detail, hint=error.hint, sqlstate=error.sqlstate
+                ) from error
             found = (MatchedRule(**row) for row in rows)
             matched += [replace(rule, ordinal=start + rule.ordinal) for rule in found]
         return matched

@@ -75,7 +75,7 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
         if oid in replaced or before.get(oid, ("", ""))[0] == version
     ]
     _drop_left_over(cursor, left_over)
-    # Made by _make_capture, which may be another one now. The triggers that call them stay as they are.
+    # Made by make_capture, which may be another one now. The triggers that call them stay as they are.
     cursor.execute(
         "select pgclarify_private.make_capture(source_id) from pgclarify_private.source"
         " where state not in ('detached', 'removing')"

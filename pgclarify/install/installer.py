@@ -25,7 +25,7 @@ from pgclarify.install.extensions import (
 )
 from pgclarify.install.functions import apply_sql, drop_routines
 from pgclarify.install.loopback import write_keys
-from pgclarify.install.revisions import current_revision, known_revisions, run_alembic, upgrade
+from pgclarify.install.revisions import current_revision, known_revisions, remove, run_alembic, upgrade
 from pgclarify.install.roles import CAPTURE_SCHEMA, create_roles, create_schemas, mend_roles
 from pgclarify.install.table_readers import admit_readers, make_role_maker
 from pgclarify.schema import PRIVATE_SCHEMA, SCHEMA
@@ -146,7 +146,7 @@ def uninstall(dsn: str) -> None:
         cursor = _cursor(connection)
         if current_revision(connection) is not None:
             drop_routines(cursor)
-            run_alembic(command.downgrade, connection, "base")
+            remove(connection)
         for schema in (SCHEMA, PRIVATE_SCHEMA, "pgclarify_queue", CAPTURE_SCHEMA):
             cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(schema)))
         # Nobody but us could look into it.
@@ -182,7 +182,8 @@ def _transaction(dsn: str) -> Iterator[sqlalchemy.Connection]:
             connection.exec_driver_sql("select pg_advisory_xact_lock(%s, %s)", INSTALL_LOCK)
             # While a change waits for calls in progress, new calls wait behind it.
             connection.exec_driver_sql(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
-            # Whatever the caller's role or database sets, names mean what they say here.
+            # Whatever the caller's role or database sets: it takes its time, and names mean what they say here.
+            connection.exec_driver_sql("set local statement_timeout = 0")
             connection.exec_driver_sql("set local search_path = pg_catalog, pg_temp")
             yield connection
     except (psycopg.errors.LockNotAvailable, sqlalchemy.exc.OperationalError) as error:

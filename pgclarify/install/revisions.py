@@ -67,6 +67,14 @@ def upgrade(connection: sqlalchemy.Connection) -> None:
     run_alembic(command.upgrade, connection, "head")
 
 
+def remove(connection: sqlalchemy.Connection) -> None:
+    """Drop the tables, with their data, within the transaction."""
+    if current_revision(connection) == _BRIDGED:
+        # The baseline drops whatever is in the schemas.
+        run_alembic(lambda config, revision: command.stamp(config, revision, purge=True), connection, "head")
+    run_alembic(command.downgrade, connection, "base")
+
+
 def known_revisions() -> list[str]:
     """Revisions that this version ships, newest first."""
     config = Config()

@@ -53,7 +53,6 @@ async def execute(context: RunContext) -> None:
         await _fail(context, error)
     except Exception as error:
         _logger.exception("run %d failed", run_id)
-        # Without stages, which may be what the database refused.
         await _fail(replace(context, trace=Trace()), error)
 
 
@@ -68,8 +67,15 @@ async def _carry_out(context: RunContext) -> Ending:
 
 
 async def _fail(context: RunContext, error: Exception) -> None:
+    ending = Ending(RunStatus.FAILED, error=describe(error), error_code=code_of(error))
     with suppress(RunLost):
-        await _finish(context, Ending(RunStatus.FAILED, error=describe(error), error_code=code_of(error)))
+        try:
+            await _finish(context, ending)
+        except (ServerUnavailable, DatabaseBusy):
+            raise
+        except DatabaseError:
+            # It may be a stage that the database refuses.
+            await _finish(replace(context, trace=Trace()), ending)
 
 
 async def _finish(context: RunContext, ending: Ending) -> None:

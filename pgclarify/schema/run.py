@@ -205,7 +205,7 @@ run = Table(
         server_default=text("0"),
         comment=(
             "How many workers in a row were lost while they carried it out, since an attempt of it last stored a "
-            "reply: from 2 on it is carried out alone, and at 5 it fails."
+            "reply: from 2 on it is carried out alone, and at 10 it fails."
         ),
     ),
     Column(

@@ -64,7 +64,8 @@ async def _try(work: Callable[[], Awaitable[None]]) -> None:
 async def look(pool: Pool, due: Mapping[str, asyncio.Event]) -> None:
     """Look what there is to do. The names are those of `pgclarify_private.due_work`."""
     (row,) = await fetch(pool, "due_work")
-    for name in row["due"]:
+    # The functions may be those of a newer version by now, which knows of more.
+    for name in due.keys() & set(row["due"]):
         due[name].set()
 
 
@@ -132,13 +133,17 @@ async def in_turn(turn: asyncio.Lock, work: Callable[[], Awaitable[_Done]]) -> _
         return await work()
 
 
-async def drop_orphans(pool: Pool) -> None:
-    """Drop what dropped corpora and detached tables have left, one at a time, each in a transaction of its own."""
-    for statement in ("drop_orphan_capture", "drop_idle_reader", "drop_orphan_partition"):
-        try:
-            while (await fetch(pool, statement))[0]["dropped"] is not None:
-                pass
-        except DatabaseError as error:
-            # Somebody uses it, and others would wait behind another try.
-            if error.sqlstate != _LOCK_NOT_AVAILABLE:
-                raise
+async def drop_orphans(pool: Pool, statement: str) -> None:
+    """Drop what dropped corpora or detached tables have left, one at a time, each in a transaction of its own.
+
+    Args:
+        pool: The worker's connections.
+        statement: Name of the statement that drops one, and says as `dropped` which; null if there is none.
+    """
+    try:
+        while (await fetch(pool, statement))[0]["dropped"] is not None:
+            pass
+    except DatabaseError as error:
+        # Somebody uses it, and others would wait behind another try.
+        if error.sqlstate != _LOCK_NOT_AVAILABLE:
+            raise

@@ -63,7 +63,7 @@ class Grouping:
         self._turn = turn
         self._is_busy = is_busy
         self._clock = clock
-        self._caught_up_at = clock()
+        self._behind_since: float | None = None
         self._failures: dict[str, _Failure] = {}
         self._pruned_to: int | None = None
 
@@ -74,7 +74,9 @@ class Grouping:
         are known.
         """
         vectors: dict[int, str | None] = {}
-        while not self._is_busy() or self._clock() - self._caught_up_at >= _MOST_BEHIND_SECONDS:
+        if self._behind_since is None:
+            self._behind_since = self._clock()
+        while not self._is_busy() or self._clock() - self._behind_since >= _MOST_BEHIND_SECONDS:
             (row,) = await fetch(
                 self._pool,
                 "group_questions",
@@ -84,7 +86,7 @@ class Grouping:
                 skipped_models=[model for model in self._failures if self._is_skipped(model)],
             )
             if not row["grouped"] and not row["wanted_run_ids"]:
-                self._caught_up_at = self._clock()
+                self._behind_since = None
                 return
             vectors = {}
             for model in sorted(set(row["wanted_models"])):

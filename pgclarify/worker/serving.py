@@ -184,7 +184,9 @@ async def _serve(
                 for name, seconds, work in (
                     ("look", _LOOK_SECONDS, lambda: look(pool, due)),
                     ("watch", _WATCH_SECONDS, executor.stop_lost_runs),
-                    ("upkeep", _UPKEEP_SECONDS, lambda: drop_orphans(pool)),
+                    ("captures", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_capture")),
+                    ("readers", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_idle_reader")),
+                    ("partitions", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_partition")),
                     ("pruning", _PRUNING_SECONDS, grouping.prune),
                 )
             ),

@@ -32,5 +32,5 @@ create policy budget_counter_of_visible_budget on pgclarify_private.budget_count
 comment on policy budget_counter_of_visible_budget on pgclarify_private.budget_counter is 'Whoever sees the budget.';
 grant select on pgclarify_private.budget_counter to pgclarify_reader;
 
--- Functions write budgets, for the reason that roles/policies.sql gives. Until 0020 users did.
+-- Functions write budgets, for the reason that roles/policies.sql gives. In version 0.1 users did.
 revoke insert, update, delete on pgclarify.budget from pgclarify_user;

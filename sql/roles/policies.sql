@@ -287,7 +287,7 @@ comment on policy eval_metric_of_visible_evaluation on pgclarify.eval_metric is 
 grant select on pgclarify.eval_metric to pgclarify_reader;
 
 -- A role that may delete or update rows may lock the whole table, too, and so stop all runs that read it: functions write
--- these. Until 0020 users did.
+-- these. In version 0.1 users did.
 revoke insert, update, delete
 on pgclarify.ambiguity_rule, pgclarify.eval_run, pgclarify.eval_case, pgclarify.eval_metric
 from pgclarify_user;

@@ -41,7 +41,12 @@ begin atomic
                         and run.operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')
                 ) then 'question_groups' end,
                 case when exists (
-                    select from pgclarify_queue.procrastinate_jobs as job where job.status in ('doing', 'failed')
+                    select from pgclarify_queue.procrastinate_jobs as job where job.status = 'doing'
+                ) or exists (
+                    select from pgclarify_queue.procrastinate_jobs as job where job.status = 'failed'
+                ) or exists (
+                    -- Its job may have gone for good.
+                    select from pgclarify.run where run.status = 'running'
                 ) then 'jobs' end
             ],
             null

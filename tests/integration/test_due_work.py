@@ -73,8 +73,12 @@ def test_what_comes_after_a_run(connection: Connection, hire: Hire) -> None:
     connection.execute("update pgclarify_queue.procrastinate_jobs set status = 'doing'")
     assert due(worker) == {"jobs"}
 
-    worker.answer(run_id)
     connection.execute("delete from pgclarify_queue.procrastinate_jobs")
+    assert due(worker) == set()
+    worker.start(run_id)
+    assert due(worker) == {"jobs"}, "its job may be gone"
+
+    worker.finish(run_id)
     assert due(worker) == {"question_groups"}
 
     connection.execute("select pgclarify.submit('cars', 'insurance')")

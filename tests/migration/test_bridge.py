@@ -82,6 +82,16 @@ def test_an_older_schema_is_refused_until_it_is_upgraded(old: str) -> None:
     assert install.install(old).previous == "v0_2_0"
 
 
+def test_it_can_be_uninstalled_as_it_is(old: str) -> None:
+    install.uninstall(old)
+
+    with closing(psycopg.connect(old, autocommit=True)) as connection:
+        assert connection.execute(
+            "select count(*) from pg_namespace where nspname in ('pgclarify', 'pgclarify_queue')"
+        ).fetchone() == (0,)
+        assert connection.execute("select count(*) from pg_default_acl").fetchone() == (0,)
+
+
 def test_what_was_there_is_there(bridged: psycopg.Connection[Any]) -> None:
     counts = bridged.execute("""
         select

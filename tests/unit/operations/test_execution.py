@@ -79,6 +79,8 @@ async def test_an_end_that_the_database_refuses_is_a_failure(raising) -> None:
 
     record = await raising(Ending(), Picky())
     assert (record.status, record.error) == (RunStatus.FAILED, "it cannot be kept")
+    record = await raising(CompletionError("it is gone"), Picky())
+    assert (record.status, record.error) == (RunStatus.FAILED, "it is gone")
 
 
 async def test_a_lost_run_is_left_alone(raising) -> None:
