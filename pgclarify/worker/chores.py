@@ -21,6 +21,8 @@ _Done = TypeVar("_Done")
 
 # So that what fails at once does not fill the log.
 _PAUSE_SECONDS = 2.0
+# While a worker tries in vain, others wait behind it: not too often.
+_ORPHAN_RETRY_SECONDS = 60.0
 _LOCK_NOT_AVAILABLE = "55P03"
 
 
@@ -144,6 +146,6 @@ async def drop_orphans(pool: Pool, statement: str) -> None:
         while (await fetch(pool, statement))[0]["dropped"] is not None:
             pass
     except DatabaseError as error:
-        # Somebody uses it, and others would wait behind another try.
         if error.sqlstate != _LOCK_NOT_AVAILABLE:
             raise
+        await asyncio.sleep(_ORPHAN_RETRY_SECONDS)

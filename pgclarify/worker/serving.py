@@ -64,7 +64,7 @@ _RESCUE_SECONDS = 2.0
 _PRESENCE_SECONDS = 5.0
 _RECONNECT_SECONDS = 2.0
 _INSPECTION_SECONDS = 5.0
-_UPKEEP_SECONDS = 60.0
+_UPKEEP_SECONDS = 10.0
 _AFTERWARDS_SECONDS = 2.0
 _PRUNING_SECONDS = 60.0
 # About 256 passages, which are some ten seconds of embedding on two cores: others wait for no more.

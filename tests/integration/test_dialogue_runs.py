@@ -67,14 +67,14 @@ def refused(desk: Desk, statement: str) -> psycopg.errors.Diagnostic:
 
 
 @pytest.mark.wording
-@pytest.mark.parametrize(("function", "of"), [("result", "clarify or consolidate"), ("investigation", "investigate")])
-def test_what_reads_another_operation_says_what_reads_this_one(desk: Desk, function: str, of: str) -> None:
+@pytest.mark.parametrize(("function", "kind"), [("result", "clarification"), ("investigation", "investigation")])
+def test_what_reads_another_operation_says_what_reads_this_one(desk: Desk, function: str, kind: str) -> None:
     for operation in OPERATIONS:
         run_id = over(desk, operation)
 
         told = refused(desk, f"select pgclarify.{function}({run_id})")
         assert told.sqlstate == WRONG_STATE
-        assert told.message_primary == f"run {run_id} is not a run of {of}"
+        assert told.message_primary == f"run {run_id} has no rows of type {kind}"
         assert told.message_detail == f"Its operation is {operation}."
         reading = re.match(r"Read it with: (.*?)\.(?: [A-Z]|$)", told.message_hint or "")
         assert reading is not None

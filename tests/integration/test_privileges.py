@@ -206,7 +206,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify_private.asked(text,jsonb)",
         "pgclarify_private.is_over_budget(text)",
         "pgclarify_private.stop_codes()",
-        "pgclarify_private.find_quote(text,text,integer)",
+        "pgclarify_private.quote_position(text,text,integer)",
         "pgclarify_private.corpus_statuses(pgclarify_private.caller)",
         "pgclarify_private.source_statuses(pgclarify_private.caller)",
         "pgclarify_private.worker_statuses()",

@@ -317,6 +317,7 @@ class TestReaders:
         ):
             assert scalar(connection, may, role, table) is is_allowed
 
+    @pytest.mark.committed
     def test_two_owners_at_once(self, bob: Connection, alice: Connection, connection: Connection) -> None:
         connection.execute(f"create schema bobs authorization {bob.info.user}".encode())
         bob.execute("create table bobs.note (id bigint primary key, body text)")

@@ -202,9 +202,6 @@ def test_a_failed_run_says_why(asker: Connection, model: Server) -> None:
         "select run_id, status, error, error_code from pgclarify.run_summary where question = 'refused'"
     ).fetchall()[0]
     assert (status, error_code) == ("failed", "PC013")
-    assert asker.execute(
-        "select distinct outcome, error_code from pgclarify.verdict where run_id = %s", [run_id]
-    ).fetchall() == [("failed", "PC013")]
     assert "403" in error
     with pytest.raises(psycopg.Error) as again:
         asker.execute("select * from pgclarify.result(%s)", [run_id])
