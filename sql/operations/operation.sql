@@ -1,7 +1,7 @@
 -- Operations: what can be asked, as data. What belongs to one operation alone is in its own file.
 
 create or replace function pgclarify_private.operations()
-returns table (operation text, row_type text, result_function text, needs_language_model boolean)
+returns table (operation text, row_type text, result_function text, prefers_language_model boolean)
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -20,25 +20,25 @@ begin atomic
         ('list_answers', 'answer', 'answers', true),
         -- It asks no model, and says what the model of its worker would take.
         ('estimate', 'estimation', 'estimation', true)
-    ) as known (operation, row_type, result_function, needs_language_model);
+    ) as known (operation, row_type, result_function, prefers_language_model);
 end;
 
 comment on function pgclarify_private.operations() is
 'The operations. A run of each has rows of row_type, a composite type of schema pgclarify; function rows of that type finds '
 'them, and the public result_function returns them. prepare_<operation> says which arguments an operation takes, and checks '
-'them. needs_language_model: whether a worker that has one is preferred, whatever the settings are.';
+'them. prefers_language_model: whether a worker that has one is preferred, whatever the settings are.';
 
-create or replace function pgclarify_private.needs_language_model(run pgclarify.run)
+create or replace function pgclarify_private.prefers_language_model(run pgclarify.run)
 returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select known.needs_language_model or coalesce((needs_language_model.run).settings ->> 'reranker' = 'model', false)
+    select known.prefers_language_model or coalesce((prefers_language_model.run).settings ->> 'reranker' = 'model', false)
     from pgclarify_private.operations() as known
-    where known.operation = (needs_language_model.run).operation;
+    where known.operation = (prefers_language_model.run).operation;
 end;
 
-comment on function pgclarify_private.needs_language_model(pgclarify.run) is
+comment on function pgclarify_private.prefers_language_model(pgclarify.run) is
 'Whether a run is left to a worker that has a language model, if one is running.';
 
 create or replace function pgclarify_private.new_run(

@@ -66,7 +66,7 @@ begin
         perform pgclarify_private.settle_runs(array[start_run.run_id]);
         return;
     end if;
-    if pgclarify_private.needs_language_model(v_run)
+    if pgclarify_private.prefers_language_model(v_run)
     and exists (
         select from pgclarify_private.worker
         where worker.worker_id = start_run.worker_id and worker.provider = 'extractive'
