@@ -8,27 +8,16 @@ from pgclarify.schema.ambiguity import ambiguity_rule, detection, rewriting
 from pgclarify.schema.base import PRIVATE_SCHEMA, SCHEMA, Name, metadata
 from pgclarify.schema.completion import completion, completion_document
 from pgclarify.schema.conversation import clarifying_question, conversation, evidence, turn
-from pgclarify.schema.corpus import (
-    corpus,
-    corpus_tally,
-    document,
-    embedding_space,
-    passage,
-    passage_embedding,
-    passage_id_seq,
-    pending_document,
-    reader_revision,
-    staged_passage,
-    term,
-    term_change,
-)
+from pgclarify.schema.corpus import corpus, corpus_tally, document, embedding_space, reader_revision
 from pgclarify.schema.estimate import estimate
 from pgclarify.schema.evaluation import eval_case, eval_metric, eval_run
 from pgclarify.schema.graph import neighborhood, pending_cut, pending_link, pending_passage, pending_unlink
 from pgclarify.schema.identity import named_role
+from pgclarify.schema.indexing import pending_document, staged_passage, term_change
 from pgclarify.schema.keys import applied_sql, caller_key, loopback
 from pgclarify.schema.listed_answer import listed_answer
 from pgclarify.schema.money import budget, budget_counter, model_price
+from pgclarify.schema.passage import passage, passage_embedding, passage_id_seq, term
 from pgclarify.schema.question_group import citation_tally, question_group, question_wording, served_answer
 from pgclarify.schema.run import candidate, citation, interpretation, run, verdict
 from pgclarify.schema.source import change, source

@@ -1,9 +1,7 @@
-"""Corpora, their documents, passages and vectors."""
+"""Corpora and their documents."""
 
-from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     CheckConstraint,
     Column,
     ForeignKey,
@@ -11,13 +9,12 @@ from sqlalchemy import (
     Index,
     Integer,
     PrimaryKeyConstraint,
-    Sequence,
     Table,
     Text,
     UniqueConstraint,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, OID, TSVECTOR, UUID
+from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, OID
 
 from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
 
@@ -398,191 +395,4 @@ document = Table(
     Index("document_source_id_id_idx", "source_id", "id", postgresql_where=text("source_id is not null")),
     Index("document_corpus_id_origin_idx", "corpus_id", "origin", postgresql_where=text("origin <> ''")),
     comment="One citable document.",
-)
-
-pending_document = Table(
-    "pending_document",
-    metadata,
-    Column(
-        "corpus_id",
-        BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="pending_document_corpus_id_fk"),
-        nullable=False,
-        comment="The corpus.",
-    ),
-    Column("document_id", Text, nullable=False, comment="The document."),
-    Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it waits."),
-    Column("leased_by", BigInteger, comment="Worker that is indexing it; null if none is."),
-    Column("leased_until", Timestamp, comment="When another worker may take it over."),
-    Column(
-        "passages",
-        Integer,
-        nullable=False,
-        server_default=text("1"),
-        comment="How many of its passages wait to be embedded, about; at least 1.",
-    ),
-    Column(
-        "is_long",
-        Boolean,
-        nullable=False,
-        server_default=text("false"),
-        comment="Whether a worker has found that it takes several steps, each with its next part.",
-    ),
-    Column(
-        "batch_id",
-        UUID,
-        comment="Where in staged_passage its passages are that have been embedded; null if none has been.",
-    ),
-    Column("staged_passages", Integer, nullable=False, server_default=text("0"), comment="How many those are."),
-    Column(
-        "staged_chars",
-        Integer,
-        nullable=False,
-        server_default=text("0"),
-        comment="Where its next part starts; its length once all are staged.",
-    ),
-    PrimaryKeyConstraint("corpus_id", "document_id", name="pending_document_pk"),
-    CheckConstraint("(leased_by is null) = (leased_until is null)", name="pending_document_lease_has_a_holder"),
-    CheckConstraint("passages >= 1", name="pending_document_has_passages"),
-    CheckConstraint("is_long or batch_id is null", name="pending_document_staged_is_long"),
-    Index("pending_document_corpus_id_is_long_added_at_idx", "corpus_id", "is_long", "added_at"),
-    Index("pending_document_leased_by_idx", "leased_by", postgresql_where=text("leased_by is not null")),
-    comment="A document whose present content is not searchable yet. Workers lease rows with SKIP LOCKED.",
-    schema=PRIVATE_SCHEMA,
-)
-
-passage_id_seq = Sequence("passage_id_seq", schema=PRIVATE_SCHEMA, metadata=metadata)
-
-passage = Table(
-    "passage",
-    metadata,
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("document_id", Text, nullable=False, comment="The document."),
-    Column(
-        "id",
-        BigInteger,
-        nullable=False,
-        server_default=text("nextval('pgclarify_private.passage_id_seq')"),
-        comment="Unique over all corpora; nothing looks a passage up by it alone.",
-    ),
-    Column("ordinal", Integer, nullable=False, comment="Position in the document, from 1."),
-    Column("heading", Text, comment='Headings above it, outermost first, joined by " > "; null if none.'),
-    Column("content", Text, nullable=False, comment="The text, exactly as in the document between the two offsets."),
-    Column("start_char", Integer, nullable=False, comment="Offset of its first character in the document, from 0."),
-    Column("end_char", Integer, nullable=False, comment="Offset after its last character."),
-    Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of title, heading and content: what was embedded."),
-    Column("readers", ARRAY(Name), comment="Copied from the document."),
-    Column(
-        "lexemes",
-        TSVECTOR,
-        nullable=False,
-        comment="Title, heading and content in the corpus's language, with positions.",
-    ),
-    Column(
-        "lexeme_count",
-        Integer,
-        nullable=False,
-        comment="Lexeme occurrences, repeated ones counted each time: the passage's length in BM25.",
-    ),
-    PrimaryKeyConstraint("corpus_id", "document_id", "id", name="passage_pk"),
-    CheckConstraint("ordinal >= 1", name="passage_ordinal_counts_from_one"),
-    CheckConstraint("0 <= start_char and start_char < end_char", name="passage_offsets_are_ordered"),
-    Index("passage_lexemes_idx", "lexemes", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
-    Index(
-        "passage_readers_idx",
-        text("coalesce(readers, '{\"\"}'::name[])"),
-        postgresql_using="gin",
-        postgresql_with={"fastupdate": "off"},
-    ),
-    postgresql_partition_by="list (corpus_id)",
-    comment="A chunk of a document. One partition a corpus.",
-)
-
-passage_embedding = Table(
-    "passage_embedding",
-    metadata,
-    Column("embedding_space_id", BigInteger, nullable=False, comment="The space."),
-    Column("document_id", Text, nullable=False, comment="The document."),
-    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("vector", HALFVEC, nullable=False, comment="Unit length; as many dimensions as the space has."),
-    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="passage_embedding_pk"),
-    postgresql_partition_by="list (embedding_space_id)",
-    comment=(
-        "A passage's vector in a space. One partition a space, with an HNSW index over vector::halfvec(dimensions)."
-    ),
-    schema=PRIVATE_SCHEMA,
-)
-
-staged_passage = Table(
-    "staged_passage",
-    metadata,
-    Column("batch_id", UUID, nullable=False, comment="The worker's batch."),
-    Column("document_id", Text, nullable=False, comment="As in passage."),
-    Column("ordinal", Integer, nullable=False, comment="As in passage."),
-    Column("heading", Text, comment="As in passage."),
-    Column("content", Text, nullable=False, comment="As in passage."),
-    Column("start_char", Integer, nullable=False, comment="As in passage."),
-    Column("end_char", Integer, nullable=False, comment="As in passage."),
-    Column("content_hash", BYTEA, nullable=False, comment="As in passage."),
-    Column(
-        "vector",
-        HALFVEC,
-        comment=(
-            "As in passage_embedding; null if the document has a passage of this content_hash, whose vector stays."
-        ),
-    ),
-    Index("staged_passage_batch_id_idx", "batch_id"),
-    prefixes=["unlogged"],
-    comment=(
-        "Where a worker copies passages before one statement moves them into place: of a long document, part by part. "
-        "Unlogged: a crash loses nothing but work."
-    ),
-    schema=PRIVATE_SCHEMA,
-)
-
-term = Table(
-    "term",
-    metadata,
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("lexeme", Text, nullable=False, comment="The lexeme, as in passage.lexemes."),
-    Column(
-        "passages",
-        BigInteger,
-        nullable=False,
-        comment="Passages in which it occurs, without what still stands in term_change.",
-    ),
-    Column(
-        "restricted_passages",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="The same as passages, of those with readers of their own.",
-    ),
-    PrimaryKeyConstraint("corpus_id", "lexeme", name="term_pk"),
-    postgresql_with={"fillfactor": 80},
-    comment="In how many passages of a corpus a lexeme occurs: what BM25 needs and PostgreSQL's own ranking lacks.",
-    schema=PRIVATE_SCHEMA,
-)
-
-term_change = Table(
-    "term_change",
-    metadata,
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("lexeme", Text, nullable=False, comment="The lexeme."),
-    Column(
-        "passages", BigInteger, nullable=False, comment="What to add to term.passages; negative for removed passages."
-    ),
-    Column(
-        "restricted_passages",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="What to add to term.restricted_passages.",
-    ),
-    Index("term_change_corpus_id_idx", "corpus_id"),
-    comment=(
-        "Increments of term that users' transactions leave; workers apply them. So that removing a document "
-        "locks no row of term until the user commits."
-    ),
-    schema=PRIVATE_SCHEMA,
 )

@@ -1,0 +1,104 @@
+"""Passages, their vectors, and in how many of them each word occurs."""
+
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Sequence,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, TSVECTOR
+
+from pgclarify.schema.base import PRIVATE_SCHEMA, Name, metadata
+
+passage_id_seq = Sequence("passage_id_seq", schema=PRIVATE_SCHEMA, metadata=metadata)
+
+passage = Table(
+    "passage",
+    metadata,
+    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
+    Column("document_id", Text, nullable=False, comment="The document."),
+    Column(
+        "id",
+        BigInteger,
+        nullable=False,
+        server_default=text("nextval('pgclarify_private.passage_id_seq')"),
+        comment="Unique over all corpora; nothing looks a passage up by it alone.",
+    ),
+    Column("ordinal", Integer, nullable=False, comment="Position in the document, from 1."),
+    Column("heading", Text, comment='Headings above it, outermost first, joined by " > "; null if none.'),
+    Column("content", Text, nullable=False, comment="The text, exactly as in the document between the two offsets."),
+    Column("start_char", Integer, nullable=False, comment="Offset of its first character in the document, from 0."),
+    Column("end_char", Integer, nullable=False, comment="Offset after its last character."),
+    Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of title, heading and content: what was embedded."),
+    Column("readers", ARRAY(Name), comment="Copied from the document."),
+    Column(
+        "lexemes",
+        TSVECTOR,
+        nullable=False,
+        comment="Title, heading and content in the corpus's language, with positions.",
+    ),
+    Column(
+        "lexeme_count",
+        Integer,
+        nullable=False,
+        comment="Lexeme occurrences, repeated ones counted each time: the passage's length in BM25.",
+    ),
+    PrimaryKeyConstraint("corpus_id", "document_id", "id", name="passage_pk"),
+    CheckConstraint("ordinal >= 1", name="passage_ordinal_counts_from_one"),
+    CheckConstraint("0 <= start_char and start_char < end_char", name="passage_offsets_are_ordered"),
+    Index("passage_lexemes_idx", "lexemes", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
+    Index(
+        "passage_readers_idx",
+        text("coalesce(readers, '{\"\"}'::name[])"),
+        postgresql_using="gin",
+        postgresql_with={"fastupdate": "off"},
+    ),
+    postgresql_partition_by="list (corpus_id)",
+    comment="A chunk of a document. One partition a corpus.",
+)
+
+passage_embedding = Table(
+    "passage_embedding",
+    metadata,
+    Column("embedding_space_id", BigInteger, nullable=False, comment="The space."),
+    Column("document_id", Text, nullable=False, comment="The document."),
+    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
+    Column("vector", HALFVEC, nullable=False, comment="Unit length; as many dimensions as the space has."),
+    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="passage_embedding_pk"),
+    postgresql_partition_by="list (embedding_space_id)",
+    comment=(
+        "A passage's vector in a space. One partition a space, with an HNSW index over vector::halfvec(dimensions)."
+    ),
+    schema=PRIVATE_SCHEMA,
+)
+
+term = Table(
+    "term",
+    metadata,
+    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
+    Column("lexeme", Text, nullable=False, comment="The lexeme, as in passage.lexemes."),
+    Column(
+        "passages",
+        BigInteger,
+        nullable=False,
+        comment="Passages in which it occurs, without what still stands in term_change.",
+    ),
+    Column(
+        "restricted_passages",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="The same as passages, of those with readers of their own.",
+    ),
+    PrimaryKeyConstraint("corpus_id", "lexeme", name="term_pk"),
+    postgresql_with={"fillfactor": 80},
+    comment="In how many passages of a corpus a lexeme occurs: what BM25 needs and PostgreSQL's own ranking lacks.",
+    schema=PRIVATE_SCHEMA,
+)

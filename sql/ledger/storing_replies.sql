@@ -1,0 +1,187 @@
+-- What becomes of a call: its reply and its cost are kept, or its lease is given back.
+
+create or replace function pgclarify_private.store_completions(
+    worker_id bigint,
+    completion_ids bigint[],
+    run_ids bigint[],
+    leases timestamptz[],
+    replies text[],
+    prompt_tokens integer[],
+    completion_tokens integer[],
+    latencies_ms real[]
+)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_now constant timestamptz := clock_timestamp();
+    v_ended bigint[];
+begin
+    perform pgclarify_private.lock_budgets();
+    with given as (
+        select *
+        from unnest(
+            store_completions.completion_ids,
+            store_completions.run_ids,
+            store_completions.leases,
+            store_completions.replies,
+            store_completions.prompt_tokens,
+            store_completions.completion_tokens,
+            store_completions.latencies_ms
+        ) with ordinality
+        as said (completion_id, run_id, leased_until, reply, prompt_tokens, completion_tokens, latency_ms, place)
+    ),
+    price as materialized (
+        select asked.model, known.input_usd, known.output_usd
+        from (
+            select distinct completion.model
+            from pgclarify.completion
+            where completion.completion_id in (select given.completion_id from given)
+        ) as asked
+        cross join lateral pgclarify_private.price_of(asked.model) as known
+    ),
+    held as (
+        select
+            completion.completion_id, completion.model, completion.leased_by, completion.leased_until,
+            completion.budget_ids, completion.reserved_usd, completion.reserved_at, completion.cost_usd
+        from pgclarify.completion
+        where completion.completion_id in (select given.completion_id from given)
+        -- In the order of claims, or the two deadlock.
+        order by
+            completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,
+            completion.sample
+        for no key update
+    ),
+    paid as materialized (
+        select
+            given.*,
+            coalesce(held.leased_by = store_completions.worker_id and held.leased_until = given.leased_until, false)
+                as has_lease,
+            held.model,
+            held.budget_ids,
+            held.reserved_at,
+            pgclarify_private.cost_of(given.prompt_tokens, given.completion_tokens, price.input_usd, price.output_usd)
+                as cost_usd,
+            -- What a call is counted as of which the cost is not known: that it has lost its tokens, or its price since it
+            -- was claimed, is no reason to call it free. Where another has answered the same, what that cost.
+            coalesce(held.reserved_usd, held.cost_usd, 0) as cost_otherwise
+        from given
+        inner join held on given.completion_id = held.completion_id
+        left join price on held.model = price.model
+    ),
+    stored as (
+        update pgclarify.completion
+        set
+            -- What the call was about may have been erased since: then it counts, and what it said does not stay.
+            reply = case when completion.erased_at is null then kept.reply end,
+            prompt_tokens = kept.prompt_tokens,
+            completion_tokens = kept.completion_tokens,
+            latency_ms = kept.latency_ms,
+            cost_usd = kept.cost_usd,
+            finished_at = clock_timestamp(),
+            leased_by = null,
+            leased_until = null,
+            budget_ids = null,
+            reserved_usd = null,
+            reserved_at = null
+        from (
+            select distinct on (paid.completion_id) paid.*
+            from paid
+            order by paid.completion_id, paid.place
+        ) as kept
+        where
+            completion.completion_id = kept.completion_id
+            -- The first reply stays: runs may have been decided by it.
+            and completion.finished_at is null
+        returning completion.run_id
+    ),
+    counted as (
+        -- Every call, also one whose reply comes second, or after its lease was lost: it was paid for. After all rows of the
+        -- ledger and in the order of ids, as claims do.
+        insert into pgclarify_private.budget_counter as counter (budget_id, period_start, cost_usd, calls)
+        select
+            budget.budget_id,
+            period.start,
+            sum(coalesce(paid.cost_usd, paid.cost_otherwise)),
+            count(*)
+        from paid
+        left join pgclarify.run on paid.run_id = run.run_id
+        cross join lateral unnest(
+            case
+                when paid.has_lease then paid.budget_ids
+                when pgclarify_private.is_extractive(paid.model) then '{}'
+                else pgclarify_private.budgets_of(run.requested_by, run.corpus_id)
+            end
+        ) as charged (budget_id)
+        inner join pgclarify.budget on charged.budget_id = budget.budget_id
+        cross join lateral (
+            select
+                pgclarify_private.period_start(
+                    budget.period, budget.created_at, case when paid.has_lease then paid.reserved_at else v_now end
+                ) as start
+        ) as period
+        group by budget.budget_id, period.start
+        order by budget.budget_id, period.start
+        on conflict on constraint budget_counter_pk do update
+        set cost_usd = counter.cost_usd + excluded.cost_usd, calls = counter.calls + excluded.calls
+    )
+    select array_agg(distinct run.run_id) into v_ended
+    from stored
+    inner join pgclarify.run on run.run_id = stored.run_id
+    where run.finished_at is not null;
+    -- Those that were cancelled before their replies came. One that somebody holds is not waited for, or replies of others
+    -- would be lost with the wait: the worker settles it when it winds up its attempt.
+    if v_ended is not null then
+        perform pgclarify_private.settle_runs(
+            array(
+                select run.run_id
+                from pgclarify.run
+                where run.run_id = any(v_ended)
+                order by run.run_id
+                for no key update skip locked
+            )
+        );
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.store_completions(
+    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[]
+) is
+'Keep what a model said, what that cost, and count it: with the budgets that it was reserved of; if its lease was lost, with '
+'those that its run is for now. run_ids: who made the calls; null for what is no run. leases: leased_until, as it was claimed. '
+'Tokens are null where the endpoint did not say.';
+grant execute on function pgclarify_private.store_completions(
+    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[]
+) to pgclarify_worker;
+
+create or replace function pgclarify_private.release_completions(
+    worker_id bigint, completion_ids bigint[], leases timestamptz[]
+)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    update pgclarify.completion
+    set leased_by = null, leased_until = null, budget_ids = null, reserved_usd = null, reserved_at = null
+    where
+        completion.completion_id in (
+            select held.completion_id
+            from unnest(release_completions.completion_ids, release_completions.leases)
+            as given (completion_id, leased_until)
+            inner join pgclarify.completion as held
+                on given.completion_id = held.completion_id
+                and held.leased_by = release_completions.worker_id
+                -- Not one that was claimed since, by another attempt of the same run.
+                and given.leased_until = held.leased_until
+            -- In the order of claims, or the two deadlock.
+            order by
+                held.purpose, held.model, held.parameters, held.prompt_version, held.input_hash, held.sample
+            for no key update of held
+        );
+end;
+
+comment on function pgclarify_private.release_completions(bigint, bigint[], timestamptz[]) is
+'Give leases back after calls that failed or were cut off. leases: leased_until, as it was claimed.';
+grant execute on function pgclarify_private.release_completions(bigint, bigint[], timestamptz[]) to pgclarify_worker;
