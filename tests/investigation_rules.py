@@ -1,7 +1,7 @@
 """The rules by which the model of tests.openai_server investigates.
 
-It asks one question of a request after the other, reads an answer out of the passage that shares most words with it,
-and concludes with the last answer.
+It asks one question of a request after the other, with the answer to the first one in place of #1 and so on, reads an
+answer out of the passage that shares most words with it, and concludes with the last answer.
 """
 
 from __future__ import annotations
@@ -27,8 +27,12 @@ def _follow_up(text: str) -> dict[str, Any]:
     if len(asked) < 2:
         return {"next": None, "answer": None}
     if len(facts) < len(asked):
-        return {"next": asked[len(facts)], "answer": None}
+        return {"next": _filled_in(asked[len(facts)], facts), "answer": None}
     return {"next": None, "answer": facts[-1]}
+
+
+def _filled_in(asked: str, facts: list[str]) -> str:
+    return re.sub(r"#(\d+)", lambda place: facts[int(place[1]) - 1].rpartition("? ")[2], asked)
 
 
 def _sample(text: str) -> dict[str, Any]:

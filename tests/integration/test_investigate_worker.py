@@ -25,6 +25,15 @@ Connection = psycopg.Connection[Any]
 HOPS = ("Which deductible applies to damage by hail?", "Which cleaning fee is charged when somebody has smoked?")
 QUESTION = " ".join(HOPS)
 UNHEARD_OF = "Who invented the telescope?"
+# The second question has to be asked with the answer to the first one, which nothing else leads to.
+CHAIN = ("Who repairs cars that are hit by hail?", "Which island is the home of #1?")
+CHAIN_DOCUMENTS = {
+    "hail": "Cars that are hit by hail are repaired in the workshop of Selma Aune Ravn.",
+    "register": "Selma Aune Ravn lives on the island Store Lindvik Holm.",
+    "ferries": "The island Ytre Sund is the home island of the ferries that carry our cars.",
+    "staff": "Our manager has a home on the island Nordre Vik, the greenest island of the bay.",
+    "storage": "Old tires have their home on Indre Sund, an island beside the island of our yard.",
+}
 
 
 @pytest.fixture
@@ -79,6 +88,33 @@ def test_step_by_step_to_a_proven_answer(client: Client) -> None:
             assert content[citation.start_char : citation.end_char] == citation.quote
             assert (citation.step_ordinal, citation.title, citation.is_current) == (step.ordinal, title, True)
     assert found == client.investigation(found.run_id)
+
+
+def test_a_second_step_that_needs_the_first_answer(client: Client, asker: Connection, superuser: Connection) -> None:
+    with superuser.transaction():
+        superuser.execute("select pgclarify.create_corpus('chain')")
+        for document_id, content in CHAIN_DOCUMENTS.items():
+            superuser.execute("select pgclarify.add_document('chain', %s, %s)", [document_id, content])
+    wait_until_searchable(superuser, "chain")
+    top_k = 2
+
+    def searched(question: str) -> list[str]:
+        found = "select document_id from pgclarify.search(%s, 'chain', top_k => %s, options => %s) order by rank"
+        return [row[0] for row in asker.execute(found.encode(), [question, top_k, '{"method": "lexical"}'])]
+
+    asked = " ".join(CHAIN)
+    who, where = (*CHAIN[:1], CHAIN[1].replace("#1", "Selma Aune Ravn"))
+    assert "register" not in {*searched(asked), *searched(who), *searched(CHAIN[1])}
+    assert "register" in searched(where)
+
+    found = client.investigate(asked, corpus="chain", search="lexical", top_k=top_k, budget=top_k)
+    assert [(step.question, step.answer) for step in found.steps] == [
+        (who, "Selma Aune Ravn"),
+        (where, "Store Lindvik Holm"),
+        (asked, "Store Lindvik Holm"),
+    ]
+    assert [step.citations[0].document_id for step in found.steps] == ["hail", "register", "register"]
+    assert (found.outcome, found.document_ids) == (StepOutcome.ANSWERED, ("register", "hail"))
 
 
 @pytest.mark.usefixtures("graph")
