@@ -181,6 +181,7 @@ begin
     if coalesce(settings.top_k, 0) not between 1 and 1000 then
         raise exception 'top_k must be between 1 and 1000'
             using errcode = 'invalid_parameter_value',
+                column = 'top_k',
                 detail = format('top_k is %s.', coalesce(settings.top_k::text, 'null')),
                 hint = 'Pass a whole number from 1 to 1000, or leave it out for the default.';
     end if;
@@ -199,6 +200,7 @@ as $$
 begin
     raise exception 'budget must not be less than top_k'
         using errcode = 'invalid_parameter_value',
+            column = 'budget',
             detail = format('budget is %s, and top_k is %s.', raise_budget_is_short.budget, raise_budget_is_short.top_k),
             hint = 'Only passages that are scored can be among the best: pass a larger budget, or a smaller top_k.';
 end

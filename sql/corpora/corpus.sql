@@ -263,6 +263,7 @@ begin
         or (v_settings ->> 'graph_degree')::numeric % 1 <> 0 then
         raise exception 'option "graph_degree" has a wrong value'
             using errcode = 'invalid_parameter_value',
+                column = 'graph_degree',
                 detail = format('It is %s.', v_settings ->> 'graph_degree'),
                 hint = 'Pass a whole number from 1 to 1000.';
     end if;

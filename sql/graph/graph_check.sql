@@ -182,6 +182,7 @@ begin
     if coalesce(check_graph.sample, -1) not between 0 and 10000 then
         raise exception 'sample must be between 0 and 10000'
             using errcode = 'invalid_parameter_value',
+                column = 'sample',
                 detail = format('sample is %s.', coalesce(check_graph.sample::text, 'null')),
                 hint = 'Pass sample => 200 for the default size.';
     end if;

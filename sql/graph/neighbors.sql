@@ -86,6 +86,7 @@ begin
     if coalesce(neighbors.k, 0) not between 1 and 1000 then
         raise exception 'k must be between 1 and 1000'
             using errcode = 'invalid_parameter_value',
+                column = 'k',
                 detail = format('k is %s.', coalesce(neighbors.k::text, 'null')),
                 hint = 'Pass k => 10 for the default number of neighbors.';
     end if;

@@ -126,6 +126,7 @@ begin
     if coalesce(price_runs.max_runs, 0) not between 1 and 1000000 then
         raise exception 'max_runs must be between 1 and 1000000'
             using errcode = 'invalid_parameter_value',
+                column = 'max_runs',
                 detail = format('max_runs is %s.', coalesce(price_runs.max_runs::text, 'null')),
                 hint = 'Leave it out for 10000 runs a call.';
     end if;

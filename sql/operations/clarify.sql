@@ -13,12 +13,14 @@ begin
     if v_settings ->> 'retrieval' = 'fixed' and (v_settings ->> 'budget')::integer > clarify_settings.top_k then
         raise exception 'budget must not be more than top_k'
             using errcode = 'invalid_parameter_value',
+                column = 'budget',
                 detail = format('budget is %s, and top_k is %s.', v_settings ->> 'budget', clarify_settings.top_k),
                 hint = 'The first top_k passages are judged and no others: pass a larger top_k, or {"retrieval": "adaptive"}.';
     end if;
     if v_settings ? 'threshold' and not v_settings ? 'ask_back' then
         raise exception 'option "threshold" is for option "ask_back"'
             using errcode = 'invalid_parameter_value',
+                column = 'threshold',
                 detail = 'Without it, questions are clarified whether they are ambiguous or not.',
                 hint = 'Pass {"ask_back": "auto"}, too, or leave threshold out.';
     end if;
@@ -117,6 +119,7 @@ begin
     if clarify_many.keys is not null and cardinality(clarify_many.keys) <> cardinality(v_questions) then
         raise exception 'there must be as many keys as questions'
             using errcode = 'invalid_parameter_value',
+                column = 'keys',
                 detail = format(
                     'There are %s keys and %s questions.', cardinality(clarify_many.keys), cardinality(v_questions)
                 ),

@@ -82,6 +82,7 @@ begin
     if found then
         raise exception 'option "%" needs a check', v_idle
             using errcode = 'invalid_parameter_value',
+                column = v_idle,
                 detail = 'Option "check" is none, so no passage is looked at.',
                 hint = 'Leave one of them out.';
     end if;

@@ -64,6 +64,7 @@ begin
     if v_settings ? 'top_k' then
         raise exception 'option "top_k" needs a corpus'
             using errcode = 'invalid_parameter_value',
+                column = 'top_k',
                 detail = 'No corpus is asked, so there are no passages to look at.',
                 hint = 'Pass {"corpus": "name"} as well, or leave top_k out.';
     end if;

@@ -78,12 +78,14 @@ begin
     if v_given ? 'search' and not v_is_adaptive then
         raise exception 'option "search" is for method adaptive'
             using errcode = 'invalid_parameter_value',
+                column = 'search',
                 detail = format('The method is %s, which is itself a search.', v_given ->> 'method'),
                 hint = 'Leave it out, or pass {"method": "adaptive"}.';
     end if;
     if v_given ? 'budget' and not v_is_adaptive and not v_given ? 'reranker' then
         raise exception 'option "budget" is for method adaptive, or for a reranker'
             using errcode = 'invalid_parameter_value',
+                column = 'budget',
                 detail = format('The method is %s, and nothing is scored again.', v_given ->> 'method'),
                 hint = 'Leave it out, or pass {"method": "adaptive"}.';
     end if;

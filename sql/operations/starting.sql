@@ -57,6 +57,7 @@ begin
     if v_wanted is not null then
         raise exception 'argument "%" has a wrong value', check_argument.name
             using errcode = 'invalid_parameter_value',
+                column = check_argument.name,
                 detail = format('It is %s.', pgclarify_private.shown(check_argument.given::text)),
                 hint = format('Pass %s.', v_wanted);
     end if;
@@ -130,7 +131,9 @@ begin
             );
         elsif v_known.is_required then
             raise exception '% needs argument "%"', check_arguments.operation, v_known.name
-                using errcode = 'invalid_parameter_value', hint = format('Pass ''{"%s": …}''.', v_known.name);
+                using errcode = 'invalid_parameter_value',
+                    column = v_known.name,
+                    hint = format('Pass ''{"%s": …}''.', v_known.name);
         end if;
     end loop;
     return v_arguments;

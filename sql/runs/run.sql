@@ -70,6 +70,7 @@ exception
     when invalid_text_representation then
         raise exception 'parameter "%" has a wrong value', is_on.parameter
             using errcode = 'invalid_parameter_value',
+                column = is_on.parameter,
                 detail = format('It is "%s".', pgclarify_private.shown(v_given)),
                 hint = 'Set it to on or off, or reset it, which is on.';
 end

@@ -51,12 +51,14 @@ begin
     ) then
         raise exception 'option "metadata" has a wrong value'
             using errcode = 'invalid_parameter_value',
+                column = 'metadata',
                 detail = format('It is %s.', describe_source.settings -> 'metadata'),
                 hint = 'Pass a JSON array of names of columns: ["language"], say.';
     end if;
     if length(describe_source.settings ->> 'id_prefix') > 200 then
         raise exception 'option "id_prefix" has a wrong value'
             using errcode = 'invalid_parameter_value',
+                column = 'id_prefix',
                 detail = format('It has %s characters.', length(describe_source.settings ->> 'id_prefix')),
                 hint = 'Pass 200 at most.';
     end if;

@@ -46,37 +46,36 @@ class TestOptions:
         assert [scalar(connection, budget, top_k) for top_k in (1, 100, 101, 1000)] == [100, 100, 101, 1000]
 
     @in_turn(
-        "options, message",
+        "options, option",
         [
-            ({"budget": 10}, 'option "budget" is for method adaptive, or for a reranker'),
-            ({"method": "lexical", "budget": 10}, 'option "budget" is for method adaptive, or for a reranker'),
-            ({"search": "dense"}, 'option "search" is for method adaptive'),
-            ({"method": "dense", "search": "dense"}, 'option "search" is for method adaptive'),
-            ({"method": "adaptive", "search": "adaptive"}, 'option "search" has a wrong value'),
-            ({"method": "adaptive", "budget": 0}, 'option "budget" has a wrong value'),
-            ({"method": "adaptive", "budget": 1001}, 'option "budget" has a wrong value'),
-            ({"method": "adaptive", "budget": 1.5}, 'option "budget" has a wrong value'),
-            ({"method": "adaptive", "budget": 9}, "budget must not be less than top_k"),
-            ({"reranker": "model", "budget": 9}, "budget must not be less than top_k"),
-            ({"method": "adaptive", "reranker": 1}, 'option "reranker" has a wrong value'),
-            ({"method": "adaptive", "reranker": "x" * 501}, 'option "reranker" has a wrong value'),
-            ({"method": "adaptive", "reranker": " "}, 'option "reranker" has a wrong value'),
-            ({"method": "adaptive", "reranker": "a\nb"}, 'option "reranker" has a wrong value'),
-            ({"x" * 1000 + "\u202e": 1}, 'unknown option "x+…"'),
-            ({"reranker": "none"}, 'option "reranker" has a wrong value'),
-            ({"reranker": " Embedding"}, 'option "reranker" has a wrong value'),
-            ({"method": "lexical", "timeout": "-1s"}, 'option "timeout" has a wrong value'),
-            ({"method": "lexical", "timeout": "0"}, 'option "timeout" has a wrong value'),
-            ({"timeout": "9999999999999 years"}, 'option "timeout" has a wrong value'),
-            ({"method": "exhaustive"}, 'option "method" has a wrong value'),
+            ({"budget": 10}, "budget"),
+            ({"method": "lexical", "budget": 10}, "budget"),
+            ({"search": "dense"}, "search"),
+            ({"method": "dense", "search": "dense"}, "search"),
+            ({"method": "adaptive", "search": "adaptive"}, "search"),
+            ({"method": "adaptive", "budget": 0}, "budget"),
+            ({"method": "adaptive", "budget": 1001}, "budget"),
+            ({"method": "adaptive", "budget": 1.5}, "budget"),
+            ({"method": "adaptive", "budget": 9}, "budget"),
+            ({"reranker": "model", "budget": 9}, "budget"),
+            ({"method": "adaptive", "reranker": 1}, "reranker"),
+            ({"method": "adaptive", "reranker": "x" * 501}, "reranker"),
+            ({"method": "adaptive", "reranker": " "}, "reranker"),
+            ({"method": "adaptive", "reranker": "a\nb"}, "reranker"),
+            ({"x" * 1000 + "\u202e": 1}, "x" * 99 + "…"),
+            ({"reranker": "none"}, "reranker"),
+            ({"reranker": " Embedding"}, "reranker"),
+            ({"method": "lexical", "timeout": "-1s"}, "timeout"),
+            ({"method": "lexical", "timeout": "0"}, "timeout"),
+            ({"timeout": "9999999999999 years"}, "timeout"),
+            ({"method": "exhaustive"}, "method"),
         ],
     )
-    def test_that_are_refused(
-        self, user: Connection, worker: HandWorker, options: dict[str, Any], message: str
-    ) -> None:
-        with pytest.raises(psycopg.errors.InvalidParameterValue, match=message) as refused:
+    def test_that_are_refused(self, user: Connection, worker: HandWorker, options: dict[str, Any], option: str) -> None:
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             user.execute("select pgclarify.search('cars', 'insurance', options => %s)", [json.dumps(options)])
         told = refused.value.diag
+        assert told.column_name == option
         assert told.message_hint
         assert len(f"{told.message_primary} {told.message_detail} {told.message_hint}") < 1000
 
@@ -103,6 +102,7 @@ class TestOptions:
         user.execute("select pgclarify.search('cars', 'insurance')")
         assert scalar(user, "select count(*) from pgclarify.run_summary") == 1
 
+    @pytest.mark.wording
     def test_the_hint_fits_every_default(self, user: Connection, worker: HandWorker) -> None:
         for call in ("search", "clarify", "submit"):
             with pytest.raises(psycopg.errors.InvalidParameterValue, match="top_k must be") as refused:
@@ -125,15 +125,16 @@ class TestOptionsOfClarify:
 
     @in_turn("call", CALLS)
     def test_no_more_can_be_judged_than_are_retrieved(self, user: Connection, worker: HandWorker, call: str) -> None:
-        with pytest.raises(psycopg.errors.InvalidParameterValue, match="budget must not be more than top_k") as refused:
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             user.execute(call.encode(), [4, '{"budget": 5}'])
-        assert refused.value.diag.message_detail == "budget is 5, and top_k is 4."
-        assert '{"retrieval": "adaptive"}' in (refused.value.diag.message_hint or "")
+        assert refused.value.diag.column_name == "budget"
+        assert refused.value.diag.message_hint
 
     def test_a_budget_that_can_be_spent(self, user: Connection, worker: HandWorker) -> None:
         for options in ('{"budget": 4}', '{"budget": 5, "retrieval": "adaptive"}'):
             assert scalar(user, self.CALLS[0], 4, options)
 
     def test_what_would_be_taken_for_a_name(self, user: Connection, worker: HandWorker) -> None:
-        with pytest.raises(psycopg.errors.InvalidParameterValue, match='"reranker" has a wrong value'):
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             user.execute(self.CALLS[0].encode(), [4, '{"reranker": "none"}'])
+        assert refused.value.diag.column_name == "reranker"
