@@ -248,8 +248,9 @@ def conclusion(
             end = "proven all the same" if row["answer"] else "not the last word"
             lost = "A budget allowed no more calls" if is_over_budget else "Some calls failed or ran out"
             parts.append(Text(f"\n{lost} on the way; what is above is {end}.", style="yellow"))
-        # The error of a call says it with its detail.
-        if stop_reason and not (reason or "").startswith(stop_reason):
+        # Where a budget refused a call, the reason of the last step is that refusal, with its detail.
+        is_repeated = reason is not None and (reason == stop_reason or (is_over_budget and is_said))
+        if stop_reason and not is_repeated:
             parts.append(Text(f"Stopped: {printable(stop_reason)}", style="dim"))
     return Group(*parts)
 

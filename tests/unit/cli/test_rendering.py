@@ -212,12 +212,11 @@ def test_a_conclusion_that_a_budget_kept_away_blames_nobody_else(outcome: str) -
     reason = 'budget "support" is spent: It begins anew at midnight UTC.'
     row = investigation(unanswered(outcome, reason), status="partial")
     told = shown(
-        rendering.conclusion(
-            "Who?", row, first_citation=1, stop_reason='budget "support" is spent', is_over_budget=True
-        )
+        rendering.conclusion("Who?", row, first_citation=1, stop_reason="the same in other words", is_over_budget=True)
     )
     assert "There is no answer yet: a budget allows no more calls." in told
-    assert told.count('budget "support" is spent') == 1
+    assert "Why: budget" in told
+    assert "Stopped:" not in told
     assert "model" not in told
     assert "max_calls" not in told
     assert "the model" not in shown(rendering.step(unanswered(outcome, reason), first_citation=1))
