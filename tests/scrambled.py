@@ -2,7 +2,7 @@
 
 With SCRAMBLED_WORDING set, each literal of a MESSAGE, DETAIL or HINT is replaced: in sql/ when it is
 installed, and in Python, where an exception is made, when a module of pgclarify is imported. Placeholders and what is
-no prose, such as ", ", stay. Commands that tests start as processes of their own keep their wording.
+no prose, such as ", ", stay. Processes of Python that tests start do the same.
 """
 
 from __future__ import annotations
@@ -15,16 +15,26 @@ from collections.abc import Callable, Iterator
 from importlib.machinery import SourceFileLoader
 from itertools import pairwise
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
 
 VARIABLE = "SCRAMBLED_WORDING"
 _PACKAGE = Path(__file__).parents[1] / "pgclarify"
+# Its sitecustomize.py is run by each Python that finds it.
+SITE = Path(__file__).with_name("scrambling")
+# What stands in the place of a text.
+TOKEN = re.compile(r"\bw[0-9a-f]{10}\b")
 _TEXTS = {"message", "detail", "hint"}
 _OPTIONS = _TEXTS | {"errcode", "column", "constraint", "datatype", "table", "schema"}
 _LEVELS = {"exception", "warning", "notice", "info", "log", "debug"}
 # Variables and functions whose texts become one of them.
-_VARIABLES = {"v_error", "v_detail", "v_hint", "v_message"}
-_FUNCTIONS = {"reading_hint", "list_runs", "refusal", "stop_codes", "failure"}
+_VARIABLES = {"v_error", "v_detail", "v_hint", "v_message", "v_wanted"}
+_FUNCTIONS = {
+    *("reading_hint", "list_runs", "refusal", "stop_codes", "failure", "attach_table", "index_hint", "mixed_owners"),
+    *("table_problems", "column_problems", "access_problems", "ownership_problems", "code_problems"),
+    *("source_fault", "trigger_fault", "check_ids"),
+}
+# What functions of PostgreSQL take, and no text.
+_ARGUMENTS = {"usage with grant option"}
 # A literal after one of these is compared, and no text.
 _COMPARING = {"->", "->>", "#>>", "~", "!~", "=", "<>", "like", "when", "in", "?", "@>", ":="}
 _TOKEN = re.compile(
@@ -48,19 +58,29 @@ def token(text: str, place: object) -> str:
 
 
 def is_prose(text: str) -> bool:
-    """Whether a literal says something, and does not only hold values apart."""
+    """Whether a literal says something, and is neither JSON nor there to hold values apart."""
+    if text.strip("'") in _ARGUMENTS or text.strip("' \n").startswith("{"):
+        return False
     return re.search(r"[A-Za-z]{2,}", _PLACEHOLDER.sub("", text)) is not None and (" " in text or text.endswith("."))
 
 
 def scramble_sql(name: str, text: str) -> str:
     """Replace the wording of what a file of sql/ raises."""
     tokens = [(match.lastgroup, match[0]) for match in _TOKEN.finditer(text)]
-    for region, is_format in _regions(tokens):
+    done = set[int]()
+    # Formats of RAISE first, since they have placeholders of their own.
+    for region, is_format in sorted(_regions(tokens), key=lambda found: not found[1]):
         for place in region:
             kind, given = tokens[place]
-            if kind != "string" or not (is_format or is_prose(given[:-1])) or _is_compared(tokens, place, region):
+            if (
+                place in done
+                or kind != "string"
+                or not (is_format or is_prose(given[:-1]))
+                or _is_compared(tokens, place, region)
+            ):
                 continue
             kept = (_RAISED_PLACEHOLDER if is_format else _PLACEHOLDER).findall(given)
+            done.add(place)
             tokens[place] = (kind, "'" + " ".join([token(given, (name, place)), *kept]) + "'")
     return "".join(given for _, given in tokens)
 
@@ -100,6 +120,8 @@ def _raised(tokens: list[tuple[str | None, str]], place: int) -> Iterator[tuple[
         words = words[1:]
     if words and tokens[words[0]][0] == "string":
         yield range(words[0], words[0] + 1), True
+        # What stands for its placeholders.
+        yield range(words[0] + 1, next((at for at in words if tokens[at][1].lower() == "using"), end)), False
     depth, starts = 0, list[tuple[int, str]]()
     for at, following in pairwise([*words, end]):
         sign = tokens[at][1].lower()
@@ -121,29 +143,70 @@ def _end(tokens: list[tuple[str | None, str]], place: int) -> int:
 
 
 class _Scrambling(ast.NodeTransformer):
-    """Replaces the texts of exceptions where they are made."""
+    """Replaces the texts of exceptions: where they are made, and where the names that stand there are given a value."""
 
     def __init__(self, module: str, kinds: set[str]) -> None:
         self._module = module
         self._kinds = kinds
-        self._is_text = False
+        # Names that become texts, of the module and of the function around.
+        self._names = [set[str]()]
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        self._names[0] = {name for name in self._names_in(node) if name.isupper()}
+        return self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._visit_function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return self._visit_function(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        for text in self._texts(node):
+            self._replace(text)
+        return self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        # Also of functions that return an exception, and of exceptions of Python's own.
+        if isinstance(node.exc, ast.Call):
+            for text in node.exc.args:
+                self._replace(text)
+        return self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self._assign(node.targets, node.value)
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        self._assign([node.target], node.value)
+        return self.generic_visit(node)
+
+    def _visit_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
+        self._names.append(self._names_in(node))
         self.generic_visit(node)
-        is_super = isinstance(node.func, ast.Attribute) and node.func.attr == "__init__"
-        if is_super or (isinstance(node.func, ast.Name) and node.func.id in self._kinds):
-            self._is_text = True
-            node.args[:1] = [self.visit(argument) for argument in node.args[:1]]
-            for keyword in node.keywords:
-                if keyword.arg in _TEXTS:
-                    keyword.value = self.visit(keyword.value)
-            self._is_text = False
+        self._names.pop()
         return node
 
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        if self._is_text and isinstance(node.value, str) and is_prose(node.value):
-            return ast.copy_location(ast.Constant(f" {token(node.value, (self._module, node.lineno))} "), node)
-        return node
+    def _texts(self, call: ast.Call) -> list[ast.expr]:
+        """The arguments of a call that are a MESSAGE, DETAIL or HINT."""
+        is_super = isinstance(call.func, ast.Attribute) and call.func.attr == "__init__"
+        options = [keyword.value for keyword in call.keywords if keyword.arg in _TEXTS]
+        is_made = is_super or (isinstance(call.func, ast.Name) and call.func.id in self._kinds)
+        return [*call.args[:1], *options] if is_made else options
+
+    def _names_in(self, node: ast.AST) -> set[str]:
+        calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
+        texts = [text for call in calls for text in self._texts(call)]
+        return {name.id for text in texts for name in ast.walk(text) if isinstance(name, ast.Name)}
+
+    def _assign(self, targets: list[ast.expr], value: ast.expr | None) -> None:
+        if value is not None and any(isinstance(name, ast.Name) and name.id in self._names[-1] for name in targets):
+            self._replace(value)
+
+    def _replace(self, text: ast.expr) -> None:
+        for node in ast.walk(text):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and is_prose(node.value):
+                node.value = f" {token(node.value, (self._module, node.lineno))} "
 
 
 def _kinds() -> set[str]:
@@ -159,8 +222,13 @@ def _kinds() -> set[str]:
 
 def scramble() -> None:
     """Scramble from now on what is imported and installed."""
+    if hasattr(SourceFileLoader, VARIABLE):
+        # sitecustomize.py has done so.
+        return
+    setattr(SourceFileLoader, VARIABLE, True)
     kinds = _kinds()
     usual: Callable[[SourceFileLoader, str], CodeType | None] = SourceFileLoader.get_code
+    usually: Callable[[SourceFileLoader, ModuleType], None] = SourceFileLoader.exec_module
 
     def get_code(self: SourceFileLoader, name: str) -> CodeType | None:
         if not name.startswith("pgclarify."):
@@ -169,11 +237,14 @@ def scramble() -> None:
         tree = _Scrambling(name, kinds).visit(ast.parse(self.get_data(path), path))
         return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
 
+    def exec_module(self: SourceFileLoader, module: ModuleType) -> None:
+        usually(self, module)
+        if module.__name__ == "pgclarify.install.shipped":
+            usual_files = vars(module)["sql_files"]
+            vars(module)["sql_files"] = lambda: [(name, scramble_sql(name, text)) for name, text in usual_files()]
+
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
-    from pgclarify.install import functions
-    from pgclarify.install.shipped import sql_files as usual_files
-
-    def sql_files() -> list[tuple[str, str]]:
-        return [(name, scramble_sql(name, text)) for name, text in usual_files()]
-
-    vars(functions)["sql_files"] = sql_files
+    SourceFileLoader.exec_module = exec_module  # type: ignore[method-assign, assignment]
+    if str(SITE) not in os.environ.get("PYTHONPATH", "").split(os.pathsep):
+        # Each process of Python that is started from here does the same.
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(SITE), os.environ.get("PYTHONPATH", "")]))
