@@ -160,11 +160,13 @@ class TestProposals:
 
     def test_a_passage_that_cannot_be_judged_leaves_it_open(self, asker: Connection, model: Server) -> None:
         model.behavior = failing("verdict")
-        messages: list[str | None] = []
-        asker.add_notice_handler(lambda diagnostic: messages.append(diagnostic.message_primary))
+        warnings: list[str | None] = []
+        asker.add_notice_handler(lambda diagnostic: warnings.append(diagnostic.sqlstate))
         found = ask(asker, f"{{{LEXICAL}}}", question="Ibex")
         assert [row["is_answerable"] for row in found] == [None, None]
-        assert messages == [f"run {found[0]['run_id']} is partial: some calls of the model failed"]
+        assert warnings == ["01000"]
+        ended = "select status from pgclarify.run_summary where run_id = %s"
+        assert rows(asker, ended, found[0]["run_id"]) == [{"status": "partial"}]
 
     def test_a_model_that_proposes_nothing(self, asker: Connection, model: Server) -> None:
         model.behavior = lambda chat: PROSE
@@ -253,6 +255,7 @@ class TestConversation:
         assert turn["question"] == reformulated(QUESTION, level)
         assert scalar(asker, "select count(*) from pgclarify.turn where question = %s", turn["question"]) == 1
 
+    @pytest.mark.wording
     def test_a_reply_that_takes_too_long_is_there_later(self, asker: Connection, model: Server) -> None:
         run_id = ask(asker, UNCHECKED)[0]["run_id"]
         is_over = Event()
@@ -319,7 +322,6 @@ def test_without_a_language_model(connection: Connection, database: str, run_wor
     load(connection, documents=2)
     wait_until_searchable(connection)
 
-    with pytest.raises(psycopg.Error, match="run 1 failed") as asked:
-        ask(connection)
-    assert "asking back takes a language model" in (asked.value.diag.message_detail or "")
+    assert state_of(connection, ASK, [QUESTION, "{}"]) == "PC003"
+    assert scalar(connection, "select error_code from pgclarify.run_summary") == "PC009"
     assert "Traceback" not in worker.log.read_text()

@@ -219,6 +219,7 @@ class TestIds:
         assert '{"id_prefix": "article/"}' in (diagnostic.message_hint or "")
         attach(alice, id_prefix="article/")
 
+    @pytest.mark.wording
     def test_of_a_table_that_was_dropped_and_made_anew(self, alice: Connection, connection: Connection) -> None:
         give_document(alice, connection, attach(alice))
         connection.execute("update pgclarify_private.source set state = 'failed', error = 'x'")

@@ -258,6 +258,7 @@ def test_every_sqlstate_has_its_class(connection: Connection) -> None:
         assert isinstance(caught.value.__cause__, psycopg.Error)
 
 
+@pytest.mark.wording
 def test_a_database_without_pgclarify(make_database: Callable[..., str]) -> None:
     with pgclarify.connect(make_database()) as client:
         for call in (lambda: client.clarify("q"), client.corpora, lambda: client.submit("q")):
@@ -407,8 +408,9 @@ def test_a_snapshot_that_does_not_move_on_is_not_watched(asker: Connection, mode
     run_id = client.submit("client frozen", top_k=len(DOCUMENTS))
     with asker.transaction():
         asker.execute("set transaction isolation level repeatable read")
-        with pytest.raises(InputError, match="repeatable read"):
+        with pytest.raises(InputError) as refused:
             list(client.verdicts(run_id))
+        assert type(refused.value) is InputError
     client.cancel(run_id)
 
 

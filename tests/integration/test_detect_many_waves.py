@@ -103,6 +103,7 @@ def test_of_one_that_did_not_succeed_say_so_and_the_others_are_there(
     assert all(row["is_ambiguous"] for row in found[:500] + found[1000:])
 
 
+@pytest.mark.wording
 def test_a_timeout_says_what_is_done_and_how_to_read_it(waves: Desk, asking: Any) -> None:
     # However long the first wave takes, the time is up once the second one is entered.
     waves.owner.execute(
@@ -132,6 +133,7 @@ def test_a_timeout_says_what_is_done_and_how_to_read_it(waves: Desk, asking: Any
     assert {row[0] for row in waves.user.execute(done[1].encode()).fetchall()} == {first}
 
 
+@pytest.mark.wording
 def test_a_timeout_of_the_first_wave_speaks_of_nothing_else(waves: Desk, asking: Any) -> None:
     error = asking(waves.user, '{"timeout": "10ms"}').exception()
 

@@ -188,6 +188,7 @@ def test_status_shows_runs_and_errors(
     assert "what goes wrong" in capsys.readouterr().out
 
 
+@pytest.mark.wording
 def test_near_names_of_a_corpus(connection: psycopg.Connection[Any]) -> None:
     for name in ("Insurance", "claims 2026", "wiki"):
         connection.execute("select pgclarify.create_corpus(%s)", [name])

@@ -50,11 +50,11 @@ class TestDescribeCorpus:
             assert (await tables.describe_corpus(None)).name == "insurance"
             with pytest.raises(NotFound) as refused:
                 await tables.describe_corpus("secret")
-            assert "You can search: insurance." in str(refused.value)
+            assert "insurance" in (refused.value.detail or "")
         async with tables_of(database, make_role(team)) as tables:
-            with pytest.raises(InputError, match="no corpus is named") as unclear:
+            with pytest.raises(InputError) as unclear:
                 await tables.describe_corpus(None)
-            assert "insurance, secret" in str(unclear.value)
+            assert "insurance, secret" in (unclear.value.detail or "")
             assert (await tables.describe_corpus("secret")).name == "secret"
 
     async def test_that_of_the_session(self, connection: Connection, database: str) -> None:
@@ -67,12 +67,13 @@ class TestDescribeCorpus:
     async def test_what_is_not_there(self, connection: Connection, database: str) -> None:
         async with tables_of(database) as tables:
             for name, kind in (("insurance", NotFound), (None, InputError)):
-                with pytest.raises(kind, match="You can search no corpus") as refused:
+                with pytest.raises(kind) as refused:
                     await tables.describe_corpus(name)
-                assert "pgclarify load" in str(refused.value)
+                assert refused.value.hint
             load(connection)
-            with pytest.raises(NotFound, match='Did you mean "insurance"'):
+            with pytest.raises(NotFound) as refused:
                 await tables.describe_corpus("insurence")
+            assert "insurance" in (refused.value.hint or "")
 
     async def test_how_often_it_changed_counts_what_one_can_find(
         self, connection: Connection, database: str, hire: Hire, make_role: MakeRole
@@ -135,8 +136,9 @@ class TestRuns:
             ]
         async with tables_of(database, make_role("pgclarify_user")) as others:
             for other in (run_id, 999):
-                with pytest.raises(NotFound, match=f"run {other} does not exist"):
+                with pytest.raises(NotFound) as refused:
                     await others.verdict_answers(other)
+                assert str(other) in refused.value.message
 
     async def test_retrieved_passages_are_those_of_now_that_may_be_read(
         self, connection: Connection, connect: Connect, database: str, hire: Hire, make_role: MakeRole

@@ -219,7 +219,7 @@ def test_pgvector_in_a_schema_that_we_may_not_open(make_tenant: Callable[[str], 
 
         with pytest.raises(ConfigurationError) as refusal:
             install.install(dsn)
-        assert 'grant usage on schema "extensions"' in (refusal.value.hint or "")
+        assert "extensions" in (refusal.value.hint or "")
 
         connection.execute("grant usage on schema extensions to tenant with grant option")
         assert install.install(dsn).previous is None

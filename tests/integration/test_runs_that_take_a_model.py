@@ -29,10 +29,9 @@ class TestWhoStartsThem:
     ) -> None:
         run_id = submit(alice)
 
-        with pytest.raises(psycopg.errors.LockNotAvailable) as left:
+        with pytest.raises(psycopg.errors.LockNotAvailable):
             worker.start(run_id)
 
-        assert left.value.diag.message_primary == f"run {run_id} is for a worker with a language model"
         run = "select status, attempt from pgclarify.run where run_id = %s"
         assert alice.execute(run.encode(), [run_id]).fetchone() == ("queued", 0)
         assert thinker.start(run_id) is not None
