@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from pgclarify.worker import serving
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
+
+pytestmark = pytest.mark.rolled_back
 
 
 def due(worker: HandWorker) -> set[str]:

@@ -12,6 +12,8 @@ from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection, HandWorker, scalar
 from tests.integration.exploring import ANGLES, user, worker
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["user", "worker"]
 
 
@@ -90,6 +92,7 @@ class TestOptions:
         assert worker.start(ids[1]) is not None
         assert len(worker.retrieve(ids[1], 1, "at 10", [1, 0, 0, 0])) == len(ANGLES)
 
+    @pytest.mark.committed
     def test_what_comes_too_late_is_waited_for_by_its_number(self, user: Connection, worker: HandWorker) -> None:
         with pytest.raises(psycopg.Error) as late:
             user.execute("""select pgclarify.search('cars', 'insurance', options => '{"timeout": "0.1s"}')""")

@@ -24,6 +24,8 @@ from tests.integration.investigating import (
     worker,
 )
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["alice", "stranger", "worker"]
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.integration.by_hand import Connection, Hire, scalar, state_of
 
+pytestmark = pytest.mark.rolled_back
+
 INVALID_PARAMETER = "22023"
 
 

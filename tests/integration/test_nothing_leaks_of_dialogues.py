@@ -12,6 +12,8 @@ from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
 from tests.integration.test_nothing_leaks import TABLES, refusal, seen
 
+pytestmark = pytest.mark.rolled_back
+
 # A word that stands nowhere but in what is hidden.
 ANIMAL = "zebra"
 QUESTION = f"{ANIMAL} cars"
@@ -208,6 +210,7 @@ class TestRows:
 class TestCalls:
     """What does not exist for the caller is refused as if it were not there."""
 
+    @pytest.mark.committed
     @in_turn(
         "statement",
         ["select pgclarify.choose({}, 1)", "select pgclarify.reply({}, 'yes')", "select pgclarify.explain({})"],
@@ -221,6 +224,7 @@ class TestCalls:
         for run_id in run_ids:
             assert refusal(stranger, statement.format(run_id), str(run_id)) == missing
 
+    @pytest.mark.committed
     def test_of_somebody_elses_conversation(self, house: House) -> None:
         house.converse(None)
         conversation_id = scalar(house.asker, "select conversation_id from pgclarify.conversation_turn")
@@ -238,6 +242,7 @@ class TestCalls:
             assert state_of(analyst, statement) == "42501"
         assert scalar(house.owner, "select count(*) from pgclarify.conversation") == 0
 
+    @pytest.mark.committed
     def test_of_a_corpus_that_is_not_theirs(self, house: House) -> None:
         stranger = house.connect(house.make_role("pgclarify_user"))
         detect = "select pgclarify.detect_ambiguity('cars', options => '{{\"corpus\": \"{}\"}}')"

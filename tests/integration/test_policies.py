@@ -10,6 +10,8 @@ from psycopg import sql
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.counts import assert_counts_agree
 
+pytestmark = pytest.mark.rolled_back
+
 UNDEFINED_OBJECT = "42704"
 INSUFFICIENT_PRIVILEGE = "42501"
 LEXICAL = '{"search": "lexical"}'

@@ -10,6 +10,8 @@ from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, Mak
 from tests.integration.erasing import CANARY
 from tests.integration.test_erasing import CORPUS, OPEN, SECRET, TEXTS, carry_out
 
+pytestmark = pytest.mark.rolled_back
+
 TABLES = ("candidate", "verdict", "interpretation", "citation", "interpretation_citation")
 
 
