@@ -13,6 +13,8 @@ import pytest
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
 from tests.integration.erasing import CANARY, places
 
+pytestmark = pytest.mark.rolled_back
+
 CORPUS = "insurance"
 SECRET, OPEN = "secret", "open"
 TEXTS = {SECRET: f"# {CANARY} cars\n\nCars of {CANARY} cost 12 dollars.", OPEN: "Cars cost 9 dollars."}
@@ -397,6 +399,7 @@ class TestWhatComesLate:
             claim(worker, None, [SECRET], text="more")
         assert getattr(refused.value, "sqlstate", None) == NOT_READY
 
+    @pytest.mark.committed
     def test_no_run_starts_while_it_is_being_erased(self, alice: Connection, worker: HandWorker) -> None:
         run_id = int(scalar(alice, "select pgclarify.submit('cars', %s, 5, %s)", CORPUS, LEXICAL))
         with alice.transaction():

@@ -12,6 +12,8 @@ from pgclarify.errors import InputError, RunFailed, RunTimeout
 from tests.integration.by_hand import Connect, Hire, MakeRole
 from tests.workers import scalar
 
+pytestmark = pytest.mark.rolled_back
+
 Connection = psycopg.Connection[Any]
 LEXICAL = '{"search": "lexical"}'
 
@@ -75,6 +77,7 @@ class TestFields:
             client.result(run_id)
         assert caught.value.run_ids == (run_id,)
 
+    @pytest.mark.committed
     def test_runs_that_go_on_are_named_however_many(self, connection: Connection, hire: Hire) -> None:
         hire()
         with Client(connection) as client, pytest.raises(RunTimeout) as caught:

@@ -10,6 +10,8 @@ import pytest
 from tests.integration.by_hand import Connection, HandWorker, MakeRole, scalar
 from tests.integration.exploring import ask, find, near, passage, record, user, worker
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["user", "worker"]
 
 

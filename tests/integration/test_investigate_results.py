@@ -24,6 +24,8 @@ from tests.integration.investigating import (
 )
 from tests.workers import until
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["alice", "worker"]
 
 
@@ -86,6 +88,7 @@ class TestAnswers:
         connection.execute("select pgclarify.remove_document('atlas', 'Blum')")
         assert submit(alice) != run_id
 
+    @pytest.mark.committed
     @pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
     def test_are_waited_for(self, worker: HandWorker, alice: Connection, level: str) -> None:
         queued = "select min(run_id) from pgclarify.run_summary where status = 'queued'"

@@ -16,6 +16,8 @@ from psycopg import sql
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
+pytestmark = pytest.mark.rolled_back
+
 
 @dataclass(frozen=True)
 class Claims:
@@ -160,6 +162,7 @@ class TestClaims:
         store(first, {late: "late"})
         assert claim(second, 2, ["a"]).answered == {"a": "late"}
 
+    @pytest.mark.committed
     def test_the_leases_of_a_dead_worker_are_free(self, hire: Hire) -> None:
         dying, living = hire(), hire()
         claim(dying, 1, ["a"], lease=3600)
@@ -169,6 +172,7 @@ class TestClaims:
 
         assert set(claim(living, 2, ["a"]).ours) == {"a"}
 
+    @pytest.mark.committed
     def test_a_claim_says_whose_lease_was_anothers(self, hire: Hire) -> None:
         dying, hanging, living = hire(), hire(), hire()
         claim(dying, 1, ["dead"], lease=3600)
@@ -189,6 +193,7 @@ class TestClaims:
 
         assert set(claim(worker, 1, ["a"]).ours) == {"a"}
 
+    @pytest.mark.committed
     def test_sessions_that_share_inputs_share_the_calls(self, connection: Connection, hire: Hire) -> None:
         """Four runs over the same inputs, each in an order of its own: every input is called for exactly once."""
         workers = [hire() for _ in range(4)]
@@ -214,6 +219,7 @@ class TestClaims:
         assert sorted(called) == sorted(inputs)
         assert scalar(connection, "select count(*) from pgclarify.completion where reply is null") == 0
 
+    @pytest.mark.committed
     def test_claims_in_any_order_do_not_deadlock(self, hire: Hire) -> None:
         """All at once and nothing released in between: each input has exactly one owner."""
         workers = [hire() for _ in range(4)]
@@ -357,6 +363,7 @@ class TestServedAgain:
 
         assert self.ask(asker) == run_id
 
+    @pytest.mark.committed
     def test_not_by_another_model(
         self, asker: Connection, connect: Connect, make_role: MakeRole, worker: HandWorker
     ) -> None:
@@ -376,6 +383,7 @@ class TestServedAgain:
         HandWorker(connect(role))
         assert self.ask(asker) == run_id
 
+    @pytest.mark.committed
     def test_with_no_worker_alive(self, asker: Connection, worker: HandWorker) -> None:
         run_id = self.ask(asker)
         worker.start(run_id)

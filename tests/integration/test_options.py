@@ -8,6 +8,8 @@ import pytest
 from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection
 
+pytestmark = pytest.mark.rolled_back
+
 INVALID_PARAMETER = "22023"
 
 
