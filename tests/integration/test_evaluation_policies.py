@@ -10,6 +10,8 @@ from psycopg import sql
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.evaluating import carry_out, load
 
+pytestmark = pytest.mark.rolled_back
+
 INSUFFICIENT_PRIVILEGE = "42501"
 TABLES = ("eval_run", "eval_case", "eval_metric")
 

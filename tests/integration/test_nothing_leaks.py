@@ -18,6 +18,8 @@ from tests.integration.exploring import find, near, record
 from tests.integration.linking import link
 from tests.integration.test_retrieval import retrieve
 
+pytestmark = pytest.mark.rolled_back
+
 HIDDEN = "Zebra cars are insured."
 LEXICAL = json.dumps({"method": "lexical"})
 ZEBRAS = "select count(*) from pgclarify.search('zebra', options => '{\"method\": \"lexical\"}')"
@@ -132,6 +134,7 @@ class TestCorpus:
         answered(worker, connect(team), "cars", "hidden")
         return connect(make_role("pgclarify_user", name="stranger"))
 
+    @pytest.mark.committed
     @in_turn("statement", OF_CORPUS)
     def test_is_refused_as_one_that_is_not_there(self, stranger: Connection, statement: str) -> None:
         there = refusal(stranger, statement.format("'hidden'"), "hidden")
@@ -177,6 +180,7 @@ class TestCorpus:
 class TestRun:
     """Somebody else's run does not exist."""
 
+    @pytest.mark.committed
     @pytest.mark.parametrize("statement", OF_RUN)
     def test_is_refused_as_one_that_is_not_there(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole, statement: str

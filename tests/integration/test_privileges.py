@@ -10,6 +10,8 @@ import pytest
 
 from tests.in_turn import in_turn
 
+pytestmark = pytest.mark.rolled_back
+
 OURS = (
     "('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace, 'pgclarify_queue'::regnamespace,"
     " 'pgclarify_capture'::regnamespace)"
