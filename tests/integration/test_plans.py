@@ -71,6 +71,7 @@ def assert_indexes_are_used(large: Connection) -> None:
 
 
 def test_indexes_are_used(large: Connection) -> None:
+    """One test, since loading the passages takes longer than all that is asked of them."""
     assert_indexes_are_used(large)
     large.execute("analyze")
     assert_indexes_are_used(large)
@@ -83,8 +84,10 @@ def test_indexes_are_used(large: Connection) -> None:
     assert "InitPlan" in plan
     assert "my_roles" not in plan
 
+    assert_readable_passages_are_found_by_their_readers_or_by_their_vectors(large)
 
-def test_readable_passages_are_found_by_their_readers_or_by_their_vectors(large: Connection) -> None:
+
+def assert_readable_passages_are_found_by_their_readers_or_by_their_vectors(large: Connection) -> None:
     # Few may be read, some of them by everyone: all of those are compared.
     large.execute("update pgclarify.passage set readers = '{bob}' where document_id <> '3'")
     large.execute("update pgclarify.passage set readers = '{alice}' where document_id in ('1', '2')")
