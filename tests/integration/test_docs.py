@@ -16,6 +16,8 @@ from pgclarify import embedded
 from tests.pages import CHECKOUT, PAGES, blocks, tables
 from tests.workers import Service, load, wait_until_searchable
 
+pytestmark = pytest.mark.rolled_back
+
 # In this order, since their examples follow each other.
 SQL_PAGES = [
     CHECKOUT / "docs" / "sql" / f"{name}.md"
@@ -193,6 +195,7 @@ def reader_dsn(service: Service) -> str:
     return psycopg.conninfo.make_conninfo(service.dsn, user=service.asker)
 
 
+@pytest.mark.committed
 def test_sql_of_the_pages_runs_and_has_these_columns(reader_dsn: str) -> None:
     assert set(SQL_PAGES) == set((CHECKOUT / "docs" / "sql").glob("*.md"))
     try_out(SQL_PAGES, reader_dsn)
@@ -254,12 +257,13 @@ def columns(output: str) -> list[str]:
     return [name.strip() for name in output.strip("\n").partition("\n")[0].split("|")]
 
 
+@pytest.mark.committed
 @pytest.mark.parametrize("page", [OPERATIONS_PAGE, ROLES_PAGE, BUDGETS_PAGE], ids=lambda page: str(page.stem))
 def test_sql_that_changes_the_server_runs(page: Path, database: str) -> None:
-    for block in blocks(page, "sql"):
-        psql(database, f"begin;\n{block.code}\nrollback;")
+    psql(database, "\n".join(f"begin;\n{block.code}\nrollback;" for block in blocks(page, "sql")))
 
 
+@pytest.mark.committed
 def test_what_operations_removes_is_gone(database: str) -> None:
     (removal,) = (block.code for block in blocks(OPERATIONS_PAGE, "sql") if "drop schema pgclarify" in block.code)
     left = """
