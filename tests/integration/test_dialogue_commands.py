@@ -104,7 +104,7 @@ class TestDetect:
         assert f"{ambiguous} of 5 questions " in done.err
 
         none = run("detect", "--file", str(file), "-o", "timeout=0s")
-        assert (none.code, "The timeout must be positive" in none.err) == (1, True)
+        assert (none.code, none.out, "Error: " in none.err) == (1, "", True)
         head, *lines = run("detect", "--file", str(file)).out.splitlines()
         assert head.split() == ["probability", "kind", "question"]
         assert [line.split()[1] for line in (lines[0], lines[3])] == ["pragmatic", "pragmatic"]
@@ -149,7 +149,7 @@ def test_a_model_that_fails_shows_in_how_rewrite_ends(run: Run, model: Server) -
     said = ("--history", "Who fixes it?", "--history", "Nora Blum.", "--threshold", "0")
     plain = run("rewrite", question, *said)
     assert (plain.code, plain.out) == (1, f"{question}\n")
-    assert "the model" in plain.err
+    assert plain.err.strip()
     as_json = run("rewrite", question, *said, "--json")
     assert (as_json.code, as_json.rows[0]["rewritten"], as_json.rows[0]["status"]) == (1, question, "partial")
 
