@@ -225,7 +225,6 @@ def scramble() -> None:
     if hasattr(SourceFileLoader, VARIABLE):
         # sitecustomize.py has done so.
         return
-    setattr(SourceFileLoader, VARIABLE, True)
     kinds = _kinds()
     usual: Callable[[SourceFileLoader, str], CodeType | None] = SourceFileLoader.get_code
     usually: Callable[[SourceFileLoader, ModuleType], None] = SourceFileLoader.exec_module
@@ -243,8 +242,8 @@ def scramble() -> None:
             usual_files = vars(module)["sql_files"]
             vars(module)["sql_files"] = lambda: [(name, scramble_sql(name, text)) for name, text in usual_files()]
 
-    SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
-    SourceFileLoader.exec_module = exec_module  # type: ignore[method-assign, assignment]
+    for name, value in {VARIABLE: True, "get_code": get_code, "exec_module": exec_module}.items():
+        setattr(SourceFileLoader, name, value)
     if str(SITE) not in os.environ.get("PYTHONPATH", "").split(os.pathsep):
         # Each process of Python that is started from here does the same.
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(SITE), os.environ.get("PYTHONPATH", "")]))

@@ -92,6 +92,7 @@ class TestResync:
 
         assert state_of(alice, RESYNC) == "55000"
 
+    @pytest.mark.wording
     def test_faults_that_it_mends_are_told_as_such(self, alice: Connection, connection: Connection) -> None:
         attach(alice)
         alice.execute("alter table app.article disable trigger user")

@@ -55,6 +55,7 @@ def test_what_is_compared_or_a_code_stays_in_sql() -> None:
     assert scrambled.scramble_sql("x.sql", "select 'a text of no message';") == "select 'a text of no message';"
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_scrambles() -> None:
     """As commands that tests start do: of Python nothing but a folder on the path says so."""
     variables = {"PYTHONPATH": f"{scrambled.SITE}{os.pathsep}{ROOT}", scrambled.VARIABLE: "1"}
@@ -64,6 +65,7 @@ def test_a_process_of_its_own_scrambles() -> None:
     assert installed == "False"
 
 
+@pytest.mark.slow
 def test_without_the_variable_nothing_is_replaced() -> None:
     said, installed = _run({"PYTHONPATH": f"{scrambled.SITE}{os.pathsep}{ROOT}"})
     assert "is no HOST:PORT" in said
