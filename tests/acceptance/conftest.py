@@ -14,6 +14,10 @@ from typing import Any
 
 import pytest
 
+from tests.workers import private_service
+
+__all__ = ["FILES", "House", "private_service", "write_files"]
+
 FILES = {
     "policies/hail.md": "# Hail\n\n## Deductible\n\n"
     "The deductible for hail damage to a rental car is four hundred dollars.\n",

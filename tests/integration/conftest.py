@@ -2,7 +2,7 @@
 
 from tests.integration.attaching import alice, bob
 from tests.integration.by_hand import hire
-from tests.workers import asker, model, own_model, private_service, run_worker, service, superuser
+from tests.workers import asker, model, own_model, run_worker, service, superuser
 
 __all__ = [
     "alice",
@@ -11,7 +11,6 @@ __all__ = [
     "hire",
     "model",
     "own_model",
-    "private_service",
     "run_worker",
     "service",
     "superuser",

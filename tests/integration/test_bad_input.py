@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import sys
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
 from pgclarify.cli.main import explain, main
-from tests.workers import Worker, environment, load, scalar, until
+from tests.workers import Worker, scalar, until
 
 Connection = psycopg.Connection[Any]
 
@@ -49,38 +44,6 @@ def test_a_database_without_the_schema_is_told_how_to_get_it(
         error = capsys.readouterr().err
         assert error.startswith("Error: pgclarify is not installed in this database")
         assert "Hint: Run: pgclarify init" in error
-
-
-def test_a_model_that_is_looked_for_without_end_holds_up_no_other_corpus(
-    database: str, connection: Connection, tmp_path: Path
-) -> None:
-    connection.execute("select pgclarify.create_corpus('first', 'no-such/model')")
-    connection.execute("select pgclarify.add_document('first', 'd', 'waits')")
-    load(connection, "second", documents=2)
-    # A model hub that takes connections and never answers. Where the hub is, is read when its library is imported, and
-    # the other tests' workers are forked from a process that has done so.
-    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
-        hub = {
-            "HF_ENDPOINT": f"http://127.0.0.1:{silent.getsockname()[1]}",
-            "HF_HUB_ETAG_TIMEOUT": "600",
-            # Which pgclarify doctor sets, and another test may have run it in this process.
-            "HF_HUB_OFFLINE": "0",
-        }
-        silent.settimeout(300)
-        with subprocess.Popen(
-            [sys.executable, "-m", "pgclarify.cli", "worker"],
-            env=environment(database, None) | hub,
-            cwd=tmp_path,
-            stderr=subprocess.DEVNULL,
-        ) as process:
-            try:
-                asked, _ = silent.accept()
-                with closing(asked):
-                    pending = "select pending from pgclarify.corpus_status where corpus = %s"
-                    until(lambda: scalar(connection, pending, "second") == 0)
-                    assert scalar(connection, pending, "first") == 1
-            finally:
-                process.kill()
 
 
 def test_a_model_that_does_not_exist_is_told_and_its_documents_wait(

@@ -1,11 +1,8 @@
-"""Killed workers, a database that restarts, and a crowd: nothing is lost, and nothing stored is paid for twice."""
+"""Killed workers: nothing is lost, and nothing stored is paid for twice."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from typing import Any
 
 import psycopg
@@ -13,18 +10,14 @@ import psycopg
 from tests.integration.holding_back import held_back
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.workers import (
-    PrivateService,
     Worker,
     load,
-    loopbacks,
     scalar,
     submit_many,
     until,
     wait,
     wait_until_searchable,
 )
-
-SESAME = "open sesame"
 
 Connection = psycopg.Connection[Any]
 StartWorker = Callable[..., Worker]
@@ -88,50 +81,3 @@ def test_two_workers_share_the_queue_until_one_dies(
 
     assert wait(connection, run_ids) == ["succeeded"] * 32
     assert own_model.stats["repeated_inputs"] <= 8
-
-
-def test_sixty_callers_at_once(private_service: PrivateService) -> None:
-    together = threading.Barrier(60)
-
-    def ask(number: int) -> list[tuple[Any, ...]]:
-        options = r"-c default_transaction_isolation=repeatable\ read" if number % 2 else ""
-        with closing(
-            psycopg.connect(private_service.dsn, user="caller", password=SESAME, options=options, autocommit=True)
-        ) as caller:
-            together.wait(60)
-            statement = b"select * from pgclarify.clarify(%s, top_k => 4, timeout => '5min')"
-            return caller.execute(statement, [f"caller {number % 50}"]).fetchall()
-
-    private_service.model.latency = 0.05
-    before = private_service.model.stats["repeated_inputs"]
-    with closing(psycopg.connect(private_service.dsn, autocommit=True)) as superuser:
-        superuser.execute(f"create role caller login password '{SESAME}' in role pgclarify_user".encode())
-        assert scalar(superuser, "show max_connections") == "100"
-
-        with ThreadPoolExecutor(60) as pool:
-            answers = list(pool.map(ask, range(60)))
-
-        assert all(answers)
-        assert {status for rows in answers for _, status, *_ in rows} == {"succeeded"}
-        repeated = private_service.model.stats["repeated_inputs"] - before
-        assert repeated == 0, "ten questions were asked by two callers each"
-        until(lambda: loopbacks(superuser) == 0)
-        assert scalar(superuser, "select count(*) from pgclarify.queue_status where queued + running > 0") == 0
-
-
-def test_the_database_restarts_in_the_middle(private_service: PrivateService) -> None:
-    model = private_service.model
-    model.latency = 1.0
-    before = model.stats["repeated_inputs"]
-    with closing(psycopg.connect(private_service.dsn, autocommit=True)) as connection:
-        run_ids = submit_many(connection, 10)
-        until(lambda: model.in_flight == 8)
-        private_service.restart()
-
-    with closing(psycopg.connect(private_service.dsn, autocommit=True)) as connection:
-        assert wait(connection, run_ids) == ["succeeded"] * 10
-        assert private_service.worker.process.is_alive()
-        model.latency = 0.0
-        assert connection.execute("select * from pgclarify.clarify('and goes on')").fetchall()
-    # Those in flight, and those that were begun before anybody knew that nothing can be stored.
-    assert model.stats["repeated_inputs"] - before <= 2 * 8

@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,7 @@ from pgclarify.errors import (
     ConfigurationError,
     NotReady,
     NoWorker,
-    PgclarifyError,
     RunFailed,
-    ServerUnavailable,
 )
 from pgclarify.evaluation import opening
 from pgclarify.evaluation.data_sets import DataSet
@@ -33,7 +30,6 @@ from tests.openai_server import HANG, MODEL, Reply, Server
 from tests.workers import (
     API_KEY,
     CORPUS,
-    PrivateService,
     Service,
     Worker,
     as_role,
@@ -188,36 +184,6 @@ async def test_workers_of_two_models_are_no_subject(
         with pytest.raises(ConfigurationError):
             async with open_bench(service.dsn, settings_of(service), CORPUS, concurrency=1):
                 pass
-
-
-async def test_a_server_that_restarts_ends_it_with_what_was_done(
-    private_service: PrivateService, data_set: DataSet
-) -> None:
-    clarify = of("clarify", top_k=2)
-    reached = asyncio.Event()
-
-    def told(progress: Progress) -> None:
-        if progress.done == 2:
-            reached.set()
-            private_service.model.behavior = lambda chat: HANG
-
-    async with open_bench(private_service.dsn, settings_of(private_service), None, concurrency=1) as bench:
-        started = asyncio.create_task(carry_out(bench, data_set, clarify, concurrency=1, on_progress=told))
-        await asyncio.wait_for(reached.wait(), 300)
-        await asyncio.to_thread(until, lambda: private_service.model.in_flight > 0)
-        await asyncio.to_thread(private_service.restart)
-        with pytest.raises(PgclarifyError) as caught:
-            await asyncio.wait_for(started, 300)
-        assert isinstance(caught.value, ServerUnavailable)
-    private_service.model.behavior = Server().behavior
-
-    def is_served() -> bool:
-        return rows(private_service, "select from pgclarify.worker_status where is_alive") != []
-
-    await asyncio.to_thread(until, is_served)
-    async with open_bench(private_service.dsn, settings_of(private_service), None, concurrency=1) as bench:
-        finished = await carry_out(bench, replace(data_set), clarify, concurrency=1)
-    assert finished.resumed_cases == 2
 
 
 async def test_a_corpus_that_changes_ends_it(

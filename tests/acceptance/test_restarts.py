@@ -1,0 +1,137 @@
+"""A crowd of callers, a server that restarts, a model hub that never answers: these tests take long."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from pgclarify.errors import PgclarifyError, ServerUnavailable
+from pgclarify.evaluation.opening import open_bench
+from pgclarify.evaluation.runner import Progress
+from tests.integration.evaluation_runs import carry_out, data_set_of, of, rows, settings_of
+from tests.openai_server import HANG, Server
+from tests.workers import PrivateService, environment, load, loopbacks, scalar, submit_many, until, wait
+
+SESAME = "open sesame"
+
+Connection = psycopg.Connection[Any]
+
+
+def test_sixty_callers_at_once(private_service: PrivateService) -> None:
+    together = threading.Barrier(60)
+
+    def ask(number: int) -> list[tuple[Any, ...]]:
+        options = r"-c default_transaction_isolation=repeatable\ read" if number % 2 else ""
+        with closing(
+            psycopg.connect(private_service.dsn, user="caller", password=SESAME, options=options, autocommit=True)
+        ) as caller:
+            together.wait(60)
+            statement = b"select * from pgclarify.clarify(%s, top_k => 4, timeout => '5min')"
+            return caller.execute(statement, [f"caller {number % 50}"]).fetchall()
+
+    private_service.model.latency = 0.05
+    before = private_service.model.stats["repeated_inputs"]
+    with closing(psycopg.connect(private_service.dsn, autocommit=True)) as superuser:
+        superuser.execute(f"create role caller login password '{SESAME}' in role pgclarify_user".encode())
+        assert scalar(superuser, "show max_connections") == "100"
+
+        with ThreadPoolExecutor(60) as pool:
+            answers = list(pool.map(ask, range(60)))
+
+        assert all(answers)
+        assert {status for rows in answers for _, status, *_ in rows} == {"succeeded"}
+        repeated = private_service.model.stats["repeated_inputs"] - before
+        assert repeated == 0, "ten questions were asked by two callers each"
+        until(lambda: loopbacks(superuser) == 0)
+        assert scalar(superuser, "select count(*) from pgclarify.queue_status where queued + running > 0") == 0
+
+
+def test_the_database_restarts_in_the_middle(private_service: PrivateService) -> None:
+    model = private_service.model
+    model.latency = 1.0
+    before = model.stats["repeated_inputs"]
+    with closing(psycopg.connect(private_service.dsn, autocommit=True)) as connection:
+        run_ids = submit_many(connection, 10)
+        until(lambda: model.in_flight == 8)
+        private_service.restart()
+
+    with closing(psycopg.connect(private_service.dsn, autocommit=True)) as connection:
+        assert wait(connection, run_ids) == ["succeeded"] * 10
+        assert private_service.worker.process.is_alive()
+        model.latency = 0.0
+        assert connection.execute("select * from pgclarify.clarify('and goes on')").fetchall()
+    # Those in flight, and those that were begun before anybody knew that nothing can be stored.
+    assert model.stats["repeated_inputs"] - before <= 2 * 8
+
+
+async def test_a_server_that_restarts_ends_it_with_what_was_done(
+    private_service: PrivateService, tmp_path: Path
+) -> None:
+    clarify, data_set = of("clarify", top_k=2), data_set_of(tmp_path)
+    reached = asyncio.Event()
+
+    def told(progress: Progress) -> None:
+        if progress.done == 2:
+            reached.set()
+            private_service.model.behavior = lambda chat: HANG
+
+    async with open_bench(private_service.dsn, settings_of(private_service), None, concurrency=1) as bench:
+        started = asyncio.create_task(carry_out(bench, data_set, clarify, concurrency=1, on_progress=told))
+        await asyncio.wait_for(reached.wait(), 300)
+        await asyncio.to_thread(until, lambda: private_service.model.in_flight > 0)
+        await asyncio.to_thread(private_service.restart)
+        with pytest.raises(PgclarifyError) as caught:
+            await asyncio.wait_for(started, 300)
+        assert isinstance(caught.value, ServerUnavailable)
+    private_service.model.behavior = Server().behavior
+
+    def is_served() -> bool:
+        return rows(private_service, "select from pgclarify.worker_status where is_alive") != []
+
+    await asyncio.to_thread(until, is_served)
+    async with open_bench(private_service.dsn, settings_of(private_service), None, concurrency=1) as bench:
+        finished = await carry_out(bench, replace(data_set), clarify, concurrency=1)
+    assert finished.resumed_cases == 2
+
+
+def test_a_model_that_is_looked_for_without_end_holds_up_no_other_corpus(
+    database: str, connection: Connection, tmp_path: Path
+) -> None:
+    connection.execute("select pgclarify.create_corpus('first', 'no-such/model')")
+    connection.execute("select pgclarify.add_document('first', 'd', 'waits')")
+    load(connection, "second", documents=2)
+    # A model hub that takes connections and never answers. Where the hub is, is read when its library is imported, and
+    # the other tests' workers are forked from a process that has done so.
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        hub = {
+            "HF_ENDPOINT": f"http://127.0.0.1:{silent.getsockname()[1]}",
+            "HF_HUB_ETAG_TIMEOUT": "600",
+            # Which pgclarify doctor sets, and another test may have run it in this process.
+            "HF_HUB_OFFLINE": "0",
+        }
+        silent.settimeout(300)
+        with subprocess.Popen(
+            [sys.executable, "-m", "pgclarify.cli", "worker"],
+            env=environment(database, None) | hub,
+            cwd=tmp_path,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            try:
+                asked, _ = silent.accept()
+                with closing(asked):
+                    pending = "select pending from pgclarify.corpus_status where corpus = %s"
+                    until(lambda: scalar(connection, pending, "second") == 0)
+                    assert scalar(connection, pending, "first") == 1
+            finally:
+                process.kill()
