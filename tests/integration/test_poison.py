@@ -12,8 +12,8 @@ import psycopg
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.workers import Worker, load, scalar, until, wait, wait_until_searchable
 
-# As sql/runs/carrying_out.sql has it.
-MOST_CRASHES = 10
+# As sql/runs/carrying_out.sql has it; and how many of them are written down here instead of happening.
+MOST_CRASHES, SKIPPED = 10, 6
 
 
 def test_a_run_that_kills_its_worker_fails_and_those_beside_it_succeed(
@@ -40,9 +40,13 @@ def test_a_run_that_kills_its_worker_fails_and_those_beside_it_succeed(
     while until(lambda: scalar(connection, unfinished) == 0 or not workers[-1].process.is_alive()) and scalar(
         connection, unfinished
     ):
+        if len(workers) == 1:
+            # As if it had killed as many workers while it was carried out alone: each costs seconds.
+            suspect = "update pgclarify.run set crashes = crashes + %s where question = 'poison'"
+            connection.execute(suspect, [SKIPPED])
         workers.append(run_worker(database, own_model.base_url))
 
     assert wait(connection, run_ids) == ["succeeded", "succeeded", "failed", "succeeded", "succeeded"]
-    assert len(workers) <= 1 + MOST_CRASHES
+    assert len(workers) <= 1 + MOST_CRASHES - SKIPPED
     repeated = "select count(*) from (select from pgclarify.verdict group by run_id having count(*) <> 4) as wrong"
     assert scalar(connection, repeated) == 0
