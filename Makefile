@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 DBT_VENV ?= .venv-dbt
 BIN := $(VENV)/bin
-# Files in the order of folders, so that those that take long do not come last.
-PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+# So many processes. Files in the order of folders, so that those that take long do not come last.
+PYTEST := $(BIN)/pytest --dist loadfile --no-loadscope-reorder -n
 # What runs on every server that is supported, and what takes dblink, which the package of PostgreSQL 16 lacks.
 CORE := $(addprefix tests/integration/test_,documents.py attach.py policies.py access.py)
 WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
@@ -16,22 +16,24 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: install ## Install everything, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
-check: style imports types unit ## The inner loop: all that needs no server and no SQL
+check: install ## The inner loop: all that needs no server and no SQL
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=line types unit style imports
 
+# With more processes than cores, since many tests wait for a worker, a lock or a time limit.
 test: ## Lint, build the pages, then run the tests of everything that we wrote
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs
-	$(PYTEST) tests/integration tests/migration tests/snapshots tests/unit
-	$(PYTEST) --server=16 $(CORE)
-	$(PYTEST) --server=managed $(CORE) $(WITH_DBLINK)
+	$(PYTEST) 4 tests/integration tests/migration tests/snapshots tests/unit
+	$(PYTEST) 2 --server=16 $(CORE)
+	$(PYTEST) 2 --server=managed $(CORE) $(WITH_DBLINK)
 
 acceptance: system dbt install ## Run it from outside: command line, browser, wheel, clients (JDBC, PgBouncer, ...), dbt
-	$(PYTEST) tests/clients tests/dbt tests/acceptance
+	$(PYTEST) 2 tests/clients tests/dbt tests/acceptance
 
 wording: install ## Show that nothing depends on the wording of messages: with random words in their place, tests pass
-	SCRAMBLED_WORDING=$$$$ $(PYTEST) -m "not wording" tests/integration
+	SCRAMBLED_WORDING=$$$$ $(PYTEST) 4 -m "not wording" tests/integration
 
 unit: install
-	$(PYTEST) --quiet -m "not slow" --hypothesis-profile quick tests/unit
+	$(PYTEST) 2 --quiet -m "not slow" --hypothesis-profile quick tests/unit
 
 lint: style types imports sql ## Style, types, import order, SQL
 

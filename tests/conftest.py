@@ -122,6 +122,9 @@ def server(shared_dir: Path, kind_of_server: str) -> Iterator[str]:
     with _locked(shared_dir):
         visitors.mkdir(exist_ok=True)
         dsn = in_database(servers.start(kind_of_server, data_dir), "postgres")
+        if _set_connections(dsn):
+            servers.stop(kind_of_server, data_dir)
+            servers.start(kind_of_server, data_dir)
         hurry(dsn)
         trust_everybody(dsn, but_the_loopback=kind_of_server == "managed")
         # A plan is made with the statistics that a test asks for, and not with whatever was counted half way.
@@ -310,6 +313,16 @@ def _may_come(dsn: str, user: str) -> bool:
         psycopg.connect(dsn, user=user).close()
         return True
     return False
+
+
+def _set_connections(dsn: str) -> bool:
+    """Let in the workers and callers of several processes of pytest-xdist; whether the server has to start again."""
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        row = connection.execute("select current_setting('max_connections')::integer").fetchone()
+        if row == (servers.CONNECTIONS,):
+            return False
+        connection.execute(sql.SQL("alter system set max_connections = {}").format(servers.CONNECTIONS))
+        return True
 
 
 def _set_off(dsn: str, *settings: str) -> None:

@@ -17,6 +17,8 @@ from pgclarify import embedded
 from pgclarify.embedded.programs import open_path, server_account
 
 TENANT: Final = "tenant"
+# A worker has a dozen, some tests have dozens of callers, and several processes of pytest-xdist share a server.
+CONNECTIONS: Final = 400
 
 
 def program(name: str) -> Path:
@@ -53,7 +55,9 @@ def start_16(folder: Path) -> str:
     if not (folder / "cluster" / "postmaster.pid").exists():
         folder.mkdir(exist_ok=True)
         _run(folder, "initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
-        settings = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
+        settings = (
+            f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off -c max_connections={CONNECTIONS}"
+        )
         _run(folder, "pg_ctl", "start", "-w", "-t", "240", "-l", f"{folder}/log", "-o", settings)
     return f"postgresql://postgres@/postgres?host={folder}"
 
