@@ -8,6 +8,8 @@ import pytest
 from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
 
+pytestmark = pytest.mark.rolled_back
+
 INSUFFICIENT_PRIVILEGE = "42501"
 INVALID_PARAMETER = "22023"
 UNDEFINED_OBJECT = "42704"

@@ -5,8 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.spending import MODEL, claim, enter, price, store
+
+pytestmark = pytest.mark.rolled_back
 
 # Of a call of 40 tokens in and 10 out, at one and ten dollars a million.
 COST = Decimal("0.00014")
@@ -52,6 +56,7 @@ class TestRuns:
         assert cost(connection, again) == ("failed", 0, 0)
         assert cost(connection, paying) == ("succeeded", 3, 3 * COST)
 
+    @pytest.mark.committed
     def test_a_run_that_is_carried_out_again_costs_what_all_attempts_do(
         self, connection: Connection, hire: Hire
     ) -> None:
@@ -65,6 +70,7 @@ class TestRuns:
         second.finish(run_id, attempt=2)
         assert cost(connection, run_id) == ("succeeded", 3, 3 * COST)
 
+    @pytest.mark.committed
     def test_a_run_that_is_cancelled_costs_what_comes_in_later_too(self, connection: Connection, hire: Hire) -> None:
         price(connection)
         worker, run_id, waiting = hire(), enter(connection), enter(connection)

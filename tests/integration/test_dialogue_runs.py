@@ -12,6 +12,8 @@ import pytest
 from tests.integration.by_hand import scalar
 from tests.integration.explaining import Desk, desk
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["desk"]
 
 WRONG_STATE = "55000"
@@ -109,6 +111,7 @@ def test_they_are_waited_for(desk: Desk) -> None:
         ]
 
 
+@pytest.mark.committed
 def test_waiting_that_ends_earlier_says_so(desk: Desk) -> None:
     run_ids = [enter(desk, operation) for operation in OPERATIONS]
 

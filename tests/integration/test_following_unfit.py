@@ -11,6 +11,8 @@ from tests.integration.counts import assert_counts_agree
 from tests.integration.in_step import assert_in_step
 from tests.integration.test_following import COLUMNS, attach, documents, error, worker
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["worker"]
 
 STATE = "select state from pgclarify_private.source"
@@ -100,6 +102,7 @@ class TestValues:
 
 
 class TestRemoval:
+    @pytest.mark.committed
     def test_who_adds_its_documents_by_hand_is_no_victim(
         self, connection: Connection, connect: Connect, worker: HandWorker
     ) -> None:

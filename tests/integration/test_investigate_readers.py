@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
 from tests.integration.investigating import (
     UNDEFINED_OBJECT,
@@ -13,6 +15,8 @@ from tests.integration.investigating import (
     submit,
     worker,
 )
+
+pytestmark = pytest.mark.rolled_back
 
 __all__ = ["alice", "stranger", "worker"]
 

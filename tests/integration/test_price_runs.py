@@ -7,6 +7,8 @@ import pytest
 from tests.integration.by_hand import Connection, scalar
 from tests.integration.spending import price
 
+pytestmark = pytest.mark.rolled_back
+
 RUNS = 500
 
 
