@@ -59,6 +59,7 @@ def test_a_quote_is_found_as_it_stands_in_the_content(quote: str, content: str, 
         ("x2", "x²"),
         ("s", "ß"),
         ("well known", "well-known"),
+        ("-5 degrees", "it is 5 degrees"),
     ],
 )
 def test_what_is_not_said_is_not_found(quote: str, content: str) -> None:

@@ -170,3 +170,8 @@ def test_what_a_step_answers_may_stand_in_the_question():
 )
 def test_half_of_the_words_have_to_be_told(answer: str, expected: bool):
     assert is_told(answer, [BIRTH], asked=ASKED) is expected
+
+
+def test_every_number_has_to_be_told():
+    assert not is_told("Ortval, 1872", [BIRTH], asked=ASKED)
+    assert is_told("Ortval, 1872", [BIRTH, LIFE], asked=ASKED)
