@@ -103,6 +103,9 @@ class HandWorker:
         lease: timedelta = timedelta(days=1),
     ) -> None:
         self.connection = connection
+        # A statement that waits for a user who never ends is an error, and the test ends. No lock_timeout: its error is
+        # the one that a worker gets where it must not wait.
+        connection.execute("set statement_timeout = '2min'")
         self.leases: dict[int, Any] = {}
         self._settings: dict[int, Mapping[str, Any]] = {}
         self.worker_id = self.send(

@@ -252,6 +252,18 @@ class TestACorpusForSome:
         assert statements(connection, REVOKE, corpus, member, "user") == []
         assert named(connection, corpus) == (team, None)
 
+    def test_a_group_that_has_got_other_rights_gets_nobody_more(
+        self, connection: Connection, connect: Connect, corpus: str, team: str, make_role: MakeRole
+    ) -> None:
+        boss, eve = make_role(name="boss"), make_role(name="eve")
+        connection.execute(GRANT.encode(), [corpus, make_role(name="ann"), "user"])
+        group = str(named(connection, corpus)[0])
+        connection.execute(sql.SQL("grant {} to {}").format(sql.Identifier(boss), sql.Identifier(group)))
+
+        connection.execute(GRANT.encode(), [corpus, eve, "user"])
+        assert asks(connect(eve), corpus) is None
+        assert not scalar(connection, "select pg_has_role(%s, %s, 'usage')", eve, boss)
+
     def test_a_reader_that_is_gone_is_replaced(
         self, connection: Connection, connect: Connect, admin: Connection, corpus: str, make_role: MakeRole
     ) -> None:

@@ -37,6 +37,10 @@ class TestCreating:
         assert connection.execute("select model, state, dimensions from pgclarify.embedding_space").fetchall() == [
             ("a-model", "building", None)
         ]
+        # A partition that is read by its own name would not ask the policies of its parent.
+        assert connection.execute(
+            "select distinct relrowsecurity from pg_class where relispartition and relkind = 'r'"
+        ).fetchall() == [(True,)]
 
     @pytest.mark.parametrize("name", NAMES)
     def test_names_are_any_text(self, connection: Connection, hire: Hire, name: str) -> None:

@@ -349,8 +349,12 @@ class TestWhatStays:
         # Both documents have had the same text.
         assert claim(worker, other, [SECRET])[0]["reply"] == CANARY
         worker.finish(other)
+        hashes = "select array_agg(input_hash order by completion_id) from pgclarify.completion"
+        before = scalar(connection, hashes)
 
         assert erase(alice)
+        # Nobody finds out by guessing what the document said.
+        assert [kept == known for kept, known in zip(scalar(connection, hashes), before, strict=True)] == [False, True]
 
         again = int(scalar(alice, "select pgclarify.submit('cars again', %s, 5, %s)", CORPUS, LEXICAL))
         assert worker.start(again) is not None

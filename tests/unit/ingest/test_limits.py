@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -127,6 +128,30 @@ def test_a_process_that_dies_is_replaced() -> None:
         with pytest.raises(UnreadableFile):
             process.parse(b"# Hail", ".md", "a.md", ReadingLimits())
         assert process.parse(b"# Hail", ".md", "a.md", ReadingLimits())[0] == "Hail"
+    finally:
+        process.close()
+
+
+def test_a_file_that_was_interrupted_does_not_answer_for_the_next() -> None:
+    class Interrupted:
+        def __init__(self, stream: Any) -> None:
+            self.stream = stream
+
+        def read(self, size: int) -> bytes:
+            raise KeyboardInterrupt
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.stream, name)
+
+    process = ParsingProcess()
+    try:
+        assert process.parse(b"# Hail", ".md", "a.md", ReadingLimits())[0] == "Hail"
+        running: Any = process._process
+        answers, running.stdout = running.stdout, Interrupted(running.stdout)
+        with pytest.raises(KeyboardInterrupt):
+            process.parse(b"# Rain", ".md", "b.md", ReadingLimits())
+        running.stdout = answers
+        assert process.parse(b"# Snow", ".md", "c.md", ReadingLimits())[0] == "Snow"
     finally:
         process.close()
 
