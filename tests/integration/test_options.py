@@ -70,3 +70,8 @@ def test_options_in_the_place_of_another_parameter_are_recognized(connection: Co
         with pytest.raises(psycopg.Error) as caught:
             connection.execute(f"select pgclarify.{call}".encode(), ['{"x": 1}'])
         assert "options =>" in str(caught.value.diag.message_hint)
+
+
+def test_a_timeout_is_positive(connection: Connection) -> None:
+    for timeout in ("0s", "-1s"):
+        assert refused(connection, f"select pgclarify.wait('{{}}', '{timeout}')").column_name == "timeout"
