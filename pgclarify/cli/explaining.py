@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,11 +19,14 @@ EXPLAIN_EXAMPLES = terminal.examples(
     "pgclarify explain 42 --detail stages",
     "pgclarify explain 42 | less -S",
 )
-# Foreign text has no two blanks in a row, so none of it is taken for figures.
-_FIGURES = re.compile(r"  \([^()]*\)$")
-_ARROW = "->  "
-# Of a label, by the kind of its line.
-_STYLES = {"error": "bold red", "state": "bold yellow", "label": "bold"}
+# What stands out in a line, by its kind. Figures are dim in every line.
+_STYLES = {
+    "head": {"body": "bold"},
+    "error": {"label": "bold red"},
+    "state": {"label": "bold yellow"},
+    "node": {"indent": "dim", "body": "bold"},
+    "summary": {"label": "bold"},
+}
 
 
 class Detail(StrEnum):
@@ -44,31 +46,21 @@ def explain(
     with connection.connect(connection.running_dsn(settings)) as database:
         rows = connection.fetch(database, "cli_explain", run_id=run_id, options=json.dumps({"detail": detail.value}))
     # Unbroken, however wide: the tree is in the indentation.
-    terminal.results().print(tree([(row["kind"], row["line"]) for row in rows]), soft_wrap=True)
+    terminal.results().print(tree(rows), soft_wrap=True)
 
 
-def tree(lines: Sequence[tuple[str, str]]) -> Text:
-    """What a person sees for the lines of `pgclarify.explain`, each with its kind."""
+def tree(lines: Iterable[Mapping[str, str]]) -> Text:
+    """What a person sees for the rows of `cli_explain`."""
     from rich.text import Text
 
-    return Text("\n").join(_styled(kind, line) for kind, line in lines)
+    return Text("\n").join(_styled(line) for line in lines)
 
 
-def _styled(kind: str, line: str) -> Text:
+def _styled(line: Mapping[str, str]) -> Text:
     from rich.text import Text
 
     from pgclarify.foreign_text import harmless
 
-    text = Text(harmless(line))
-    figures = _FIGURES.search(text.plain)
-    end = figures.start() if figures else len(text)
-    text.stylize("dim", end)
-    if kind == "head":
-        text.stylize("bold", 0, end)
-    elif kind == "node":
-        start = text.plain.index(_ARROW) + len(_ARROW)
-        text.stylize("dim", 0, start)
-        text.stylize("bold", start, end)
-    elif kind in _STYLES:
-        text.stylize(_STYLES[kind], 0, text.plain.index(":") + 1)
-    return text
+    styles = {"figures": "dim"} | _STYLES.get(line["kind"], {})
+    pieces = ("indent", "label", "body", "figures")
+    return Text.assemble(*((harmless(line[piece]), styles.get(piece, "")) for piece in pieces))

@@ -114,8 +114,8 @@ order by run_id desc
 limit 1;
 
 -- name: cli_explain
--- What a run did, line by line, each with its kind.
-select explained.kind, explained.line
+-- What a run did, line by line, each in the pieces that pgclarify.explain puts together.
+select explained.kind, explained.indent, explained.label, explained.body, explained.figures
 from pgclarify_private.caller
 cross join lateral pgclarify_private.explain(caller, %(run_id)s, %(options)s::jsonb) as explained;
 

@@ -1,7 +1,9 @@
 -- What explain tells of ambiguity, rewritten questions, clarifying questions and listed answers: lines below their stages.
 
 create or replace function pgclarify_private.told_detections(run pgclarify.run, detail text)
-returns table (stages text[], batch integer, place integer[], body text)
+returns table (
+    stages text[], batch integer, place integer[], depth integer, label text, body text, figures text[]
+)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -10,8 +12,10 @@ begin atomic
         '{detection}'::text[],
         null::integer,
         array[1],
-        case when detection.is_ambiguous then 'Ambiguous: ' || detection.kind else 'Clear' end
-        || format('  (probability=%s)', to_char(detection.probability, 'FM0.00'))
+        3,
+        case when detection.is_ambiguous then 'Ambiguous' end,
+        case when detection.is_ambiguous then detection.kind else 'Clear' end,
+        array['probability=' || to_char(detection.probability, 'FM0.00')]
     from pgclarify.detection
     where
         detection.run_id = (told_detections.run).run_id
@@ -21,11 +25,14 @@ begin atomic
         '{detection}',
         null,
         array[2, reason.ordinal::integer],
+        3,
+        'Because',
         format(
-            'Because: %s (%s)',
+            '%s (%s)',
             pgclarify_private.shown(coalesce(reason.value ->> 'text', reason.value ->> 'name', 'of an unknown reason'), 200),
             pgclarify_private.shown(coalesce(reason.value ->> 'source', 'unknown'))
-        )
+        ),
+        null
     from pgclarify.detection
     cross join lateral jsonb_array_elements(detection.reasons) with ordinality as reason (value, ordinal)
     where
@@ -38,7 +45,9 @@ begin atomic
         '{detection}',
         null,
         array[1],
-        format('Ambiguous: %s of %s', count(*) filter (where detection.is_ambiguous), count(*))
+        3,
+        'Ambiguous',
+        format('%s of %s', count(*) filter (where detection.is_ambiguous), count(*))
         || coalesce(
             '; ' || nullif(
                 concat_ws(
@@ -50,7 +59,8 @@ begin atomic
                 ''
             ),
             ''
-        )
+        ),
+        null
     from pgclarify.detection
     where
         detection.run_id = (told_detections.run).run_id
@@ -61,10 +71,13 @@ begin atomic
         '{detection}',
         null,
         array[2, detection.ordinal],
+        3,
+        null,
         format(
             '#%s  %s  %s  %s', detection.ordinal, detection.kind, to_char(detection.probability, 'FM0.00'),
             pgclarify_private.shown(detection.question)
-        )
+        ),
+        null
     from pgclarify.detection
     where
         detection.run_id = (told_detections.run).run_id
@@ -86,7 +99,7 @@ begin atomic
         evidence.rank,
         evidence.candidate_rank,
         format(
-            'Proof: #%s  %s: "%s"', evidence.candidate_rank,
+            '#%s  %s: "%s"', evidence.candidate_rank,
             pgclarify_private.shown_passage(
                 evidence.passage_id, evidence.document_id, document.title, evidence.heading
             ),
@@ -107,29 +120,37 @@ begin atomic
 end;
 
 comment on function pgclarify_private.told_evidence(bigint, name[]) is
-'What proves that which a run lists, a line each. roles: whose titles of documents are shown.';
+'What proves that which a run lists, a row each. roles: whose titles of documents are shown.';
 
 create or replace function pgclarify_private.told_of_dialogue(run pgclarify.run, roles name[], detail text)
-returns table (stages text[], batch integer, place integer[], body text)
+returns table (
+    stages text[], batch integer, place integer[], depth integer, label text, body text, figures text[]
+)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select told.stages, told.batch, told.place, told.body
+    select told.stages, told.batch, told.place, told.depth, told.label, told.body, told.figures
     from pgclarify_private.told_detections(told_of_dialogue.run, told_of_dialogue.detail) as told
     union all
     select
         '{rewriting}',
         null,
         array[1],
+        3,
+        case when not compared.is_unchanged then 'Question' end,
         case
-            -- As far as it is shown: of a reply, the question was another.
-            when rewriting.rewritten = (told_of_dialogue.run).question then 'Unchanged'
-            else 'Question: ' || pgclarify_private.shown(rewriting.rewritten, 200)
-        end
+            when compared.is_unchanged then 'Unchanged'
+            else pgclarify_private.shown(rewriting.rewritten, 200)
+        end,
+        null
     from pgclarify.rewriting
+    -- As far as it is shown: of a reply, the question was another.
+    cross join lateral (
+        select coalesce(rewriting.rewritten = (told_of_dialogue.run).question, false) as is_unchanged
+    ) as compared
     where rewriting.run_id = (told_of_dialogue.run).run_id
     union all
-    select '{rewriting}', null, array[2], 'Reason: ' || pgclarify_private.shown(rewriting.reason, 200)
+    select '{rewriting}', null, array[2], 3, 'Reason', pgclarify_private.shown(rewriting.reason, 200), null
     from pgclarify.rewriting
     where rewriting.run_id = (told_of_dialogue.run).run_id and rewriting.reason is not null
     union all
@@ -137,28 +158,31 @@ begin atomic
         '{checking,questioning}',
         null,
         array[asked.ordinal, 1],
+        3,
+        null,
         format(
             '%s. %s%s', asked.ordinal, coalesce(asked.ambiguity_type || ': ', ''),
             pgclarify_private.shown(coalesce(asked.clarifying_question, asked.reformulation), 200)
-        )
-        || case
-            when asked.is_answerable then coalesce(
-                '  (answered by ' || (
-                    select string_agg('#' || told.candidate_rank, ' ' order by told.rank)
-                    from pgclarify_private.told_evidence(asked.run_id, told_of_dialogue.roles) as told
-                    where told.ordinal = asked.ordinal
-                ) || ')',
-                '  (answerable)'
-            )
-            when not asked.is_answerable then '  (no document answers it)'
-            else ''
-        end
+        ),
+        array[
+            case
+                when asked.is_answerable then coalesce(
+                    'answered by ' || (
+                        select string_agg('#' || told.candidate_rank, ' ' order by told.rank)
+                        from pgclarify_private.told_evidence(asked.run_id, told_of_dialogue.roles) as told
+                        where told.ordinal = asked.ordinal
+                    ),
+                    'answerable'
+                )
+                when not asked.is_answerable then 'no document answers it'
+            end
+        ]
     from pgclarify.clarifying_question as asked
     where asked.run_id = (told_of_dialogue.run).run_id
     union all
     select
-        '{checking,questioning}', null, array[asked.ordinal, 2],
-        '    Reformulation: ' || pgclarify_private.shown(asked.reformulation, 200)
+        '{checking,questioning}', null, array[asked.ordinal, 2], 5,
+        'Reformulation', pgclarify_private.shown(asked.reformulation, 200), null
     from pgclarify.clarifying_question as asked
     where
         asked.run_id = (told_of_dialogue.run).run_id
@@ -167,8 +191,8 @@ begin atomic
         and told_of_dialogue.detail <> 'stages'
     union all
     select
-        '{checking,questioning}', null, array[asked.ordinal, 3],
-        '    Reasoning: ' || pgclarify_private.shown(asked.reasoning, 200)
+        '{checking,questioning}', null, array[asked.ordinal, 3], 5,
+        'Reasoning', pgclarify_private.shown(asked.reasoning, 200), null
     from pgclarify.clarifying_question as asked
     where
         asked.run_id = (told_of_dialogue.run).run_id
@@ -180,10 +204,10 @@ begin atomic
         '{listing}',
         listed.ordinal,
         array[listed.ordinal, 1],
-        format('%s. %s', listed.ordinal, pgclarify_private.shown(listed.answer))
-        || coalesce(
-            '  (also ' || nullif(pgclarify_private.shown(array_to_string(listed.variants[2:], '; ')), '') || ')', ''
-        )
+        3,
+        null,
+        format('%s. %s', listed.ordinal, pgclarify_private.shown(listed.answer)),
+        array['also ' || nullif(pgclarify_private.shown(array_to_string(listed.variants[2:], '; ')), '')]
     from pgclarify.listed_answer as listed
     where listed.run_id = (told_of_dialogue.run).run_id
         -- One whose first proof is not shown is not shown either.
@@ -202,11 +226,14 @@ begin atomic
         case when (told_of_dialogue.run).operation = 'list_answers' then '{listing}' else '{checking,questioning}' end::text[],
         case when (told_of_dialogue.run).operation = 'list_answers' then told.ordinal end,
         array[told.ordinal, 4, told.rank],
-        '    ' || told.body
+        5,
+        'Proof',
+        told.body,
+        null
     from pgclarify_private.told_evidence((told_of_dialogue.run).run_id, told_of_dialogue.roles) as told
     where told_of_dialogue.detail = 'passages';
 end;
 
 comment on function pgclarify_private.told_of_dialogue(pgclarify.run, name[], text) is
 'What a run found ambiguous, rewrote, asks back or lists, a line a row, with the stages below which it may stand, the best one '
-'first, the batch of that stage if it is known, and its place there.';
+'first, the batch of that stage if it is known, and its place there. depth: levels below that stage.';

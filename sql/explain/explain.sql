@@ -1,4 +1,4 @@
--- explain: why a run stopped and what it cost; and all of its lines together.
+-- explain: why a run stopped and what it cost; and all of its lines together, the one place that lays them out.
 
 create or replace function pgclarify_private.explain_repeat(run pgclarify.run)
 returns text
@@ -70,7 +70,7 @@ comment on function pgclarify_private.explain_repeat(pgclarify.run) is
 'What an equal question of the same role would pay now; null if the run goes on, or if its like is never served again.';
 
 create or replace function pgclarify_private.explain_end(run pgclarify.run)
-returns table (kind text, line text)
+returns table (depth integer, kind text, label text, body text, figures text[])
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -80,8 +80,8 @@ declare
 begin
     return query
     select
-        'label',
-        '  Passages: ' || concat_ws(
+        1, 'summary', 'Passages',
+        concat_ws(
             ', ',
             sum(found.passages) || ' found',
             nullif(sum(found.verdicts), 0) || ' judged',
@@ -94,7 +94,8 @@ begin
                     )
                 )
             end
-        )
+        ),
+        null::text[]
     from (
         select
             candidate.origin, count(*) as passages,
@@ -109,11 +110,8 @@ begin
     having count(*) > 0;
     return query
     select
-        'detail',
-        format(
-            '    %s %s: %s', why.passages, why.outcome,
-            coalesce(pgclarify_private.shown(why.reason), 'no reason is known')
-        )
+        2, 'detail', format('%s %s', why.passages, why.outcome),
+        coalesce(pgclarify_private.shown(why.reason), 'no reason is known'), null::text[]
     from (
         select
             verdict.outcome,
@@ -133,16 +131,16 @@ begin
     ) as why
     order by why.passages desc, why.outcome, why.reason;
     if v_run.stop_reason is not null then
-        return query select 'label', '  Stopped: ' || pgclarify_private.shown(v_run.stop_reason, 200);
+        return query select 1, 'summary', 'Stopped', pgclarify_private.shown(v_run.stop_reason, 200), null::text[];
     end if;
     return query
-    select 'detail', format('  Stop code: %s, %s. %s', known.stop_code, known.meaning, known.help)
+    select 1, 'detail', 'Stop code', format('%s, %s. %s', known.stop_code, known.meaning, known.help), null::text[]
     from pgclarify_private.stop_codes() as known
     where known.stop_code = v_run.stop_code;
     return query
     select
-        'label',
-        '  Calls: ' || string_agg(
+        1, 'summary', 'Calls',
+        string_agg(
             case
                 when paid.calls = 1
                     then format('1 for %s, %s ms', paid.purpose, pgclarify_private.shown_number(paid.slowest_ms))
@@ -152,7 +150,8 @@ begin
                 )
             end,
             '; ' order by paid.first
-        )
+        ),
+        null::text[]
     from (
         select
             completion.purpose, count(*) as calls, min(completion.completion_id) as first,
@@ -165,8 +164,8 @@ begin
     having count(*) > 0;
     return query
     select
-        'label',
-        '  Total: ' || concat_ws(
+        1, 'summary', 'Total',
+        concat_ws(
             ', ',
             -- Until it has ended by itself, the ledger knows.
             'calls=' || coalesce(v_run.completions, count(*)),
@@ -176,11 +175,12 @@ begin
                 coalesce(v_run.completion_tokens, sum(completion.completion_tokens))
             ),
             'cost=$' || trim_scale(v_run.cost_usd)
-        )
+        ),
+        null::text[]
     from pgclarify.completion
     where completion.run_id = v_run.run_id and completion.finished_at is not null;
     if v_repeat is not null then
-        return query select 'label', '  Asked again: ' || v_repeat;
+        return query select 1, 'summary', 'Asked again', v_repeat, null::text[];
     end if;
 end
 $$;
@@ -189,9 +189,10 @@ comment on function pgclarify_private.explain_end(pgclarify.run) is
 'The last lines of explain: why it stopped, and what it cost.';
 
 create or replace function pgclarify_private.explain(caller pgclarify_private.caller, run_id bigint, options jsonb)
-returns table (kind text, line text)
+returns table (kind text, indent text, label text, body text, figures text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+rows 50
 as $$
 declare
     v_options jsonb := pgclarify_private.check_options(
@@ -203,22 +204,42 @@ declare
     );
 begin
     return query
-    select head.kind, rtrim(head.line) from pgclarify_private.explain_head(v_run, v_total_ms) as head (kind, line);
-    return query
-    select tree.kind, rtrim(tree.line)
-    from pgclarify_private.explain_tree(
-        v_run,
-        case when v_run.finished_at is not null then nullif(v_total_ms, 0) end,
-        pgclarify_private.roles_of((explain.caller).name),
-        v_options ->> 'detail'
-    ) as tree (kind, line);
-    return query select tail.kind, rtrim(tail.line) from pgclarify_private.explain_end(v_run) as tail (kind, line);
+    select
+        line.kind,
+        -- As EXPLAIN does it: a level is two blanks, and the arrow of a node takes the place of two levels.
+        repeat('  ', line.depth) || case when line.kind = 'node' then '->  ' else '' end,
+        coalesce(line.label || ':', ''),
+        -- No line ends in a blank, also where foreign text is empty.
+        case when shown.figures = '' then rtrim(shown.body) else shown.body end,
+        shown.figures
+    from (
+        select 1 as part, head.*
+        from pgclarify_private.explain_head(v_run, v_total_ms) with ordinality as head
+        union all
+        select 2, tree.*
+        from pgclarify_private.explain_tree(
+            v_run,
+            case when v_run.finished_at is not null then nullif(v_total_ms, 0) end,
+            pgclarify_private.roles_of((explain.caller).name),
+            v_options ->> 'detail'
+        ) with ordinality as tree
+        union all
+        select 3, tail.*
+        from pgclarify_private.explain_end(v_run) with ordinality as tail
+    ) as line
+    cross join lateral (
+        select
+            case when line.label is not null then ' ' else '' end || line.body as body,
+            coalesce('  (' || nullif(array_to_string(line.figures, ', '), '') || ')', '') as figures
+    ) as shown
+    order by line.part, line.ordinality;
 end
 $$;
 
 comment on function pgclarify_private.explain(pgclarify_private.caller, bigint, jsonb) is
-'The lines of explain, each with its kind: head (the first), error, state, node (of the tree), label (a word, a colon and the '
-'rest) or detail.';
+'The lines of explain, each in four pieces that make a line one after the other: indent (with the arrow of a node), label, '
+'body and figures; a piece that a line lacks is empty. kind: head (the first line), error, state, node (of the tree), summary '
+'(of the last lines) or detail. Foreign text is in body alone, but for variants of a listed answer, which are in figures.';
 grant execute on function pgclarify_private.explain(pgclarify_private.caller, bigint, jsonb) to pgclarify_reader;
 
 create or replace function pgclarify.explain(run_id bigint, options jsonb default '{}')
@@ -229,7 +250,7 @@ rows 50
 as $$
 begin
     return query
-    select explained.line
+    select explained.indent || explained.label || explained.body || explained.figures
     from pgclarify_private.caller
     cross join lateral pgclarify_private.explain(caller, explain.run_id, explain.options) as explained;
 end

@@ -70,7 +70,7 @@ comment on function pgclarify_private.told_route(pgclarify.run) is
 'Which way a run with ask_back went, why, and what that saved; null while it is undecided.';
 
 create or replace function pgclarify_private.explain_head(run pgclarify.run, total_ms double precision)
-returns table (kind text, line text)
+returns table (depth integer, kind text, label text, body text, figures text[])
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -81,17 +81,19 @@ declare
     v_settings text;
     v_remark text;
 begin
-    return query select 'head', format(
-        '%s%s%s: %s  (%s)', v_run.operation,
-        case when v_run.operation = 'reply' then coalesce(' to what run ' || v_run.parent_run_id || ' asked back', '') end,
-        coalesce(' in ' || pgclarify_private.shown(v_run.corpus_name, 60), ''),
-        case
-            when v_run.operation in ('detect_ambiguity_many', 'estimate')
-                then pgclarify_private.asked(v_run.question, v_run.settings)
-            else '"' || pgclarify_private.shown(v_run.question) || '"'
-        end,
-        concat_ws(
-            ', ',
+    return query select
+        0, 'head', null,
+        format(
+            '%s%s%s: %s', v_run.operation,
+            case when v_run.operation = 'reply' then coalesce(' to what run ' || v_run.parent_run_id || ' asked back', '') end,
+            coalesce(' in ' || pgclarify_private.shown(v_run.corpus_name, 60), ''),
+            case
+                when v_run.operation in ('detect_ambiguity_many', 'estimate')
+                    then pgclarify_private.asked(v_run.question, v_run.settings)
+                else '"' || pgclarify_private.shown(v_run.question) || '"'
+            end
+        ),
+        array[
             'run ' || v_run.run_id,
             v_run.status,
             'time=' || pgclarify_private.shown_number(explain_head.total_ms) || ' ms'
@@ -124,53 +126,63 @@ begin
                     where listed_answer.run_id = v_run.run_id
                 )
             end
-        )
-    );
+        ];
     if v_run.operation = 'reply' then
-        return query select 'detail', format('  Reply: "%s"', pgclarify_private.shown(v_run.settings ->> 'text', 200));
+        return query select
+            1, 'detail', 'Reply', format('"%s"', pgclarify_private.shown(v_run.settings ->> 'text', 200)), null::text[];
     end if;
     if jsonb_array_length(v_run.history) > 0 then
-        return query select 'detail', format(
-            '  Said before: %s"%s"',
-            case
-                when jsonb_array_length(v_run.history) > 1
-                    then jsonb_array_length(v_run.history) - 1 || ' more, and then '
-                else ''
-            end,
-            pgclarify_private.shown(v_run.history ->> -1)
-        );
+        return query select
+            1, 'detail', 'Said before',
+            format(
+                '%s"%s"',
+                case
+                    when jsonb_array_length(v_run.history) > 1
+                        then jsonb_array_length(v_run.history) - 1 || ' more, and then '
+                    else ''
+                end,
+                pgclarify_private.shown(v_run.history ->> -1)
+            ),
+            null::text[];
     end if;
-    return query select 'detail', format(
-        '  Asked by %s at %s%s', pgclarify_private.shown(v_run.requested_by),
-        to_char(v_run.created_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
-        case
-            when v_run.attempt > 1 then
-                format(
-                    ', started again %s ms later, as attempt %s', pgclarify_private.shown_number(v_waited_ms), v_run.attempt
-                )
-            else coalesce(', waited ' || pgclarify_private.shown_number(v_waited_ms) || ' ms for a worker', '')
-        end
-    );
+    return query select
+        1, 'detail', null,
+        format(
+            'Asked by %s at %s%s', pgclarify_private.shown(v_run.requested_by),
+            to_char(v_run.created_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
+            case
+                when v_run.attempt > 1 then
+                    format(
+                        ', started again %s ms later, as attempt %s', pgclarify_private.shown_number(v_waited_ms),
+                        v_run.attempt
+                    )
+                else coalesce(', waited ' || pgclarify_private.shown_number(v_waited_ms) || ' ms for a worker', '')
+            end
+        ),
+        null::text[];
     if v_run.model is not null then
-        return query select 'detail', format(
-            '  Model %s, prompts %s, worker %s%s', pgclarify_private.shown(v_run.model),
-            pgclarify_private.shown(v_run.prompt_version),
-            v_run.worker_id,
-            (
-                select format(' (%s on %s)', pgclarify_private.shown(worker.provider), pgclarify_private.shown(worker.host))
-                from pgclarify_private.worker where worker.worker_id = v_run.worker_id
-            )
-        );
+        return query select
+            1, 'detail', null,
+            format(
+                'Model %s, prompts %s, worker %s%s', pgclarify_private.shown(v_run.model),
+                pgclarify_private.shown(v_run.prompt_version),
+                v_run.worker_id,
+                (
+                    select format(' (%s on %s)', pgclarify_private.shown(worker.provider), pgclarify_private.shown(worker.host))
+                    from pgclarify_private.worker where worker.worker_id = v_run.worker_id
+                )
+            ),
+            null::text[];
     end if;
     v_settings := pgclarify_private.unusual_settings(v_run);
     if v_settings is not null then
-        return query select 'detail', '  Settings other than the defaults: ' || v_settings;
+        return query select 1, 'detail', 'Settings other than the defaults', v_settings, null::text[];
     end if;
     if v_run.route is not null then
-        return query select 'detail', '  Route: ' || pgclarify_private.told_route(v_run);
+        return query select 1, 'detail', 'Route', pgclarify_private.told_route(v_run), null::text[];
     end if;
     if v_run.error is not null then
-        return query select 'error', '  Error: ' || pgclarify_private.shown(v_run.error, 400);
+        return query select 1, 'error', 'Error', pgclarify_private.shown(v_run.error, 400), null::text[];
     end if;
     v_remark := case
         when exists (select from pgclarify.stage where stage.run_id = v_run.run_id) then null
@@ -187,7 +199,7 @@ begin
         else 'it is of an earlier version, and the times of its stages are not known'
     end;
     if v_remark is not null then
-        return query select 'state', '  State: ' || v_remark;
+        return query select 1, 'state', 'State', v_remark, null::text[];
     end if;
 end
 $$;

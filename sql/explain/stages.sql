@@ -1,4 +1,4 @@
--- What explain knows of a run's stages, passages and steps: one query a table.
+-- What explain knows of a run's stages, and where each stands in the tree.
 
 create or replace function pgclarify_private.stages_of(run_id bigint)
 returns table (
@@ -134,3 +134,71 @@ $$;
 comment on function pgclarify_private.stages_of(bigint) is
 'Stages of a run in order, in milliseconds from its first; for a run without any, because it has not ended or is of an '
 'earlier version, what the ledger and what it has kept so far tell of them, without times.';
+
+create or replace function pgclarify_private.placed_stages(run_id bigint, detail text)
+returns table (
+    ordinal integer,
+    name text,
+    step_ordinal integer,
+    batch integer,
+    times bigint,
+    batches bigint,
+    start_ms double precision,
+    end_ms double precision,
+    busy_ms double precision,
+    rows bigint,
+    calls bigint,
+    reused_calls bigint,
+    prompt_tokens bigint,
+    completion_tokens bigint,
+    note text,
+    place integer[],
+    is_in_batch boolean,
+    depth integer
+)
+language sql stable
+set search_path = pg_catalog, pg_temp
+rows 10
+begin atomic
+    with listed as (
+        select
+            min(known.ordinal) as ordinal, known.name, known.step_ordinal, level.batch, count(*) as times,
+            count(known.batch) as batches,
+            min(known.start_ms) as start_ms, max(known.end_ms) as end_ms,
+            -- Batches may overlap.
+            least(sum(known.end_ms - known.start_ms), max(known.end_ms) - min(known.start_ms)) as busy_ms,
+            sum(known.rows)::bigint as rows, sum(known.calls)::bigint as calls,
+            sum(known.reused_calls)::bigint as reused_calls, sum(known.prompt_tokens)::bigint as prompt_tokens,
+            sum(known.completion_tokens)::bigint as completion_tokens,
+            case when count(*) = 1 then min(known.note) end as note
+        from pgclarify_private.stages_of(placed_stages.run_id) as known
+        cross join lateral (
+            select
+                case when placed_stages.detail <> 'stages' then known.ordinal end as ordinal,
+                case when placed_stages.detail <> 'stages' then known.batch end as batch
+        ) as level
+        group by known.name, known.step_ordinal, level.batch, level.ordinal
+    )
+    select
+        listed.ordinal, listed.name, listed.step_ordinal, listed.batch, listed.times, listed.batches, listed.start_ms,
+        listed.end_ms, listed.busy_ms, listed.rows, listed.calls, listed.reused_calls, listed.prompt_tokens,
+        listed.completion_tokens, listed.note,
+        array[
+            case
+                when listed.step_ordinal is null then min(listed.ordinal) over batch
+                else min(listed.ordinal) over (partition by listed.step_ordinal)
+            end,
+            coalesce(listed.step_ordinal, 0),
+            min(listed.ordinal) over batch,
+            listed.ordinal
+        ],
+        count(*) over batch > 1,
+        1 + 3 * (listed.step_ordinal is not null)::integer + 3 * (count(*) over batch > 1)::integer
+    from listed
+    -- What has no batch is one of its own.
+    window batch as (partition by listed.step_ordinal, coalesce(-listed.batch, listed.ordinal));
+end;
+
+comment on function pgclarify_private.placed_stages(bigint, text) is
+'The stages of a run as the tree shows them; detail = stages adds up the batches of one. place: where its line stands: step, '
+'batch, stage; a step and a batch stand where their first stage does. depth: its level; what is below a node is three deeper.';

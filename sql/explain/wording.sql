@@ -63,29 +63,25 @@ create or replace function pgclarify_private.shown_figures(
     prompt_tokens bigint,
     completion_tokens bigint
 )
-returns text
+returns text[]
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select coalesce('  (' || nullif(told.figures, '') || ')', '')
-    from (
-        select
-            concat_ws(
-                ', ',
-                'time=' || pgclarify_private.shown_number(shown_figures.start_ms) || '..'
-                || pgclarify_private.shown_number(shown_figures.end_ms) || ' ms',
-                round(100 * shown_figures.share) || '%',
-                'rows=' || shown_figures.rows,
-                'calls=' || nullif(shown_figures.calls, 0),
-                'reused=' || nullif(shown_figures.reused_calls, 0),
-                'tokens=' || pgclarify_private.shown_tokens(shown_figures.prompt_tokens, shown_figures.completion_tokens)
-            ) as figures
-    ) as told;
+    select
+        array[
+            'time=' || pgclarify_private.shown_number(shown_figures.start_ms) || '..'
+            || pgclarify_private.shown_number(shown_figures.end_ms) || ' ms',
+            round(100 * shown_figures.share) || '%',
+            'rows=' || shown_figures.rows,
+            'calls=' || nullif(shown_figures.calls, 0),
+            'reused=' || nullif(shown_figures.reused_calls, 0),
+            'tokens=' || pgclarify_private.shown_tokens(shown_figures.prompt_tokens, shown_figures.completion_tokens)
+        ];
 end;
 
 comment on function pgclarify_private.shown_figures(
     double precision, double precision, double precision, bigint, bigint, bigint, bigint, bigint
-) is 'What stands in parentheses behind a stage: what is null or none of is left out.';
+) is 'The figures of a stage, a batch or a step, in order; null for each that is not known, or of which there is none.';
 
 create or replace function pgclarify_private.shown_passage(passage_id bigint, document_id text, title text, heading text)
 returns text

@@ -1,0 +1,123 @@
+-- What explain tells of the passages of a run, and of the readings that they support.
+
+create or replace function pgclarify_private.explained_passages(
+    run_id bigint, roles name[], withheld integer[], are_shown boolean
+)
+returns table (
+    rank integer,
+    step_ordinal integer,
+    batch integer,
+    origin text,
+    outcome text,
+    paid_ms double precision,
+    title text,
+    body text,
+    figures text[],
+    reading text
+)
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    with candidate as materialized (
+        select
+            candidate.rank, candidate.step_ordinal, candidate.batch, candidate.origin, candidate.score,
+            candidate.via_passage_id, candidate.passage_id, candidate.document_id, candidate.heading, document.title,
+            -- What a budget kept from being judged says so once, at the end.
+            case when not refused.is_over_budget then verdict.outcome else 'not judged' end as outcome,
+            case when not refused.is_over_budget then verdict.error end as error,
+            verdict.interpretation, verdict.answer, verdict.reason, verdict.is_reused,
+            case when not verdict.is_reused then completion.latency_ms end as paid_ms,
+            completion.prompt_tokens, completion.completion_tokens
+        from pgclarify.candidate
+        left join pgclarify.verdict on verdict.run_id = candidate.run_id and verdict.rank = candidate.rank
+        cross join lateral (select pgclarify_private.is_over_budget(verdict.error_code) as is_over_budget) as refused
+        left join pgclarify.completion on completion.completion_id = verdict.completion_id
+        left join pgclarify.document
+            on document.corpus_id = candidate.corpus_id
+            and document.id = candidate.document_id
+            and (document.readers is null or document.readers && explained_passages.roles)
+            and document.corpus_id in (
+                select visible.corpus_id from pgclarify_private.visible_corpora(explained_passages.roles) as visible
+            )
+        where candidate.run_id = explained_passages.run_id and candidate.rank <> all(explained_passages.withheld)
+    )
+    select
+        candidate.rank, candidate.step_ordinal, candidate.batch, candidate.origin, candidate.outcome, candidate.paid_ms,
+        candidate.title,
+        case
+            when explained_passages.are_shown then
+                format(
+                    '#%s  %s  %s  %s', candidate.rank,
+                    candidate.origin || coalesce(' of #' || via.rank, ' of passage ' || candidate.via_passage_id, ''),
+                    to_char(candidate.score, 'FM999990.0000'),
+                    pgclarify_private.shown_passage(
+                        candidate.passage_id, candidate.document_id, candidate.title, candidate.heading
+                    )
+                )
+                || coalesce(': ' || candidate.outcome, '')
+                || coalesce(', ' || pgclarify_private.shown(coalesce(candidate.reason, candidate.error)), '')
+        end,
+        case
+            when not explained_passages.are_shown then null
+            when candidate.is_reused then array['reused']
+            else array[
+                'time=' || pgclarify_private.shown_number(candidate.paid_ms) || ' ms',
+                'tokens=' || pgclarify_private.shown_tokens(candidate.prompt_tokens, candidate.completion_tokens)
+            ]
+        end,
+        case
+            when explained_passages.are_shown and candidate.outcome = 'grounded' then
+                format(
+                    '%s Answer: %s',
+                    pgclarify_private.shown(candidate.interpretation), pgclarify_private.shown(candidate.answer)
+                )
+        end
+    from candidate
+    left join (
+        select candidate.step_ordinal, candidate.passage_id, min(candidate.rank) as rank
+        from candidate
+        group by candidate.step_ordinal, candidate.passage_id
+    ) as via
+        on candidate.via_passage_id = via.passage_id
+        and candidate.step_ordinal is not distinct from via.step_ordinal;
+end;
+
+comment on function pgclarify_private.explained_passages(bigint, name[], integer[], boolean) is
+'The passages of a run, but those of ranks that are withheld. roles: whose titles of documents are shown. are_shown: whether '
+'each is a line of its own: body and figures are of that line, reading is the line below it, of a passage that has an answer.';
+
+create or replace function pgclarify_private.told_readings(run_id bigint, withheld integer[])
+returns table (
+    stages text[], batch integer, place integer[], depth integer, label text, body text, figures text[]
+)
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        '{consolidation}'::text[],
+        null::integer,
+        array[interpretation.ordinal],
+        3,
+        null,
+        format(
+            '%s. %s Answer: %s', interpretation.ordinal,
+            pgclarify_private.shown(interpretation.interpretation), pgclarify_private.shown(interpretation.answer)
+        ),
+        array[
+            'support=' || interpretation.support,
+            'cohesion=' || to_char(interpretation.cohesion, 'FM0.00'),
+            'from ' || pgclarify_private.shown(cited.ranks, 60)
+        ]
+    from pgclarify.interpretation
+    inner join (
+        select citation.ordinal, string_agg('#' || citation.candidate_rank, ' ' order by citation.rank) as ranks
+        from pgclarify.citation
+        where citation.run_id = told_readings.run_id and citation.candidate_rank <> all(told_readings.withheld)
+        group by citation.ordinal
+        having bool_or(citation.is_medoid)
+    ) as cited on interpretation.ordinal = cited.ordinal
+    where interpretation.run_id = told_readings.run_id;
+end;
+
+comment on function pgclarify_private.told_readings(bigint, integer[]) is
+'The readings that a run came to, a line a row, in the columns of told_of_dialogue; not those whose passage is withheld.';
