@@ -84,7 +84,7 @@ class TestCorpus:
                 "select pgclarify.clarifying_questions(options => %s)",
                 [json.dumps({"conversation": begun["conversation_id"]})],
             )
-        assert '"atlas"' in (gone.value.diag.message_detail or "")
+        assert "atlas" in (gone.value.diag.message_detail or "")
         assert scalar(connection, RUNS) == count
 
     def test_of_none_stays_of_none(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
