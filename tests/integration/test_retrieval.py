@@ -14,6 +14,8 @@ import pytest
 from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, vector_of
 
+pytestmark = pytest.mark.rolled_back
+
 SIMPLE = '{"search_config": "simple"}'
 
 
@@ -175,13 +177,15 @@ class TestLexical:
 
         assert [key for key, _ in found] == ["1", "2"]
 
+    @pytest.mark.committed
     def test_common_words(self, connection: Connection, hire: Hire) -> None:
         """Passages with nothing but the question's common words are left out once there are too many of them.
 
         With all of its words a passage is found even where the rarest is more common than what is scored at most.
         """
         connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
-        common = {f"r{number}": "rental" for number in range(5100)} | {f"c{number}": "car" for number in range(5200)}
+        # A paragraph is a passage.
+        common = {"r": "\n\n".join(["rental"] * 5100), "c": "\n\n".join(["car"] * 5200)}
         add_all(connection, common | {"rare": "car needle", "zz": "rental car"})
         hire().index_everything()
 
