@@ -121,6 +121,13 @@ class TestRecreated:
         ):
             assert state_of(new, statement) == REFUSED
 
+    def test_does_not_own_the_corpus_of_one_that_nothing_names(self, house: House, admin: Connection) -> None:
+        role = house.make_role("pgclarify_user", name="owner")
+        house.connect(role).execute("select pgclarify.create_corpus('own')")
+        recreate(admin, role)
+
+        assert state_of(house.connect(role), "select pgclarify.drop_corpus('own')") == REFUSED
+
     def test_does_not_go_on_with_its_runs(self, filled: House, admin: Connection) -> None:
         """A worker looks with the rights of who asked, and that role is gone."""
         waiting = filled.enter("clarify", filled.corpus_id)

@@ -85,9 +85,16 @@ def test_an_analyst_sees_all(
     run_id = carry_out(alice, worker)
     connection.execute("select pgclarify.alter_corpus(%s, %s)", [CORPUS, json.dumps({"analyst": analyst})])
     session = connect(analyst)
+    title = (
+        "select citation ->> 'title' from pgclarify.result(%s), jsonb_array_elements(citations) as citation"
+        " where citation ->> 'document_id' = %s"
+    )
+    assert scalar(session, title, run_id, SECRET) == f"On {SECRET}"
 
     add(connection, SECRET, TEXTS[SECRET], [make_role("pgclarify_user", name="board")])
 
+    # But nothing of the document that was not cited.
+    assert scalar(session, title, run_id, SECRET) is None
     shown = seen(session, run_id)
     assert f"What does {CANARY} cost?" in shown
     assert f"Cars of {CANARY} cost 12 dollars." in shown

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from docx import Document as WordDocument
+from mammoth import embed_style_map
 
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
@@ -31,6 +33,12 @@ def test_word_keeps_headings_lists_and_tables(tmp_path: Path) -> None:
         "| what | limit |\n| --- | --- |\n| bag | $1,800 |\n| per trip | |",
         title="Travel policy",
     )
+
+
+def test_a_word_file_does_not_say_itself_what_its_styles_become() -> None:
+    stream = BytesIO(docx())
+    embed_style_map(stream, "p[style-name='Normal'] => !")
+    assert read_docx(stream.getvalue(), "policy.docx") == read_docx(docx(), "policy.docx")
 
 
 def test_powerpoint_keeps_titles_tables_groups_and_notes(tmp_path: Path) -> None:
