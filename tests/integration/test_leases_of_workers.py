@@ -157,6 +157,13 @@ def test_a_silent_worker_loses_its_runs_and_writes_nothing(
     other.finish(run_id, 2)
 
 
+def test_a_run_that_was_cancelled_is_not_begun(connection: Connection, worker: HandWorker, run_id: int) -> None:
+    connection.execute("select pgclarify.cancel(%s)", [run_id])
+
+    assert worker.start(run_id) is None
+    assert scalar(connection, "select status from pgclarify.run") == "cancelled"
+
+
 def test_the_queues_own_heartbeat_decides_nothing(
     connection: Connection, worker: HandWorker, hire: Hire, run_id: int
 ) -> None:
