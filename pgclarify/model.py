@@ -42,6 +42,16 @@ class StopCode(StrEnum):
     FAILED_CALLS = "failed_calls"
 
 
+class Refusal(StrEnum):
+    """Why a verdict that a model gave is not believed; docs/methods/quotation.md says how each is found."""
+
+    UNPROVEN = "unproven"
+    FRAGMENT = "fragment"
+    ANSWER_NOT_QUOTED = "answer_not_quoted"
+    BESIDE_THE_POINT = "beside_the_point"
+    ABOUT_ANOTHER = "about_another"
+
+
 class Outcome(StrEnum):
     """What was decided about one candidate."""
 
@@ -269,7 +279,7 @@ class Verdict:
         reason: Why it abstained.
         error: What went wrong; set if and only if the outcome is failed.
         error_code: The same as a SQLSTATE.
-        abstention_code: Why it abstained, in one word: not_answered, no_language_model, threshold or unproven; None
+        abstention_code: Why it abstained, in one word: not_answered, no_language_model, threshold or a Refusal; None
             unless it did.
     """
 
@@ -286,7 +296,7 @@ class Verdict:
     reason: str | None = None
     error: str | None = None
     error_code: str | None = None
-    abstention_code: StopCode | None = None
+    abstention_code: StopCode | Refusal | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -477,7 +477,12 @@ alter table pgclarify.verdict
     add constraint verdict_abstained_has_a_code
     check ((outcome = 'abstained') = (abstention_code is not null)),
     add constraint verdict_abstention_code_is_known
-    check (abstention_code in ('not_answered', 'no_language_model', 'threshold', 'unproven')),
+    check (
+        abstention_code in (
+            'not_answered', 'no_language_model', 'threshold', 'unproven', 'fragment', 'answer_not_quoted', 'beside_the_point',
+            'about_another'
+        )
+    ),
     add constraint verdict_failed_has_a_code check ((outcome = 'failed') = (error_code is not null)),
     add constraint verdict_error_code_is_known check (
         error_code in

@@ -1647,7 +1647,12 @@ create table pgclarify.verdict (
     constraint verdict_failed_has_an_error check ((outcome = 'failed') = (error is not null)),
     constraint verdict_abstained_has_a_code check ((outcome = 'abstained') = (abstention_code is not null)),
     constraint verdict_abstention_code_is_known
-        check (abstention_code in ('not_answered', 'no_language_model', 'threshold', 'unproven')),
+        check (
+            abstention_code in (
+                'not_answered', 'no_language_model', 'threshold', 'unproven', 'fragment', 'answer_not_quoted', 'beside_the_point',
+                'about_another'
+            )
+        ),
     constraint verdict_failed_has_a_code check ((outcome = 'failed') = (error_code is not null)),
     constraint verdict_error_code_is_known
         check (error_code in ('PC007', 'PC008', 'PC010', 'PC011', 'PC012', 'PC013', 'PC014', 'PC015', 'PC017', 'XX000')),

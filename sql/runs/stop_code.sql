@@ -34,8 +34,8 @@ begin atomic
         ),
         (
             'unproven',
-            'the language model gave answers, but none has a quote that stands in the documents',
-            'Ask in other words, or take another language model.'
+            'answers were given, but the documents prove none of them',
+            'See with explain why each was left out. Ask in other words, or take another language model.'
         ),
         (
             'no_passage',

@@ -32,6 +32,7 @@ _DEFAULTS = {
     "consolidation": "default",
     "embed": "question_answer",
     "singletons": "keep",
+    "verify": "checks",
 }
 
 

@@ -17,7 +17,7 @@ from pgclarify.ledger.completions import Answer
 from pgclarify.model import Candidate, Outcome, Reading, StopCode
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.verdicts import verdict_by_quote, verdict_call
+from pgclarify.operations.judging.verdicts import supported_verdict, verdict_call
 from pgclarify.operations.retrieval.first_stage import ranked
 
 _MOST_SHOWN: Final = 3
@@ -103,7 +103,7 @@ async def count_readings(context: RunContext) -> Readings:
     answers = await asyncio.gather(*(judge(candidate) for candidate in candidates))
     verdicts = await asyncio.gather(
         *(
-            verdict_by_quote(run, candidate, answer, embedder)
+            supported_verdict(run, candidate, answer, embedder)
             for candidate, answer in zip(candidates, answers, strict=True)
         )
     )

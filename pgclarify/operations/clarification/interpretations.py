@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms import GROUPINGS, Grouping, Mode, consolidate, relate_readings
 from pgclarify.errors import BudgetSpent, PriceMissing
-from pgclarify.model import Citation, Cluster, Interpretation, Outcome, Run, RunStatus, StopCode, Verdict
+from pgclarify.model import Citation, Cluster, Interpretation, Outcome, Refusal, Run, RunStatus, StopCode, Verdict
 from pgclarify.operations.context import Ending, RunContext
 
 _OF_A_BUDGET = (BudgetSpent.sqlstate, PriceMissing.sqlstate)
@@ -120,8 +120,10 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]])
     if not interpretations:
         # An answer that was found and not shown says more than passages without one.
         codes = {verdict.abstention_code for _, verdict in verdicts}
-        found = (code for code in (StopCode.THRESHOLD, StopCode.UNPROVEN) if code in codes)
-        context.trace.stop_code = next(found, None)
+        if StopCode.THRESHOLD in codes:
+            context.trace.stop_code = StopCode.THRESHOLD
+        elif not codes.isdisjoint(Refusal):
+            context.trace.stop_code = StopCode.UNPROVEN
     return Ending(RunStatus.PARTIAL if failed else RunStatus.SUCCEEDED, interpretations)
 
 

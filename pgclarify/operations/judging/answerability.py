@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pgclarify.dialogue import EvidenceCitation
 from pgclarify.errors import CompletionError, describe
 from pgclarify.language.numbers import counted
-from pgclarify.language.quotes import find_quote
 from pgclarify.ledger.completions import Answer, ask_all
-from pgclarify.model import Candidate, Found, Reading, StopCode
+from pgclarify.model import Candidate, Found, Reading, Refusal, StopCode
 from pgclarify.operations.context import RunContext
+from pgclarify.operations.judging.support import check_support
 from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.retrieval.exploration import Query
 from pgclarify.protocols import Embedder
@@ -69,9 +69,10 @@ class AnswerabilityCheck:
             if isinstance(answer.value, CompletionError):
                 errors[question].append(answer.value)
                 return
-            citation = _cite(answer.value, candidate) if isinstance(answer.value, Reading) else None
-            if citation is not None:
-                citations[question][place] = citation
+            if isinstance(answer.value, Reading):
+                citation = _cite(answer.value, questions[question], candidate)
+                if citation is not None:
+                    citations[question][place] = citation
 
         context, completer = self._context, self._context.models.completer
         with context.trace.stage("checking") as tally:
@@ -131,16 +132,9 @@ def _number(rankings: Sequence[Sequence[Found]]) -> dict[int, Candidate]:
     }
 
 
-def _cite(reading: Reading, candidate: Candidate) -> EvidenceCitation | None:
-    """Find the quote in the passage, as the document spells it; None if it is not there, which is an abstention."""
-    passage = candidate.passage
-    span = find_quote(reading.quote, passage.content)
-    if span is None:
+def _cite(reading: Reading, question: str, candidate: Candidate) -> EvidenceCitation | None:
+    """Cite what supports a reading; None if nothing does, which is an abstention."""
+    quoted = check_support(reading, question, candidate.passage)
+    if isinstance(quoted, Refusal):
         return None
-    start, end = span
-    return EvidenceCitation(
-        candidate_rank=candidate.rank,
-        quote=passage.content[start:end],
-        start_char=passage.start_char + start,
-        end_char=passage.start_char + end,
-    )
+    return EvidenceCitation(candidate.rank, quoted.quote, quoted.start_char, quoted.end_char)

@@ -8,10 +8,11 @@ from typing import Final
 
 from pgclarify.language.names import names
 from pgclarify.language.numbers import write_numbers
-from pgclarify.language.quotes import find_quote
+from pgclarify.language.support import says_answer
 from pgclarify.language.words import COMMON, PIECE, folded_words, word_set
 from pgclarify.ledger.calls import Unproven
 from pgclarify.model import Candidate
+from pgclarify.operations.judging.support import Quoted, cite
 from pgclarify.steps import Evidence, Finding, Step, StepCitation
 
 # A quote of nothing else says nothing.
@@ -19,8 +20,6 @@ _EMPTY: Final = COMMON | word_set(
     "he she it they his her its their him them this that these those which who has had have be been as not"
 )
 _VERDICTS: Final = frozenset({"yes", "no"})
-# A question with one of these may name what can be answered: "Which is older, the castle or the chapel?"
-_CHOOSING: Final = frozenset({"or", "and", "between"})
 # A quote this long that is in another passage than the one named proves as much: the number was wrong, not the quote.
 _TELLING_WORDS: Final = 4
 
@@ -115,12 +114,7 @@ def prove_told(
 
 
 def is_told(answer: str, texts: Sequence[str], *, asked: str, steps: Sequence[Step] = ()) -> bool:
-    """Tell whether an answer comes from some texts, or from the answers of steps.
-
-    Of its words that are not in the question, half have to stand there at least, and all numbers. If the question has
-    all of its words, they have to stand there together ("Lindvik County", where "Lindvik" and "county" were asked
-    about); and if the question says them together, too, they have to be a step's answer, or the question has to give a
-    choice. Yes and no are in no text.
+    """Tell whether an answer comes from some texts, or from the answers of steps, as `says_answer` has it.
 
     Args:
         answer: A few words.
@@ -128,24 +122,8 @@ def is_told(answer: str, texts: Sequence[str], *, asked: str, steps: Sequence[St
         asked: The question.
         steps: Those with an answer; their questions may name what the question gives a choice of.
     """
-    words, given = _words(answer) - COMMON, _words(asked)
-    if words and words <= _VERDICTS:
-        return True
-    answers = [step.answer for step in steps if step.answer is not None]
-    told = _words(*texts, *answers)
-    new = words - given
-    if new:
-        numbers = {word for word in words if any(character.isdigit() for character in word)}
-        return numbers <= told | given and 2 * len(new & told) >= len(new)
-    if not words:
-        return False
-    said = _phrase(answer)
-    if any(said in _phrase(one) for one in answers):
-        return True
-    if said not in _phrase(asked):
-        return any(said in _phrase(text) for text in texts)
-    named = [*texts, *(step.question for step in steps)]
-    return not _CHOOSING.isdisjoint(given) and any(said in _phrase(text) for text in named)
+    known = [step.answer for step in steps if step.answer is not None]
+    return says_answer(answer, texts, asked=asked, known=known, choices=[step.question for step in steps])
 
 
 def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tuple[Candidate, StepCitation]]:
@@ -155,15 +133,9 @@ def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tupl
     """
     found: dict[tuple[int, int, int], tuple[Candidate, StepCitation]] = {}
     for one in evidence[: len(shown)]:
-        for candidate, (start, end) in _places(one, shown):
-            passage = candidate.passage
-            citation = StepCitation(
-                candidate_rank=candidate.rank,
-                quote=passage.content[start:end],
-                start_char=passage.start_char + start,
-                end_char=passage.start_char + end,
-            )
-            found.setdefault((candidate.rank, start, end), (candidate, citation))
+        for candidate, quoted in _places(one, shown):
+            citation = StepCitation(candidate.rank, quoted.quote, quoted.start_char, quoted.end_char)
+            found.setdefault((candidate.rank, quoted.start_char, quoted.end_char), (candidate, citation))
             break
     return list(found.values())
 
@@ -177,16 +149,11 @@ def _texts(cited: Sequence[Candidate]) -> list[str]:
     return [text for one in cited for text in (one.passage.title, one.passage.heading, one.passage.content) if text]
 
 
-def _phrase(text: str) -> str:
-    """Words that are not common, in order, with spaces around them."""
-    return f" {' '.join(word for word in folded_words(text) if word not in COMMON)} "
-
-
-def _places(evidence: Evidence, shown: Sequence[Candidate]) -> Iterator[tuple[Candidate, tuple[int, int]]]:
+def _places(evidence: Evidence, shown: Sequence[Candidate]) -> Iterator[tuple[Candidate, Quoted]]:
     """Where a quote is: first in the passage that was named, then in the others if it is long enough to tell."""
     named = shown[evidence.passage - 1] if 1 <= evidence.passage <= len(shown) else None
     others = shown if len(PIECE.findall(evidence.quote)) >= _TELLING_WORDS else ()
     for candidate in (named, *others):
-        span = None if candidate is None else find_quote(evidence.quote, candidate.passage.content)
-        if candidate is not None and span is not None:
-            yield candidate, span
+        quoted = None if candidate is None else cite(evidence.quote, candidate.passage)
+        if candidate is not None and quoted is not None:
+            yield candidate, quoted

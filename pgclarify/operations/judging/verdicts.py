@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import Final
 
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
-from pgclarify.language.quotes import find_quote
 from pgclarify.ledger.completions import Answer, ask_all
-from pgclarify.model import Candidate, Outcome, Passage, Reading, Run, StopCode, Verdict
+from pgclarify.model import Candidate, Outcome, Passage, Reading, Refusal, Run, StopCode, Verdict
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
+from pgclarify.operations.judging.support import check_support, cite
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer, Embedder
 
 # Why a passage has no verdict, for explain.
-_REASONS = {
+_REASONS: Final[dict[StopCode | Refusal, str]] = {
     StopCode.NOT_ANSWERED: "the passage answers no reading of the question",
     StopCode.NO_LANGUAGE_MODEL: "the rules read no answer to the question in the passage",
     StopCode.THRESHOLD: "the answer that the rules read in the passage is too improbable",
-    StopCode.UNPROVEN: "the quote does not occur in the passage",
+    Refusal.UNPROVEN: "the quote does not occur in the passage",
+    Refusal.FRAGMENT: "the quote is too short to prove the answer",
+    Refusal.ANSWER_NOT_QUOTED: "the quote does not say the answer",
+    Refusal.BESIDE_THE_POINT: "the quote does not speak of what the reading asks",
+    Refusal.ABOUT_ANOTHER: "the passage does not mention what the reading names",
 }
 
 
@@ -63,7 +68,7 @@ class Judge:
         async def keep(index: int, answer: Answer[Reading | StopCode]) -> None:
             if hear is not None:
                 hear(candidates[index])
-            verdict = await verdict_by_quote(self._context.run, candidates[index], answer, self._embedder)
+            verdict = await supported_verdict(self._context.run, candidates[index], answer, self._embedder)
             await self._context.store.record_verdict(self._context.run, verdict)
             land(candidates[index], verdict)
 
@@ -90,7 +95,7 @@ class Judge:
         for candidate in candidates:
 
             async def keep(_: int, answer: Answer[Reading | StopCode], candidate: Candidate = candidate) -> None:
-                verdicts.append(await verdict_by_quote(self._context.run, candidate, answer, self._embedder))
+                verdicts.append(await supported_verdict(self._context.run, candidate, answer, self._embedder))
 
             await self._ask([self._call(candidate.passage)], keep, tally)
             if verdicts[-1].outcome is Outcome.GROUNDED:
@@ -128,13 +133,14 @@ def verdict_call(completer: Completer, question: str, passage: Passage) -> Model
     return call
 
 
-async def verdict_by_quote(
+async def supported_verdict(
     run: Run, candidate: Candidate, answer: Answer[Reading | StopCode], embedder: Embedder
 ) -> Verdict:
-    """Turn an answer into a verdict: check its quote, and embed the reading.
+    """Turn an answer into a verdict: check that the passage supports it, and embed the reading.
 
     Args:
-        run: The run; settings["embed"] says what is embedded of a reading.
+        run: The run; settings["embed"] says what is embedded of a reading. If settings["verify"] is none, it is
+            enough that the quote occurs in the passage.
         candidate: Whose passage was judged.
         answer: What became of the inquiry.
         embedder: What readings are embedded by; if it fails, the verdict does.
@@ -150,11 +156,12 @@ async def verdict_by_quote(
         return _failed(abstained, reading)
     if not isinstance(reading, Reading):
         return replace(abstained, reason=_REASONS[reading], abstention_code=reading)
-    passage = candidate.passage
-    span = find_quote(reading.quote, passage.content)
-    if span is None:
-        return replace(abstained, reason=_REASONS[StopCode.UNPROVEN], abstention_code=StopCode.UNPROVEN)
-    start, end = span
+    if run.settings.get("verify") == "none":
+        quoted = cite(reading.quote, candidate.passage) or Refusal.UNPROVEN
+    else:
+        quoted = check_support(reading, run.question, candidate.passage)
+    if isinstance(quoted, Refusal):
+        return replace(abstained, reason=_REASONS[quoted], abstention_code=quoted)
     text = reading_text(run, reading.interpretation, reading.answer)
     try:
         # One by one, since each is recorded as it lands; the embedder puts what lands together into one batch.
@@ -166,10 +173,9 @@ async def verdict_by_quote(
         outcome=Outcome.GROUNDED,
         interpretation=reading.interpretation,
         answer=reading.answer,
-        # As the document spells it, which the verifier need not have kept to the letter.
-        quote=passage.content[start:end],
-        start_char=passage.start_char + start,
-        end_char=passage.start_char + end,
+        quote=quoted.quote,
+        start_char=quoted.start_char,
+        end_char=quoted.end_char,
         vector=vector,
     )
 

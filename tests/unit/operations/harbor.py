@@ -20,7 +20,7 @@ from tests.fakes.completer import Line, Prompt, ScriptedCompleter
 from tests.fakes.context import context_of
 
 QUESTION = "Lindvik harbor"
-NOVEL = "A novel of that name was written by Ida Holm."
+NOVEL = "Lindvik Harbor is a novel that was written by Ida Holm."
 BERTH = "A berth costs forty crowns a night."
 FERRY = "The ferry leaves at noon."
 WHO, COST = "Who wrote the novel Lindvik Harbor?", "What does a berth cost?"
@@ -50,7 +50,7 @@ PROPOSED = (
     proposal("Do you want to keep a boat there?", COST, ambiguity_type=AmbiguityType.SPECIFY),
 )
 READINGS: Mapping[str, Reading] = {
-    WHO + NOVEL: Reading(WHO, "Ida Holm", "written by Ida Holm"),
+    WHO + NOVEL: Reading(WHO, "Ida Holm", "a novel that was written by Ida Holm"),
     COST + BERTH: Reading(COST, "forty crowns", "A berth costs forty crowns"),
 }
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms import GROUPINGS, Mode, consolidate
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.model import Citation, Cluster, Outcome, Passage, Reading, RunStatus, StopCode
+from pgclarify.model import Citation, Cluster, Outcome, Passage, Reading, Refusal, RunStatus, StopCode
 from pgclarify.operations.clarification import interpretations
 from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, scripts
 from tests.unit.operations.rental_cars import (
@@ -122,7 +122,8 @@ async def test_a_quote_that_does_not_occur_is_an_abstention() -> None:
     assert (verdict.interpretation, verdict.answer, verdict.quote, verdict.start_char) == (None, None, None, None)
     assert verdict.vector is None
     assert (record.status, record.interpretations) == (RunStatus.SUCCEEDED, [])
-    assert record.stop_code is verdict.abstention_code is StopCode.UNPROVEN
+    assert record.stop_code is StopCode.UNPROVEN
+    assert verdict.abstention_code is Refusal.UNPROVEN
 
 
 async def test_the_same_passage_in_two_documents_is_judged_once_and_cited_twice() -> None:

@@ -32,7 +32,7 @@ async def test_what_is_proposed_is_checked_with_its_reformulation() -> None:
         (2, PROPOSED[1], True),
     ]
     assert [one.citations for one in asked.questions or []] == [
-        (EvidenceCitation(1, "written by Ida Holm", 125, 144),),
+        (EvidenceCitation(1, "a novel that was written by Ida Holm", 118, 154),),
         (EvidenceCitation(2, "A berth costs forty crowns", 200, 226),),
     ]
     assert [search[0] for search in asked.exploration.searches] == [WHO, COST]

@@ -169,7 +169,7 @@ class TestRules:
 
 class TestReadingsOfACorpus:
     async def test_are_a_reason_and_decide_nothing(self) -> None:
-        (found,), record, _ = await carry_out(CLEAR, verdicts={DRIVERS: LICENSE, COVERED: COVERAGE})
+        (found,), record, _ = await carry_out("What of rental cars?", verdicts={DRIVERS: LICENSE, COVERED: COVERAGE})
 
         assert found.is_ambiguous is False
         assert (found.reasons[-1].source, found.reasons[-1].name) == ("corpus", "readings")

@@ -208,7 +208,7 @@ async def test_a_run_that_is_paid_for_takes_the_same_way() -> None:
     orchard = Orchard(30, {1: "apple", 6: "pear"}, neighbors={1: [21, 22], 6: [25]}, relaxation="any fruit")
     first = await orchard.carry_out()
     calls, batches = len(orchard.verifier.calls), orchard.batches
-    orchard.run = orchard.store.add_run(QUESTION, settings={"retrieval": "adaptive"})
+    orchard.run = orchard.store.add_run(QUESTION, settings=orchard.run.settings)
     second = await orchard.carry_out()
     assert len(orchard.verifier.calls) == calls
     assert (orchard.batches, second.interpretations) == (batches, first.interpretations)

@@ -1,0 +1,238 @@
+"""What the checks of verdicts keep and what they lose: each check alone, and all of them.
+
+python -m benchmarks.support_quality DATA_DIR [--runs URL] [--labels FILE] [--part development|held], where
+squad2.corpus, squad2.ambiguous and squad2.answerable are (.jsonl.gz). Without --runs, verdicts are those of the
+extractive provider on the passages that are nearest to each question; with it, those that a worker of that database
+recorded for `clarify` while it made no checks ({"verify": "none"}). Labels are lines of JSON: question_id, passage_id,
+source and label ("yes" if the passage gives this answer to this reading). A verdict without a label counts where none
+is needed. The parts are of paragraphs: what was chosen was chosen on development.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import product
+from benchmarks.ingest import MODEL
+from benchmarks.lexical_quality import read
+from pgclarify.algorithms.metrics import cover_exact_match
+from pgclarify.embedding import load_embedder
+from pgclarify.evaluated import Stated
+from pgclarify.evaluation.lexical_judge import LexicalJudge
+from pgclarify.language.sentences import split_sentences
+from pgclarify.model import Passage, Reading, Refusal
+from pgclarify.operations.judging.support import check_support
+from pgclarify.providers.extractive import ExtractiveVerifier
+from pgclarify.providers.extractive.scoring import THRESHOLD
+
+_TOP_K: Final = 6
+_DRAWS: Final = 2000
+_NO_ANSWER: Final = "No answer"
+_CHECKED: Final = tuple(one for one in Refusal if one is not Refusal.UNPROVEN)
+
+
+@dataclass(frozen=True)
+class _Question:
+    id: str
+    text: str
+    answer: str
+    gold: str
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    question: _Question
+    passage: Passage
+    reading: Reading
+    label: bool | None
+    is_supported: bool
+
+
+def _is_in(part: str | None, gold: str) -> bool:
+    is_development = int(hashlib.sha256(gold.encode()).hexdigest(), 16) % 2 == 0
+    return part is None or (part == "development") is is_development
+
+
+def _passages(data_dir: Path) -> dict[str, Passage]:
+    return {
+        row["id"]: Passage(row["id"], 1, " ".join(row["text"].split()), title=row["title"].replace("_", " "))
+        for row in read(data_dir / "squad2.corpus.jsonl.gz")
+    }
+
+
+def _questions(data_dir: Path, part: str | None) -> dict[str, _Question]:
+    rows = read(data_dir / "squad2.ambiguous.jsonl.gz")
+    asked = [_Question(row["id"], row["question"], row["answer"], row["gold"][0]) for row in rows]
+    return {one.text: one for one in asked if _is_in(part, one.gold)}
+
+
+async def _extractive(questions: Iterable[_Question], passages: dict[str, Passage]) -> list[tuple[Any, ...]]:
+    """Verdicts of the extractive provider on the passages that are nearest to each question."""
+    embedder = load_embedder(MODEL)
+    try:
+        asked, judged = list(questions), list(passages.values())
+        there = await embedder.encode([f"{one.title}\n{one.content}" for one in judged])
+        near = await embedder.encode([one.text for one in asked]) @ there.T
+        verifier = ExtractiveVerifier(embedder)
+        found = []
+        for question, similarities in zip(asked, near, strict=True):
+            for place in np.argsort(-similarities)[:_TOP_K]:
+                rated = await verifier.rate(question.text, judged[place])
+                if rated is not None and rated[0] >= THRESHOLD:
+                    found.append((question, judged[place], rated[1]))
+        return found
+    finally:
+        embedder.close()
+
+
+def _of_runs(dsn: str, questions: dict[str, _Question], passages: dict[str, Passage]) -> list[tuple[Any, ...]]:
+    """Verdicts that are grounded, of the last run of each question."""
+    with product.connect(dsn) as connection:
+        rows = connection.execute(_VERDICTS).fetchall()
+    return [
+        (
+            questions[row["question"]],
+            passages[row["document_id"]],
+            Reading(row["interpretation"], row["answer"], row["quote"]),
+        )
+        for row in rows
+        if row["question"] in questions and row["document_id"] in passages
+    ]
+
+
+def _labels(path: Path | None, source: str) -> dict[tuple[str, str], bool]:
+    if path is None:
+        return {}
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return {
+        (row["question_id"], row["passage_id"]): row["label"] == "yes"
+        for row in rows
+        if row["source"].startswith(source)
+    }
+
+
+async def _verdicts(given: argparse.Namespace, passages: dict[str, Passage]) -> list[_Verdict]:
+    questions = _questions(given.data_dir, given.part)
+    if given.runs:
+        found = _of_runs(given.runs, questions, passages)
+        labels = _labels(given.labels, given.source)
+    else:
+        found = await _extractive(questions.values(), passages)
+        labels = _labels(given.labels, "extractive")
+    claims = [(Stated(reading.interpretation, (reading.answer,)), [passage]) for _, passage, reading in found]
+    supported = await LexicalJudge().supports(claims)
+    return [
+        _Verdict(question, passage, reading, labels.get((question.id, passage.document_id)), is_supported)
+        for (question, passage, reading), is_supported in zip(found, supported, strict=True)
+    ]
+
+
+def _right(data_dir: Path, passages: dict[str, Passage], part: str | None) -> list[tuple[Reading, Passage]]:
+    """Questions with their right answer and the sentence that holds it."""
+    right = []
+    for row in read(data_dir / "squad2.answerable.jsonl.gz"):
+        passage = passages[row["passage"]]
+        if row["answer"] in (None, _NO_ANSWER) or not _is_in(part, row["passage"]):
+            continue
+        holding = [one.text for one in split_sentences(passage.content) if row["answer"].lower() in one.text.lower()]
+        if holding:
+            # Of several sentences, the one that says most of the question.
+            words = set(row["question"].lower().split())
+            quote = max(holding, key=lambda text: len(words.intersection(text.lower().split())))
+            right.append((Reading(row["question"], row["answer"], quote), passage))
+    return right
+
+
+def _interval(groups: Sequence[str], parts: Sequence[float], wholes: Sequence[float]) -> str:
+    """The ratio of two sums, and the middle 95 % of it when questions are drawn again."""
+    names = sorted(set(groups))
+    places = {name: place for place, name in enumerate(names)}
+    above, below = np.zeros(len(names)), np.zeros(len(names))
+    for group, part, whole in zip(groups, parts, wholes, strict=True):
+        above[places[group]] += part
+        below[places[group]] += whole
+    if below.sum() == 0:
+        return "none"
+    drawn = np.random.default_rng(0).integers(len(names), size=(_DRAWS, len(names)))
+    sums, totals = above[drawn].sum(axis=1), below[drawn].sum(axis=1)
+    low, high = np.quantile(sums[totals > 0] / totals[totals > 0], [0.025, 0.975])
+    return f"{above.sum() / below.sum():.2f} ({low:.2f} to {high:.2f})"
+
+
+def _row(verdicts: Sequence[_Verdict], is_kept: Callable[[Reading, str, Passage], bool], asked: int) -> list[str]:
+    kept = [is_kept(one.reading, one.question.text, one.passage) for one in verdicts]
+    groups = [one.question.id for one in verdicts]
+    labelled = [is_it and one.label is not None for one, is_it in zip(verdicts, kept, strict=True)]
+    right = [one.label is True for one in verdicts]
+    found = {
+        one.question.id
+        for one, is_it in zip(verdicts, kept, strict=True)
+        if is_it and cover_exact_match(one.reading.answer, [one.question.answer])
+    }
+    known = {one.question.id for one in verdicts if cover_exact_match(one.reading.answer, [one.question.answer])}
+    return [
+        f"{sum(kept)} of {len(verdicts)}",
+        _interval(groups, [a and b for a, b in zip(labelled, right, strict=True)], labelled),
+        f"{sum(is_right and not is_it for is_right, is_it in zip(right, kept, strict=True))} of {sum(right)}",
+        _interval(groups, [one.is_supported and k for one, k in zip(verdicts, kept, strict=True)], kept),
+        f"{len(found)} of {len(known)}, of {asked}",
+    ]
+
+
+async def _main(given: argparse.Namespace) -> None:
+    passages = _passages(given.data_dir)
+    verdicts = await _verdicts(given, passages)
+    right = _right(given.data_dir, passages, given.part)
+    asked = len({one.question.id for one in verdicts})
+    table = Table(
+        "checks",
+        "kept",
+        "precision, by labels",
+        "right lost",
+        "precision, by words",
+        "known answers",
+        "right pairs lost",
+    )
+    ways: dict[str, tuple[Refusal, ...]] = {"none": (), **{one.value: (one,) for one in _CHECKED}, "all": _CHECKED}
+    for name, checks in ways.items():
+
+        def is_kept(reading: Reading, question: str, passage: Passage, checks: Sequence[Refusal] = checks) -> bool:
+            return not isinstance(check_support(reading, question, passage, checks), Refusal)
+
+        lost = sum(not is_kept(reading, reading.interpretation, passage) for reading, passage in right)
+        table.add_row(name, *_row(verdicts, is_kept, asked), f"{lost} of {len(right)}")
+    Console(width=160).print(table)
+
+
+_VERDICTS = """
+    select run.question, candidate.document_id, verdict.interpretation, verdict.answer, verdict.quote
+    from (
+        select distinct on (question) run_id, question from pgclarify.run
+        where operation = 'clarify' and corpus_name = 'squad2' order by question, run_id desc
+    ) as run
+    inner join pgclarify.verdict using (run_id)
+    inner join pgclarify.candidate using (run_id, rank)
+    where verdict.outcome = 'grounded'
+    order by run.run_id, verdict.rank
+"""
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--runs", metavar="URL", help="take the verdicts of clarify in this database")
+    parser.add_argument("--labels", type=Path, help="a file of labels")
+    parser.add_argument("--source", default="qwen", help="what the source of labels of these runs begins with")
+    parser.add_argument("--part", choices=["development", "held"], help="of the paragraphs; without, all")
+    asyncio.run(_main(parser.parse_args()))

@@ -1,0 +1,202 @@
+"""What an English text says of a question and of an answer, by their words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from pgclarify.language.names import content_words
+from pgclarify.language.numbers import find_quantities, write_numbers
+from pgclarify.language.quotes import fold, without_accents
+from pgclarify.language.stems import singular, stem
+from pgclarify.language.words import COMMON, FUNCTION_WORDS, NO_NOUNS, PIECE, STOP_WORDS, folded_words, word_set
+
+# Frequent words of English that its neighbors do not have. One word in six of English prose is among them.
+_ENGLISH: Final = word_set(
+    "the and of to with that this which by from it are were been has have had not their its they who when you your"
+)
+_LEAST_ENGLISH: Final = 0.05
+_LATIN: Final = re.compile(r"[a-z]")
+_OTHER_LETTER: Final = re.compile(r"[^\W\d_a-z]")
+
+# They say nothing of what a sentence is about.
+_EMPTY: Final = STOP_WORDS | FUNCTION_WORDS
+_YES_OR_NO: Final = frozenset({"yes", "no"})
+# A question with one of these may name what can be answered: "Which is older, the castle or the chapel?"
+_CHOOSING: Final = frozenset({"or", "and", "between"})
+# Of the words of a name, this share has to be mentioned: "Barack Obama" is mentioned by "Obama".
+_NAMED: Final = 0.5
+# Words that begin with so many equal letters count as one: "Asia" and "Asian".
+_ALIKE: Final = 4
+_ABBREVIATION: Final = re.compile(r"\b(?:[^\W\d_]\.){2,}")
+_CAPITALIZED: Final = re.compile(r"\b[^\W\d_a-z]\w*(?:[\s-]+(?:(?:of|the|and|for|de) )*[^\W\d_a-z]\w*)+")
+# Where a question has no capitals, such a noun is most often a name: "who plays the doctor in dexter season 1".
+_BARE: Final = re.compile(r"\b(?:in|of|from|by)\s+([a-z]{4,})(?=\W*\Z|\s+(?:season|series|episode|part|book|volume)\b)")
+# Parts of a list in a sentence, for counts: "Ida, Jon and Nora".
+_BETWEEN_ITEMS: Final = re.compile(r"\s*(?:[,;]\s*(?:and|or)?|\b(?:and|or)\b)\s+", re.IGNORECASE)
+_MOST_COUNTED: Final = 20
+_LONGEST_INITIALS: Final = 6
+
+
+def is_english(text: str) -> bool:
+    """Tell whether a text is in English, by its letters and its most frequent words.
+
+    Args:
+        text: Any text. A text with too few words to tell is not in English.
+    """
+    folded = without_accents(fold(text))
+    if len(_OTHER_LETTER.findall(folded)) > len(_LATIN.findall(folded)):
+        return False
+    found = PIECE.findall(folded)
+    return sum(word in _ENGLISH for word in found) >= max(1.0, _LEAST_ENGLISH * len(found))
+
+
+def says_answer(
+    answer: str, texts: Sequence[str], *, asked: str, known: Sequence[str] = (), choices: Sequence[str] = ()
+) -> bool:
+    """Tell whether texts say an answer.
+
+    Half of the words of the answer that are not in the question, and all numbers, have to be in the texts. If the
+    question has all of its words, these have to stand there together ("Lindvik County", where "Lindvik" and "county"
+    were asked about). If the question says them together, too, they have to be a known answer, or the question has to
+    give a choice. Yes and no are in no text.
+
+    Args:
+        answer: A few words.
+        texts: The texts.
+        asked: The question.
+        known: Answers that are proven, which count as texts.
+        choices: Further texts that may name what the question gives a choice of.
+    """
+    words, given = _words(answer) - COMMON, _words(asked)
+    if words and words <= _YES_OR_NO:
+        return True
+    there = _words(*texts, *known)
+    new = words - given
+    if new:
+        numbers = {word for word in words if any(character.isdigit() for character in word)}
+        stems = frozenset(map(stem, there))
+        return numbers <= there | given and 2 * sum(stem(word) in stems for word in new) >= len(new)
+    if not words:
+        return False
+    said = _phrase(answer)
+    if any(said in _phrase(one) for one in known):
+        return True
+    if said not in _phrase(asked):
+        return any(said in _phrase(text) for text in texts)
+    return not _CHOOSING.isdisjoint(given) and any(said in _phrase(text) for text in (*texts, *choices))
+
+
+def counts_parts(answer: str, text: str) -> bool:
+    """Tell whether an answer is the number of the parts of a list in a text: three, of "Ida, Jon and Nora"."""
+    quantities, _ = find_quantities(answer, is_question=False)
+    numbers = quantities.get("number", frozenset())
+    if len(quantities) != 1 or len(numbers) != 1:
+        return False
+    (number,) = numbers
+    return number.isdigit() and 2 <= int(number) <= min(_MOST_COUNTED, 1 + len(_BETWEEN_ITEMS.findall(text)))
+
+
+def topic_of(question: str, *without: str) -> frozenset[str]:
+    """Stems of the words that say what a question is about, without those of its answer and of other texts."""
+    return _content(question).difference(*map(_content, without))
+
+
+def shared_words(topic: frozenset[str], *texts: str) -> int:
+    """Count the words of a topic that texts have."""
+    return len(topic.intersection(frozenset[str]().union(*map(_content, texts))))
+
+
+def unmentioned_names(question: str, text: str) -> list[str]:
+    """List the names, years and numbers of a question that a text does not mention.
+
+    A name is mentioned by half of its words, by words that begin like them ("Asian" for "Asia"), and by its initials. A
+    year is mentioned by its decade, and a decade by its years.
+
+    Args:
+        question: An English question, with names capitalized.
+        text: Where they should stand.
+    """
+    there, initials = frozenset(_pieces(text)), _initials(text)
+    stems = frozenset(map(stem, there))
+    starts = frozenset(word[:_ALIKE] for word in there)
+    return [
+        " ".join(name)
+        for name in _names(question)
+        if sum(_is_mentioned(word, stems, starts, initials) for word in name) < _NAMED * len(name)
+    ]
+
+
+def _words(*texts: str) -> frozenset[str]:
+    return frozenset(word for text in texts for word in folded_words(text))
+
+
+def _phrase(text: str) -> str:
+    """Words that are not common, in order, with spaces around them."""
+    return f" {' '.join(word for word in folded_words(text) if word not in COMMON)} "
+
+
+@lru_cache(maxsize=1024)
+def _content(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in _pieces(text) if word not in _EMPTY)
+
+
+@lru_cache(maxsize=1024)
+def _pieces(text: str) -> tuple[str, ...]:
+    """The words of a text without accents, its numbers in one notation as well as in their own."""
+    plain = _plain(text)
+    written = _plain(write_numbers(text))
+    return (*PIECE.findall(plain), *(PIECE.findall(written) if written != plain else ()))
+
+
+def _plain(text: str) -> str:
+    undotted = _ABBREVIATION.sub(lambda match: match[0].replace(".", ""), text)
+    return without_accents(fold(undotted)).replace("'s ", " ").replace("'", "")
+
+
+def _names(question: str) -> Iterator[list[str]]:
+    """Names of a question, each as its words; a number is a name of its own."""
+    if not any(map(str.isupper, question[1:])):
+        bare = (match[1] for match in _BARE.finditer(question))
+        yield from ([word] for word in bare if word not in NO_NOUNS | _EMPTY and singular(word) == word)
+    name: list[str] = []
+    after = -1
+    for place, word, is_name in content_words(question):
+        is_number = any(map(str.isdigit, word))
+        if name and (not is_name or is_number or place != after):
+            yield name
+            name = []
+        if is_number:
+            yield [word]
+        elif is_name:
+            name.append(word)
+            after = place + 1
+    if name:
+        yield name
+
+
+def _is_mentioned(word: str, stems: frozenset[str], starts: frozenset[str], initials: frozenset[str]) -> bool:
+    pieces = _pieces(word)
+    if not pieces or any(stem(piece) in stems for piece in pieces):
+        return True
+    plain = pieces[0]
+    if plain[:1].isdigit():
+        # "1990s" and 1994; "1990's"
+        decade = plain.removesuffix("s")[:-1]
+        return len(decade) == 3 and any(one[:3] == decade and len(one) >= 4 for one in stems if one[:1].isdigit())
+    return plain in initials or (len(plain) >= _ALIKE and plain[:_ALIKE] in starts)
+
+
+def _initials(text: str) -> frozenset[str]:
+    """What the capitalized words of a text are abbreviated to: "nyc" for "New York City"."""
+    found: set[str] = set()
+    for match in _CAPITALIZED.finditer(text):
+        letters = "".join(word[0].lower() for word in PIECE.findall(match[0]) if word[0].isupper())
+        found.update(
+            letters[start : start + length]
+            for start in range(len(letters))
+            for length in range(2, _LONGEST_INITIALS + 1)
+        )
+    return frozenset(found)

@@ -1,0 +1,160 @@
+"""Whether a passage supports a verdict on it, as far as words can tell; no model is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pgclarify.language.numbers import write_numbers
+from pgclarify.language.quotes import find_quote
+from pgclarify.language.sentences import Kind, Sentence, split_sentences
+from pgclarify.language.support import (
+    counts_parts,
+    is_english,
+    says_answer,
+    shared_words,
+    topic_of,
+    unmentioned_names,
+)
+from pgclarify.language.words import PIECE
+from pgclarify.model import Passage, Reading, Refusal
+
+# A quote of fewer words is read with the sentence that it stands in.
+_CLAUSE: Final = 4
+# A quote says at least this share of what any sentence of its passage says of the words of the reading.
+_NEARLY_BEST: Final = 0.5
+# It says one of them at least, if there are so many.
+_TELLING: Final = 2
+# A passage has this share of the words of the reading.
+_ABOUT: Final = 1 / 3
+_PRONOUN: Final = re.compile(r"\b(?:he|she|it|they|his|her|its|their|him|them)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """What of a passage is cited.
+
+    Attributes:
+        quote: As the document spells it.
+        start_char: Offset in the document, from 0.
+        end_char: Offset after its last character.
+    """
+
+    quote: str
+    start_char: int
+    end_char: int
+
+
+def cite(quote: str, passage: Passage) -> Quoted | None:
+    """Find a quote in a passage; None if it does not occur there."""
+    span = find_quote(quote, passage.content)
+    return None if span is None else _quoted(span, passage)
+
+
+def check_support(
+    reading: Reading, question: str, passage: Passage, checks: Collection[Refusal] = frozenset(Refusal)
+) -> Quoted | Refusal:
+    """Check that a passage gives the answer of a reading to it, with the quote for a proof.
+
+    Words are only looked at where the passage is in English. Elsewhere it is enough that the quote occurs.
+
+    Args:
+        reading: What was read in the passage.
+        question: The question that it is a reading of.
+        passage: What is cited.
+        checks: Which checks are made, but for the first one, which always is. For measurements.
+
+    Returns:
+        What to cite: the quote, or the sentences that it stands in, if the quote alone proves nothing. Or why the
+        verdict is not believed.
+
+    Source: VERDICT, §4.1 asks for the evidence; the checks are ours.
+    """
+    span = find_quote(reading.quote, passage.content)
+    if span is None:
+        return Refusal.UNPROVEN
+    sentences = split_sentences(passage.content)
+    wider = _widened(span, sentences)
+    is_short = Refusal.FRAGMENT in checks and len(PIECE.findall(passage.content[slice(*span)])) < _CLAUSE
+    if not is_english(passage.content):
+        return _quoted(wider if is_short else span, passage)
+    if Refusal.ABOUT_ANOTHER in checks and _is_about_another(reading, question, passage):
+        return Refusal.ABOUT_ANOTHER
+    if not is_short and _refusal(reading, question, passage, span, sentences, checks) is None:
+        return _quoted(span, passage)
+    refusal = _refusal(reading, question, passage, wider, sentences, checks)
+    if refusal is None:
+        return _quoted(wider, passage)
+    return Refusal.FRAGMENT if is_short else refusal
+
+
+def _refusal(
+    reading: Reading,
+    question: str,
+    passage: Passage,
+    span: tuple[int, int],
+    sentences: Sequence[Sentence],
+    checks: Collection[Refusal],
+) -> Refusal | None:
+    """Why a part of a passage does not prove a reading; None if it may."""
+    quote, asked, answer = passage.content[slice(*span)], reading.interpretation, reading.answer
+    leading = [*_leading(span, sentences)]
+    if Refusal.ANSWER_NOT_QUOTED in checks:
+        # A reading that is a statement may have the answer in it.
+        given = asked if asked.rstrip().endswith("?") else question
+        # "She" is whom the title names.
+        texts = [quote, *leading, *(_headings(passage) if _PRONOUN.search(quote) else ())]
+        is_said = (
+            says_answer(answer, texts, asked=given)
+            or says_answer(write_numbers(answer), [write_numbers(text) for text in texts], asked=write_numbers(given))
+            or counts_parts(answer, quote)
+        )
+        if not is_said:
+            return Refusal.ANSWER_NOT_QUOTED
+    if Refusal.BESIDE_THE_POINT in checks:
+        # What the title says holds for every sentence.
+        topic = topic_of(asked, *_headings(passage))
+        said = shared_words(topic, quote, *leading)
+        best = max((shared_words(topic, one.text) for one in sentences), default=0)
+        if said < _NEARLY_BEST * best or (said == 0 and len(topic) >= _TELLING):
+            return Refusal.BESIDE_THE_POINT
+    return None
+
+
+def _is_about_another(reading: Reading, question: str, passage: Passage) -> bool:
+    """Whether the passage does not mention a name of the reading or of the question, or too little of the reading."""
+    texts = [*_headings(passage), passage.content]
+    topic = topic_of(reading.interpretation)
+    if shared_words(topic, *texts) < _ABOUT * len(topic):
+        return True
+    return any(unmentioned_names(asked, "\n".join(texts)) for asked in (reading.interpretation, question))
+
+
+def _headings(passage: Passage) -> list[str]:
+    return [text for text in (passage.title, passage.heading) if text]
+
+
+def _leading(span: tuple[int, int], sentences: Sequence[Sentence]) -> Iterator[str]:
+    """What a row or an item of a list is read with: the header of its table, the sentence before its list."""
+    lead = ""
+    for one in sentences:
+        if one.start >= span[1]:
+            return
+        if one.kind is Kind.PROSE:
+            lead = one.text
+        elif one.end > span[0]:
+            yield from (text for text in (lead, one.header) if text)
+            return
+
+
+def _widened(span: tuple[int, int], sentences: Sequence[Sentence]) -> tuple[int, int]:
+    """The span with the whole of the sentences that it touches."""
+    touched = [one for one in sentences if one.start < span[1] and span[0] < one.end]
+    return min([span[0], *(one.start for one in touched)]), max([span[1], *(one.end for one in touched)])
+
+
+def _quoted(span: tuple[int, int], passage: Passage) -> Quoted:
+    start, end = span
+    return Quoted(passage.content[start:end], passage.start_char + start, passage.start_char + end)

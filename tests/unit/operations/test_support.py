@@ -1,0 +1,349 @@
+"""What counts as a verdict that its passage supports: right ones that have to stay, and wrong ones that have to go."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.model import Passage, Reading, Refusal
+from pgclarify.operations.judging.support import Quoted, check_support, cite
+
+MUSEUM = "The Lindvik Harbor Museum opens at 9 am. Dogs are welcome."
+LIFE = (
+    "Ida Holm was a Norwegian painter who lived in Ortval. She was born in 1872 and died in Paris on 3 May 1944. "
+    "The town council bought eighteen of her works in the 1950s."
+)
+POLICY = (
+    "The rental reimbursement endorsement pays $45 a day for up to thirty days. It is not available in Lindvik County. "
+    "A claim needs a receipt, a police report and a signed form. Members may park there free of charge."
+)
+COUNCIL = "After the Second Vatican Council (1962 - 1965), another edition was published for the Roman Rite in 1983."
+NURSE = "Matt Smith played the Doctor in season 5 of the series. Season 1 had Christopher Eccleston in the part."
+TABLE = (
+    "The fees of 2026 are these, by the size of the boat.\n\n"
+    "| Berth | Fee |\n|---|---|\n| Small | 40 crowns |\n| Large | 90 crowns |\n"
+)
+LIST = "To cancel a booking you need the following:\n\n- the number of the booking\n- a written notice within 14 days\n"
+GERMAN = "Das Hafenmuseum Lindvik öffnet um 9 Uhr. Hunde sind willkommen, wenn sie an der Leine geführt werden."
+JAPANESE = "リンドヴィク港博物館は午前9時に開館します。犬も歓迎です。"
+
+
+def check(
+    content: str, asked: str, answer: str, quote: str, *, title: str | None = None, question: str = "it?"
+) -> object:
+    return check_support(Reading(asked, answer, quote), question, Passage("d", 1, content, title=title, start_char=100))
+
+
+@pytest.mark.parametrize(
+    ("content", "title", "asked", "answer", "quote"),
+    [
+        (MUSEUM, None, "When does the Lindvik Harbor Museum open?", "9 am", "The Lindvik Harbor Museum opens at 9 am."),
+        # Numbers, dates and times that are written otherwise.
+        (MUSEUM, None, "When does the Lindvik Harbor Museum open?", "at 9:00 a.m.", "Harbor Museum opens at 9 am"),
+        (
+            LIFE,
+            None,
+            "When did Ida Holm die in Paris?",
+            "May 3, 1944",
+            "She was born in 1872 and died in Paris on 3 May 1944.",
+        ),
+        (
+            LIFE,
+            None,
+            "How many works of Ida Holm did the council buy?",
+            "18",
+            "The town council bought eighteen of her works",
+        ),
+        (
+            POLICY,
+            None,
+            "How long does the endorsement pay for a rental?",
+            "30 days",
+            "pays $45 a day for up to thirty days",
+        ),
+        (
+            LIFE,
+            None,
+            "What did the council buy in the 1950's?",
+            "18 works",
+            "The town council bought eighteen of her works in the 1950s.",
+        ),
+        # In the words of the model: half of the answer's words, whatever their ending.
+        (
+            POLICY,
+            None,
+            "What does the rental endorsement pay a day?",
+            "a payment of $45",
+            "The rental reimbursement endorsement pays $45 a day",
+        ),
+        (
+            LIFE,
+            None,
+            "What was Ida Holm?",
+            "Ida Holm was a painter from Norway",
+            "Ida Holm was a Norwegian painter who lived in Ortval.",
+        ),
+        # Yes and no stand nowhere.
+        (
+            POLICY,
+            None,
+            "Is the endorsement available in Lindvik County?",
+            "no",
+            "It is not available in Lindvik County.",
+        ),
+        # A count of what is listed.
+        (
+            POLICY,
+            None,
+            "How many papers does a claim need?",
+            "three",
+            "A claim needs a receipt, a police report and a signed form.",
+        ),
+        # The name stands in the title alone, and the sentence has a pronoun for it.
+        (
+            "She was born in 1872, and it was the sea that she painted.",
+            "Ida Holm",
+            "When was Ida Holm born?",
+            "1872",
+            "She was born in 1872",
+        ),
+        (
+            "It opens at 9 am, and the dogs of visitors are welcome.",
+            "Lindvik Harbor Museum",
+            "What opens at 9 am?",
+            "the Lindvik Harbor Museum",
+            "It opens at 9 am",
+        ),
+        # Other forms of names: half of them, adjectives, initials.
+        (
+            LIFE,
+            None,
+            "Where was Ida Maria Holm's home?",
+            "Ortval",
+            "Ida Holm was a Norwegian painter who lived in Ortval.",
+        ),
+        (
+            LIFE,
+            None,
+            "Which painter from Norway lived in Ortval?",
+            "Ida Holm",
+            "Ida Holm was a Norwegian painter who lived in Ortval.",
+        ),
+        (
+            "The Royal Institute of British Architects was founded in 1834 by the architects of the city.",
+            None,
+            "When was the RIBA founded?",
+            "1834",
+            "The Royal Institute of British Architects was founded in 1834",
+        ),
+        (COUNCIL, "Canon law", "When was the Second Vatican Council held?", "1962 - 1965", COUNCIL),
+        # Rows and items are read with what stands above them.
+        (
+            TABLE,
+            "Harbor of Lindvik",
+            "What is the fee for a small berth in 2026?",
+            "40 crowns",
+            "| Small | 40 crowns |",
+        ),
+        (
+            LIST,
+            None,
+            "How soon must a notice to cancel a booking be given?",
+            "within 14 days",
+            "a written notice within 14 days",
+        ),
+        # Other languages are not judged by words, nor are texts too short to have a language.
+        (
+            GERMAN,
+            None,
+            "When does the Lindvik Harbor Museum open?",
+            "nine in the morning",
+            "Das Hafenmuseum Lindvik öffnet um 9 Uhr.",
+        ),
+        (
+            JAPANESE,
+            None,
+            "When does the Lindvik Harbor Museum open?",
+            "9 am",
+            "リンドヴィク港博物館は午前9時に開館します。",
+        ),
+        ("Bags: 1800", None, "How much is paid for luggage?", "$1,800", "Bags: 1800"),
+    ],
+)
+def test_what_a_passage_says_stays(content: str, title: str | None, asked: str, answer: str, quote: str) -> None:
+    cited = check(content, asked, answer, quote, title=title)
+    assert isinstance(cited, Quoted), cited
+    assert content[cited.start_char - 100 : cited.end_char - 100] == cited.quote
+
+
+@pytest.mark.parametrize(
+    ("content", "title", "asked", "answer", "quote", "refusal"),
+    [
+        (MUSEUM, None, "When does the Lindvik Harbor Museum open?", "9 am", "It opens at nine.", Refusal.UNPROVEN),
+        # The quote is one word, and its sentence does not say it either.
+        (MUSEUM, None, "When does the Lindvik Harbor Museum close?", "11:45 pm", "the", Refusal.FRAGMENT),
+        (MUSEUM, None, "When does the Ortval Opera close in 2031?", "11:45 pm on Mars", "the", Refusal.ABOUT_ANOTHER),
+        # Names, years and numbers that the passage does not have.
+        (
+            MUSEUM,
+            None,
+            "When does the Ortval Opera open?",
+            "9 am",
+            "The Lindvik Harbor Museum opens at 9 am.",
+            Refusal.ABOUT_ANOTHER,
+        ),
+        (
+            MUSEUM,
+            None,
+            "When does the Lindvik Harbor Museum open in 2031?",
+            "9 am",
+            "The Lindvik Harbor Museum opens at 9 am.",
+            Refusal.ABOUT_ANOTHER,
+        ),
+        (
+            NURSE,
+            "Doctor Who",
+            "Who plays the Doctor in Dexter season 1?",
+            "Christopher Eccleston",
+            "Season 1 had Christopher Eccleston in the part.",
+            Refusal.ABOUT_ANOTHER,
+        ),
+        (
+            NURSE.lower(),
+            "doctor who",
+            "who plays the doctor in dexter season 1?",
+            "christopher eccleston",
+            "season 1 had christopher eccleston in the part.",
+            Refusal.ABOUT_ANOTHER,
+        ),
+        # The passage has next to nothing of what is asked.
+        (
+            MUSEUM,
+            None,
+            "Who wrote the opera about the flooded village?",
+            "Lindvik",
+            "The Lindvik Harbor Museum opens at 9 am.",
+            Refusal.ABOUT_ANOTHER,
+        ),
+        # The answer is from memory, or stands elsewhere.
+        (
+            LIFE,
+            None,
+            "Where did Ida Holm live?",
+            "Copenhagen",
+            "Ida Holm was a Norwegian painter who lived in Ortval.",
+            Refusal.ANSWER_NOT_QUOTED,
+        ),
+        (
+            LIFE,
+            None,
+            "When was Ida Holm born?",
+            "1873",
+            "She was born in 1872 and died in Paris on 3 May 1944.",
+            Refusal.ANSWER_NOT_QUOTED,
+        ),
+        (
+            LIFE,
+            None,
+            "Where did Ida Holm live?",
+            "in Ortval, Jutland, from 1872 to 1950",
+            "Ida Holm was a Norwegian painter who lived in Ortval.",
+            Refusal.ANSWER_NOT_QUOTED,
+        ),
+        (
+            POLICY,
+            None,
+            "How many papers does a claim need?",
+            "four",
+            "A claim needs a receipt, a police report and a signed form.",
+            Refusal.ANSWER_NOT_QUOTED,
+        ),
+        # What the reading says is no answer.
+        (
+            LIFE,
+            None,
+            "What did Ida Holm paint in Ortval?",
+            "Ida Holm",
+            "Ida Holm was a Norwegian painter who lived in Ortval.",
+            Refusal.ANSWER_NOT_QUOTED,
+        ),
+        # The quote says something else than what is asked, which the passage says elsewhere, or nowhere.
+        (
+            LIFE,
+            None,
+            "When did the town council buy her works?",
+            "1872",
+            "She was born in 1872 and died in Paris on 3 May 1944.",
+            Refusal.BESIDE_THE_POINT,
+        ),
+        (
+            POLICY,
+            "Rental cars",
+            "What is the fee to park a trailer?",
+            "$45",
+            "The rental reimbursement endorsement pays $45 a day",
+            Refusal.BESIDE_THE_POINT,
+        ),
+        (
+            POLICY,
+            None,
+            "Is parking free of charge for members?",
+            "yes",
+            "It is not available in Lindvik County.",
+            Refusal.BESIDE_THE_POINT,
+        ),
+    ],
+)
+def test_what_a_passage_does_not_say_goes(
+    content: str, title: str | None, asked: str, answer: str, quote: str, refusal: Refusal
+) -> None:
+    assert check(content, asked, answer, quote, title=title) is refusal
+
+
+def test_a_name_of_the_question_counts_even_where_the_reading_drops_it() -> None:
+    asked = (
+        "Who played the Doctor in season 1?",
+        "Christopher Eccleston",
+        "Season 1 had Christopher Eccleston in the part.",
+    )
+    assert isinstance(check(NURSE, *asked, question="Who played the Doctor in season 1?"), Quoted)
+    assert check(NURSE, *asked, question="Who plays the doctor in Dexter season 1?") is Refusal.ABOUT_ANOTHER
+
+
+def test_a_statement_may_have_the_answer_in_it() -> None:
+    told = "Ida Holm lived in Ortval."
+    quote = "Ida Holm was a Norwegian painter who lived in Ortval."
+    assert isinstance(check(LIFE, told, "Ortval", quote, question="Where did she live?"), Quoted)
+    assert check(LIFE, told, "Ortval", quote, question="Who lived in Ortval?") is Refusal.ANSWER_NOT_QUOTED
+
+
+@pytest.mark.parametrize("quote", ["1872", "born in 1872"])
+def test_of_a_short_quote_the_sentence_is_cited(quote: str) -> None:
+    cited = check(LIFE, "When was Ida Holm born?", "1872", quote)
+    assert isinstance(cited, Quoted)
+    assert cited.quote == "She was born in 1872 and died in Paris on 3 May 1944."
+    assert LIFE[cited.start_char - 100 : cited.end_char - 100] == cited.quote
+
+
+def test_of_a_short_quote_in_another_language_the_sentence_is_cited() -> None:
+    cited = check(GERMAN, "When does it open?", "9", "um 9 Uhr")
+    assert isinstance(cited, Quoted)
+    assert cited.quote == "Das Hafenmuseum Lindvik öffnet um 9 Uhr."
+
+
+def test_a_clause_that_says_all_is_cited_as_it_is() -> None:
+    cited = check(LIFE, "When did Ida Holm die in Paris?", "3 May 1944", "died in Paris on 3 May 1944")
+    assert isinstance(cited, Quoted)
+    assert cited.quote == "died in Paris on 3 May 1944"
+
+
+def test_a_check_can_be_left_out() -> None:
+    reading = Reading("When does the Ortval Opera open?", "9 am", "The Lindvik Harbor Museum opens at 9 am.")
+    checks = set(Refusal) - {Refusal.ABOUT_ANOTHER, Refusal.BESIDE_THE_POINT}
+    assert isinstance(check_support(reading, "it?", Passage("d", 1, MUSEUM), checks), Quoted)
+
+
+def test_cite_finds_a_quote_as_the_document_spells_it() -> None:
+    assert cite("the lindvik  harbor museum", Passage("d", 1, MUSEUM, start_char=7)) == Quoted(
+        "The Lindvik Harbor Museum", 7, 32
+    )
+    assert cite("no such words", Passage("d", 1, MUSEUM)) is None
