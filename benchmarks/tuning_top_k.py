@@ -27,6 +27,7 @@ def table(title: str, judged: Sequence[Judged]) -> Table:
     for column in shown.columns:
         column.justify = "right"
     most = max(len(one.contents) for one in judged)
+    default, *_ = shipped()
     for top_k in (size for size in _SIZES if size <= most):
         known = [len(one.question.known) for one in judged]
         golds = [frozenset(id_ for answer in one.question.known for id_ in answer.gold) for one in judged]
@@ -35,7 +36,7 @@ def table(title: str, judged: Sequence[Judged]) -> Table:
         )
         in_answers = [_covered(one, [reading.answer for reading in one.first(top_k)]) for one in judged]
         low, high = share_interval(in_answers, known)
-        counts = [count(shipped("default"), case) for case in prepare(judged, top_k)]
+        counts = [count(default, case) for case in prepare(judged, top_k)]
         all_shown = sum(one.shown for one in counts)
         shown.add_row(
             str(top_k),

@@ -3,19 +3,17 @@
 from pgclarify.algorithms.agreement import Relation, relate, relate_readings
 from pgclarify.algorithms.answer_variants import find_variant, is_last_name, is_variant
 from pgclarify.algorithms.answers import answer_directions, relate_answers
-from pgclarify.algorithms.consolidation import GROUPINGS, Bounds, Density, Grouping, Mode, consolidate, medoid
+from pgclarify.algorithms.consolidation import Bounds, Density, Grouping, consolidate, medoid
 from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
 from pgclarify.algorithms.fusion import fuse
 from pgclarify.algorithms.uncertainty import confidence, penalize, semantic_sets, to_unit_interval
 
 __all__ = [
-    "GROUPINGS",
     "Bounds",
     "Density",
     "Explored",
     "Explorer",
     "Grouping",
-    "Mode",
     "Relation",
     "answer_directions",
     "confidence",

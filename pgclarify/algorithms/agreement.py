@@ -22,16 +22,11 @@ from pgclarify.language.words import plain_words, word_set
 
 
 class Relation(IntEnum):
-    """What the words of two readings say about each other.
-
-    ASKED_ALIKE is what `relate_readings` finds besides: both ask the same, and the words of their answers do not tell
-    whether these say the same.
-    """
+    """What the words of two readings say about each other."""
 
     CONFLICT = -1
     UNKNOWN = 0
     AGREE = 1
-    ASKED_ALIKE = 2
 
 
 # Two answers agree if they share this part of all their content words, or if one says all that the other says.
@@ -112,10 +107,10 @@ def relate(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np
 def relate_readings(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np.int8]:
     """Compare readings pair by pair, by their words alone, and heed which of them ask the same.
 
-    As `relate`, but instead of UNKNOWN it says ASKED_ALIKE of two readings that ask the same, unless one answer may
+    As `relate`, but instead of UNKNOWN it says CONFLICT of two readings that ask the same, unless one answer may
     abbreviate the other: the words of one question are all in the other, in some form, and at least ALIKE of its words.
     Small models and the extractive verifier often give such readings. What differs is the answers, and of "question
-    answer" an embedding hears little else than the question.
+    answer" an embedding hears little else than the question: at no similarity are most of them the same.
 
     Args:
         interpretations: The readings, as questions.
@@ -151,7 +146,7 @@ def _relation_of_readings(one: _Reading, other: _Reading) -> Relation:
     if relation is not Relation.UNKNOWN or not _ask_alike(one[0].words, other[0].words):
         return relation
     may_be_short = any(_abbreviates(short, full) for short, full in ((one[1], other[1]), (other[1], one[1])))
-    return relation if may_be_short else Relation.ASKED_ALIKE
+    return relation if may_be_short else Relation.CONFLICT
 
 
 def _ask_alike(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -1,15 +1,14 @@
 """Group readings that mean the same, and let one of each group speak for it.
 
-Density alone is wrong on what a run really has, 0 to 20 readings: it finds no group among five equal ones, raises on
-one, and puts strays into groups. So similarity decides what is plain, density only what is not, and what the words of
-two readings say (`agreement`) shifts where "plain" begins. Of two that ask the same, an embedding hears little but the
-question, so that hardly any similarity makes them plain. docs/methods/consolidation.md has the figures.
+Density alone, which the paper goes by, is wrong on what a run really has, 0 to 20 readings: it finds no group among
+five equal ones, raises on one, and puts strays into groups. So similarity decides, and what the words of two readings
+say (`agreement`) shifts from where on. docs/methods/consolidation.md has the figures.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import hdbscan
 import numpy as np
@@ -19,16 +18,14 @@ from pgclarify.algorithms.agreement import Relation
 from pgclarify.errors import DimensionMismatch
 from pgclarify.model import Cluster
 
-Mode: TypeAlias = Literal["default", "conservative"]
-
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Between which similarities density may decide.
+    """How similar two readings of one group are.
 
     Attributes:
         join: Cosine similarity from which two readings are the same, in [-1, 1].
-        split: Cosine similarity below which they are not, and never share a group; at most join.
+        split: Cosine similarity below which they never share a group, whatever else is in it; at most join.
     """
 
     join: float
@@ -37,11 +34,11 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """How HDBSCAN looks for clusters.
+    """Readings are the same if HDBSCAN puts them into one cluster. Their words do not matter.
 
     Attributes:
         min_cluster_size: Fewest readings of a cluster, from 2.
-        min_samples: Readings that must be near for one to lie in dense surroundings, itself included, from 1.
+        min_samples: Other readings that must be near for one to lie in dense surroundings, from 1.
         selection: eom takes the clusters that last longest, of whatever size; leaf the smallest.
 
     Source: Campello et al., 2013.
@@ -54,61 +51,46 @@ class Density:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """When two readings are the same.
+    """Readings are the same if they are similar enough, given what their words say of each other.
 
     Attributes:
         unknown: The bounds of a pair of which the words say nothing.
         agree: The bounds of a pair whose words agree.
-        asked_alike: The bounds of a pair that asks the same, and whose answers' words say nothing of each other.
-        density: What decides between the bounds; None if nothing does, and such a pair is not together.
     """
 
-    unknown: Bounds
-    agree: Bounds
-    asked_alike: Bounds
-    density: Density | None = Density()
+    unknown: Bounds = Bounds(join=0.85, split=0.75)
+    agree: Bounds = Bounds(join=0.63, split=0.6)
 
-
-GROUPINGS: dict[Mode, Grouping] = {
-    "default": Grouping(
-        unknown=Bounds(join=0.94, split=0.85),
-        agree=Bounds(join=0.65, split=0.5),
-        asked_alike=Bounds(join=0.96, split=0.96),
-    ),
-    "conservative": Grouping(
-        unknown=Bounds(join=0.88, split=0.7),
-        agree=Bounds(join=0.6, split=0.4),
-        asked_alike=Bounds(join=0.94, split=0.94),
-    ),
-}
 
 # Similarities closer than this are ties: two orders of adding the same numbers must not choose differently.
 _DECIMALS = 9
 # HDBSCAN reads a core distance off each point's neighbors; fewer points have no density to speak of.
 _FEWEST_FOR_DENSITY = 3
-_LARGEST_DISTANCE = 2.0
+_NOISE = -1
 
 
 def consolidate(
     vectors: NDArray[np.float32],
     *,
-    grouping: Grouping = GROUPINGS["default"],
+    grouping: Grouping | Density = Grouping(),
     relations: NDArray[np.int8] | None = None,
 ) -> list[Cluster]:
     """Group readings by meaning and let the medoid of each group speak for it.
 
-    1. A pair in CONFLICT is apart, and so is one below its `split` bound.
-    2. Any other pair is together from its `join` bound on, or below it if HDBSCAN puts both into one cluster.
-    3. Pairs that are together are joined, most similar first, unless that would bring a pair that is apart into one
-       group: there are no chains, and a stray that density put into a group stays outside.
+    With a `Grouping`:
 
-    Which bounds are a pair's depends on its relation. A reading that nothing joins is a group of its own. The order of
-    the readings has no influence, except that among equals the lowest index speaks.
+    1. A pair in CONFLICT is apart, and so is one below its `split` bound.
+    2. Any other pair is together from its `join` bound on.
+    3. Pairs that are together are joined, most similar first, unless that would bring a pair that is apart into one
+       group: there are no chains.
+
+    Which bounds are a pair's depends on its relation. With a `Density`, HDBSCAN finds the groups. Either way, a reading
+    that nothing joins is a group of its own, and the order of the readings has no influence, except that among equals
+    the lowest index speaks.
 
     Args:
         vectors: float32, shape (n_readings, n_dims), each row of unit length: f(question; answer).
-        grouping: When two readings are the same. Of those that ship, "default" favors diversity; "conservative" favors
-            support: fewer and larger groups.
+        grouping: When two readings are the same. A `Density` is the paper's way.
         relations: int8, shape (n_readings, n_readings), symmetric, as of `relate_readings`. None: all UNKNOWN.
 
     Returns:
@@ -131,7 +113,11 @@ def consolidate(
     # Ties are broken by position, so positions must follow from the vectors themselves.
     order = np.lexsort(vectors.T[::-1]) if n_readings else np.empty(0, dtype=np.intp)
     similarities = _similarities(vectors[order])
-    groups = _group(similarities, relations[np.ix_(order, order)], grouping)
+    match grouping:
+        case Density():
+            groups = _cluster(similarities, grouping)
+        case Grouping():
+            groups = _group(similarities, relations[np.ix_(order, order)], grouping)
 
     clusters = []
     for group in groups:
@@ -185,16 +171,11 @@ def _similarities(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
 def _group(
     similarities: NDArray[np.float64], relations: NDArray[np.int8], grouping: Grouping
 ) -> list[NDArray[np.intp]]:
-    is_conflict = relations == Relation.CONFLICT
-    join, split = (np.full(relations.shape, bound) for bound in (grouping.unknown.join, grouping.unknown.split))
-    for relation, bounds in ((Relation.AGREE, grouping.agree), (Relation.ASKED_ALIKE, grouping.asked_alike)):
-        join[relations == relation] = bounds.join
-        split[relations == relation] = bounds.split
-    apart = is_conflict | (similarities < split)
+    agrees = relations == Relation.AGREE
+    join = np.where(agrees, grouping.agree.join, grouping.unknown.join)
+    split = np.where(agrees, grouping.agree.split, grouping.unknown.split)
+    apart = (relations == Relation.CONFLICT) | (similarities < split)
     together = ~apart & (similarities >= join)
-    if grouping.density is not None:
-        distances = np.where(is_conflict, _LARGEST_DISTANCE, 1 - similarities)
-        together |= ~apart & _share_density(distances, grouping.density)
 
     members = {index: [index] for index in range(len(similarities))}
     group_of = np.arange(len(similarities))
@@ -211,19 +192,18 @@ def _group(
     return [np.array(group) for group in members.values()]
 
 
-def _share_density(distances: NDArray[np.float64], density: Density) -> NDArray[np.bool_]:
-    """Which pairs HDBSCAN puts into one cluster; noise shares none. bool, shape of distances."""
-    if len(distances) < max(_FEWEST_FOR_DENSITY, density.min_cluster_size, density.min_samples + 1):
-        return np.zeros(distances.shape, dtype=np.bool_)
-    np.fill_diagonal(distances, 0)
-    labels = hdbscan.HDBSCAN(
-        metric="precomputed",
-        min_cluster_size=density.min_cluster_size,
-        min_samples=density.min_samples,
-        cluster_selection_method=density.selection,
-    ).fit_predict(distances)
-    shared: NDArray[np.bool_] = (labels[:, None] == labels) & (labels[:, None] >= 0)
-    return shared
+def _cluster(similarities: NDArray[np.float64], density: Density) -> list[NDArray[np.intp]]:
+    """Groups as HDBSCAN finds them; a reading that it calls noise is a group of its own."""
+    labels = np.full(len(similarities), _NOISE)
+    if len(labels) >= max(_FEWEST_FOR_DENSITY, density.min_cluster_size, density.min_samples + 1):
+        labels = hdbscan.HDBSCAN(
+            metric="precomputed",
+            min_cluster_size=density.min_cluster_size,
+            min_samples=density.min_samples,
+            cluster_selection_method=density.selection,
+        ).fit_predict(1 - similarities)
+    clusters = [np.flatnonzero(labels == label) for label in np.unique(labels[labels != _NOISE])]
+    return clusters + [np.array([index]) for index in np.flatnonzero(labels == _NOISE)]
 
 
 def _speaker(similarities: NDArray[np.float64]) -> tuple[int, float]:

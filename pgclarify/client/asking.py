@@ -261,7 +261,8 @@ def consolidate(
     Args:
         run_id: A clarify run that succeeded.
         timeout: Seconds to wait; None means without end.
-        options: As in SQL: consolidation, embed, singletons.
+        options: As in SQL: consolidation, embed, singletons; with consolidation hdbscan, min_cluster_size, min_samples,
+            selection.
 
     Returns:
         As clarify.

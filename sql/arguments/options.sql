@@ -161,7 +161,7 @@ begin atomic
             "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"]
         },
         "search": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
-        "consolidation": {"choices": ["default", "conservative"], "default": "default"},
+        "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
         "embed": {"choices": ["question_answer", "question"], "default": "question_answer"},
         "singletons": {"choices": ["keep", "drop"], "default": "keep"},
         "verify": {"choices": ["checks", "none"], "default": "checks"},

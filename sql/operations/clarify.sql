@@ -89,11 +89,12 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'row if it answers none. Where it is not known whether it does, a warning says why no reading was found. question: 1 to '
 '10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. '
 'top_k: passages to judge, 1 to 1000. timeout: how long to wait; null means without end. options: search (hybrid, dense, '
-'lexical), consolidation (default, conservative), embed (question_answer, question), singletons (keep, drop), '
-'verify (checks: what a passage does not support by its words is left out; none: the quote has to occur), retrieval '
-'(fixed; adaptive, where the verdicts say which passages are judged and when it is enough), budget (most passages to judge; '
-'top_k), reranker (signal, model, or a CrossEncoder), ask_back (auto: a clear question is answered in one pass, and only an '
-'ambiguous one is clarified), threshold (the probability from which a question counts as ambiguous, 0 to 1), refresh (0 to '
+'lexical), consolidation (default; conservative, which shows the two thirds of the readings that have most support; '
+'hdbscan), embed (question_answer, question), singletons (keep, drop), verify (checks: what a passage does not support by its '
+'words is left out; none: the quote has to occur), retrieval (fixed; adaptive, where the verdicts say which passages are '
+'judged and when it is enough), budget (most passages to judge; top_k), reranker (signal, model, or a CrossEncoder), ask_back '
+'(auto: a clear question is answered in one pass, and only an ambiguous one is clarified), threshold (the probability from '
+'which a question counts as ambiguous, 0 to 1), refresh (0 to '
 '1,000,000: another number than before asks the model anew; 0).';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
 
@@ -190,6 +191,55 @@ grant execute on function pgclarify.clarify_many(
     text[], text[], text, integer, interval, jsonb
 ) to pgclarify_user;
 
+create or replace function pgclarify_private.consolidate_options()
+returns jsonb
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        jsonb_build_object(
+            'consolidation', pgclarify_private.clarify_options() -> 'consolidation',
+            'embed', pgclarify_private.clarify_options() -> 'embed',
+            'singletons', pgclarify_private.clarify_options() -> 'singletons'
+        ) || '{
+            "min_cluster_size": {"type": "integer", "least": 2, "most": 1000},
+            "min_samples": {"type": "integer", "least": 1, "most": 1000},
+            "selection": {"choices": ["eom", "leaf"]},
+            "timeout": {"type": "string", "default": "60s"}
+        }'::jsonb;
+end;
+
+comment on function pgclarify_private.consolidate_options() is 'The options of consolidate, as check_options wants them.';
+
+create or replace function pgclarify_private.consolidate_settings(options jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_settings constant jsonb := pgclarify_private.check_options(
+        consolidate_settings.options, pgclarify_private.consolidate_options()
+    );
+    v_of_density constant text := (
+        select min(option.name)
+        from unnest('{min_cluster_size, min_samples, selection}'::text[]) as option (name)
+        where v_settings ? option.name
+    );
+begin
+    if v_of_density is not null and v_settings ->> 'consolidation' <> 'hdbscan' then
+        raise exception 'option "%" is for consolidation "hdbscan"', v_of_density
+            using errcode = 'invalid_parameter_value',
+                column = v_of_density,
+                detail = format('consolidation is "%s", which does not look at density.', v_settings ->> 'consolidation'),
+                hint = format('Pass {"consolidation": "hdbscan"}, too, or leave %s out.', v_of_density);
+    end if;
+    return v_settings;
+end
+$$;
+
+comment on function pgclarify_private.consolidate_settings(jsonb) is
+'Options of consolidate, checked, as run.settings keeps them.';
+
 create or replace function pgclarify_private.prepare_consolidate(
     caller pgclarify_private.caller, run_id bigint, options jsonb default '{}'
 )
@@ -214,15 +264,8 @@ begin
         'consolidate',
         v_run.corpus_id,
         v_run.question,
-        pgclarify_private.check_options(
-            prepare_consolidate.options,
-            jsonb_build_object(
-                'consolidation', pgclarify_private.clarify_options() -> 'consolidation',
-                'embed', pgclarify_private.clarify_options() -> 'embed',
-                'singletons', pgclarify_private.clarify_options() -> 'singletons',
-                'timeout', '{"type": "string", "default": "60s"}'::jsonb
-            )
-        ) || jsonb_build_object('parent_embed', v_run.settings ->> 'embed'),
+        pgclarify_private.consolidate_settings(prepare_consolidate.options)
+        || jsonb_build_object('parent_embed', v_run.settings ->> 'embed'),
         parent_run_id => v_run.run_id
     );
 end
@@ -251,6 +294,8 @@ end;
 
 comment on function pgclarify.consolidate(bigint, jsonb) is
 'Cluster the verdicts of a run again, with no model call; rows as of clarify, under a run of their own. run_id: a clarify run '
-'that you may see. options: consolidation (default, conservative), embed (question_answer, question), singletons (keep, '
-'drop), timeout (60s).';
+'that you may see. options: consolidation (default; conservative, which shows the two thirds of the readings that have '
+'most support; hdbscan), embed (question_answer, question), singletons (keep, drop), timeout (60s); with hdbscan, '
+'min_cluster_size (fewest readings of a cluster, 2 to 1000; 2), min_samples (other readings that must be near for one to '
+'lie in dense surroundings, 1 to 1000; 1), selection (eom: the clusters that last longest; leaf: the smallest).';
 grant execute on function pgclarify.consolidate(bigint, jsonb) to pgclarify_user;

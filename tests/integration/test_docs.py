@@ -69,6 +69,17 @@ def test_options_are_those_that_are_checked(connection: psycopg.Connection[Any])
     assert {row[0] for row in OPTIONS["create_corpus"]} == set(re.findall(r"\w+", detail.partition(":")[2]))
 
 
+def test_options_of_consolidate_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
+    (known,) = connection.execute("select pgclarify_private.consolidate_options()").fetchone() or ({},)
+    told = {name: re.findall(r"\w+", row[1]) for row in OPTIONS["consolidate"] for name in re.findall(r"\w+", row[0])}
+
+    assert told.keys() == known.keys()
+    for name in ("min_cluster_size", "min_samples"):
+        assert {str(known[name]["least"]), str(known[name]["most"])} <= set(told[name])
+    assert told["selection"] == known["selection"]["choices"]
+    assert told["timeout"] == [known["timeout"]["default"]]
+
+
 def test_options_of_investigate_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
     (known,) = connection.execute("select pgclarify_private.investigate_options()").fetchone() or ({},)
     told = {row[0]: row[1:] for row in OPTIONS["investigate"]}

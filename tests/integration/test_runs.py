@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
 from tests.workers import API_KEY, CORPUS, DOCUMENTS, Service, scalar, until, wait, wait_until_searchable
@@ -408,10 +409,46 @@ def test_consolidating_again_asks_no_model(asker: Connection, model: Server, emb
 
     assert model.calls == calls
     assert {row[0] for row in again} & {row[0] for row in first} == set()
-    cited = [sorted({document_id for row in rows for document_id in row[7]}) for rows in (first, again)]
-    assert cited[0] == cited[1]
+    assert 0 < len(again) <= max(1, 2 * len(first) // 3)
+    cited = [{document_id for row in rows for document_id in row[7]} for rows in (first, again)]
+    assert cited[1] <= cited[0]
     operation = "select operation, completions from pgclarify.run_summary where run_id = %s"
     assert asker.execute(operation, [again[0][0]]).fetchone() == ("consolidate", 0)
+
+
+def test_consolidating_again_by_density(asker: Connection, model: Server) -> None:
+    first = asker.execute("select * from pgclarify.clarify('again by density', top_k => 8)").fetchall()
+    calls = model.calls
+
+    given = {"consolidation": "hdbscan", "min_cluster_size": 1000, "min_samples": 3, "selection": "leaf"}
+    again = asker.execute("select * from pgclarify.consolidate(%s, %s)", [first[0][0], Jsonb(given)]).fetchall()
+
+    assert model.calls == calls
+    # No cluster is as large as that, so each verdict is a reading of its own.
+    verdicts = "select count(*) from pgclarify.verdict where run_id = %s and outcome = 'grounded'"
+    assert (len(again),) == asker.execute(verdicts, [first[0][0]]).fetchone()
+    (settings,) = asker.execute("select settings from pgclarify.run where run_id = %s", [again[0][0]]).fetchone() or (
+        {},
+    )
+    assert given.items() <= settings.items()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        '{"min_cluster_size": 2}',
+        '{"min_samples": 1, "consolidation": "conservative"}',
+        '{"selection": "eom"}',
+        '{"min_cluster_size": 1, "consolidation": "hdbscan"}',
+        '{"min_samples": 0, "consolidation": "hdbscan"}',
+        '{"selection": "all", "consolidation": "hdbscan"}',
+    ],
+)
+def test_density_has_its_own_options_and_bounds(asker: Connection, model: Server, options: str) -> None:
+    first = asker.execute("select * from pgclarify.clarify('again and again', top_k => 8)").fetchall()
+    with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
+        asker.execute("select * from pgclarify.consolidate(%s, %s)", [first[0][0], options])
+    assert refused.value.diag.column_name in options[: options.index(":")]
 
 
 @pytest.mark.parametrize("method", ["dense", "lexical", "hybrid"])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import GROUPINGS, Grouping, Mode, consolidate, relate_readings
+from pgclarify.algorithms import Density, Grouping, consolidate, relate_readings
 from pgclarify.errors import BudgetSpent, PriceMissing
 from pgclarify.model import Citation, Cluster, Interpretation, Outcome, Refusal, Run, RunStatus, StopCode, Verdict
 from pgclarify.operations.context import Ending, RunContext
@@ -67,8 +68,10 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
     """Consolidate grounded verdicts, off the event loop.
 
     Args:
-        run: The run; settings["consolidation"] is default or conservative; settings["singletons"] is keep (the default)
-            or drop, which leaves out what one document alone supports, unless nothing would be left.
+        run: The run; settings["consolidation"] is default; conservative, which shows two thirds of the readings at
+            most, those with most support; or hdbscan, which the attributes of `Density` among the settings are for.
+            settings["singletons"] is keep (the default) or drop, which leaves out what one document alone supports,
+            unless nothing would be left.
         grounded: By rank.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
@@ -83,6 +86,9 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
     found = [_interpretation(grounded, cluster) for cluster in clusters]
     # Stable: among equals the best rank stays first.
     found.sort(key=lambda interpretation: interpretation.support, reverse=True)
+    if run.settings.get("consolidation") == "conservative":
+        # Joining more would not do: nearly all that bounds leave apart is not the same.
+        found = found[: max(1, 2 * len(found) // 3)]
     if run.settings.get("singletons") == "drop":
         return [interpretation for interpretation in found if interpretation.support > 1] or found
     return found
@@ -92,8 +98,7 @@ async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.floa
     """Group what means the same, off the event loop; arguments as of `interpret`."""
     if not grounded:
         return []
-    mode: Mode = "conservative" if run.settings.get("consolidation") == "conservative" else "default"
-    return await asyncio.to_thread(_clusters, grounded, vectors, GROUPINGS[mode])
+    return await asyncio.to_thread(_clusters, grounded, vectors, _grouping(run.settings))
 
 
 async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]]) -> Ending:
@@ -132,7 +137,16 @@ def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32
     return np.array([verdict.vector for _, verdict in grounded], dtype=np.float32)
 
 
-def _clusters(grounded: Sequence[Grounded], vectors: NDArray[np.float32], grouping: Grouping) -> list[Cluster]:
+def _grouping(settings: Mapping[str, Any]) -> Grouping | Density:
+    if settings.get("consolidation") == "hdbscan":
+        names = (field.name for field in fields(Density))
+        return Density(**{name: settings[name] for name in names if name in settings})
+    return Grouping()
+
+
+def _clusters(
+    grounded: Sequence[Grounded], vectors: NDArray[np.float32], grouping: Grouping | Density
+) -> list[Cluster]:
     relations = relate_readings([one.interpretation for one in grounded], [one.answer for one in grounded])
     return consolidate(vectors, grouping=grouping, relations=relations)
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,16 +9,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import GROUPINGS, Bounds, Density, Grouping, Mode, Relation, consolidate, medoid
+from pgclarify.algorithms import Bounds, Density, Grouping, Relation, consolidate, medoid
 from pgclarify.errors import DimensionMismatch
 from pgclarify.model import Cluster
 
-MODES = tuple(GROUPINGS)
-modes = st.sampled_from(MODES)
+groupings = st.sampled_from([Grouping(), Density(), Density(3, 2, "leaf")])
+BOUNDS = Grouping()
 
 
-def bounds_of(grouping: Grouping, relation: Relation) -> Bounds:
-    return {Relation.AGREE: grouping.agree, Relation.ASKED_ALIKE: grouping.asked_alike}.get(relation, grouping.unknown)
+def bounds_of(relation: Relation) -> Bounds:
+    return BOUNDS.agree if relation is Relation.AGREE else BOUNDS.unknown
 
 
 def unit(rows: object) -> NDArray[np.float32]:
@@ -59,11 +58,11 @@ def relations_of(draw: st.DrawFn, n_readings: int) -> NDArray[np.int8]:
     return relations
 
 
-@given(st.data(), readings(), modes)
+@given(st.data(), readings(), groupings)
 def test_every_reading_is_in_exactly_one_cluster_and_clusters_come_by_support(
-    data: st.DataObject, vectors: NDArray[np.float32], mode: Mode
+    data: st.DataObject, vectors: NDArray[np.float32], grouping: Grouping | Density
 ) -> None:
-    clusters = consolidate(vectors, grouping=GROUPINGS[mode], relations=data.draw(relations_of(len(vectors))))
+    clusters = consolidate(vectors, grouping=grouping, relations=data.draw(relations_of(len(vectors))))
     assert sorted(member for cluster in clusters for member in cluster.members) == list(range(len(vectors)))
     for cluster in clusters:
         assert list(cluster.members) == sorted(cluster.members)
@@ -75,68 +74,60 @@ def test_every_reading_is_in_exactly_one_cluster_and_clusters_come_by_support(
     assert keys == sorted(keys)
 
 
-@given(st.data(), readings(), modes)
+@given(st.data(), readings(), groupings)
 def test_the_order_of_the_readings_has_no_influence(
-    data: st.DataObject, vectors: NDArray[np.float32], mode: Mode
+    data: st.DataObject, vectors: NDArray[np.float32], grouping: Grouping | Density
 ) -> None:
     # Equal vectors come from equal texts, whose relations are equal too; drawn relations are not, so no vector twice.
     vectors = np.unique(vectors, axis=0)
     relations = data.draw(relations_of(len(vectors)))
     order = np.array(data.draw(st.permutations(range(len(vectors)))), dtype=np.intp)
-    expected = partition(consolidate(vectors, grouping=GROUPINGS[mode], relations=relations))
-    permuted = consolidate(vectors[order], grouping=GROUPINGS[mode], relations=relations[np.ix_(order, order)])
+    expected = partition(consolidate(vectors, grouping=grouping, relations=relations))
+    permuted = consolidate(vectors[order], grouping=grouping, relations=relations[np.ix_(order, order)])
     assert {frozenset(int(order[member]) for member in group) for group in partition(permuted)} == expected
 
 
-@given(st.data(), readings(), modes)
-def test_no_cluster_holds_a_pair_that_is_apart(data: st.DataObject, vectors: NDArray[np.float32], mode: Mode) -> None:
+@given(st.data(), readings())
+def test_no_cluster_holds_a_pair_that_is_apart(data: st.DataObject, vectors: NDArray[np.float32]) -> None:
     relations = data.draw(relations_of(len(vectors)))
-    for cluster in consolidate(vectors, grouping=GROUPINGS[mode], relations=relations):
+    for cluster in consolidate(vectors, relations=relations):
         for one in cluster.members:
             for other in cluster.members:
                 if one != other:
                     assert relations[one, other] != Relation.CONFLICT
-                    bounds = bounds_of(GROUPINGS[mode], Relation(relations[one, other]))
+                    bounds = bounds_of(Relation(relations[one, other]))
                     assert vectors[one] @ vectors[other] >= bounds.split - 1e-6
 
 
-@given(readings(max_readings=12), modes)
-def test_duplicates_land_together(vectors: NDArray[np.float32], mode: Mode) -> None:
-    clusters = consolidate(np.concatenate([vectors, vectors]), grouping=GROUPINGS[mode])
+@given(readings(max_readings=12))
+def test_duplicates_land_together(vectors: NDArray[np.float32]) -> None:
+    clusters = consolidate(np.concatenate([vectors, vectors]))
     for cluster in clusters:
         assert {member % len(vectors) for member in cluster.members if member < len(vectors)} == {
             member % len(vectors) for member in cluster.members if member >= len(vectors)
         }
 
 
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("n_readings", [1, 2, 5, 20])
-def test_equal_readings_are_one_group_and_the_first_speaks(n_readings: int, mode: Mode) -> None:
-    clusters = consolidate(np.repeat(at_angles(30), n_readings, axis=0), grouping=GROUPINGS[mode])
+def test_equal_readings_are_one_group_and_the_first_speaks(n_readings: int) -> None:
+    clusters = consolidate(np.repeat(at_angles(30), n_readings, axis=0))
     assert clusters == [Cluster(members=tuple(range(n_readings)), medoid=0, cohesion=1.0)]
 
 
-def test_five_nearly_equal_readings_are_one_group() -> None:
-    # HDBSCAN alone calls them noise.
-    assert partition(consolidate(at_angles(0, 1, 2, 3, 4))) == {frozenset(range(5))}
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_unrelated_readings_stay_apart(mode: Mode) -> None:
-    assert len(consolidate(np.eye(20, dtype=np.float32), grouping=GROUPINGS[mode])) == 20
+def test_unrelated_readings_stay_apart() -> None:
+    assert len(consolidate(np.eye(20, dtype=np.float32))) == 20
 
 
 def test_no_readings_no_clusters() -> None:
     assert consolidate(np.empty((0, 384), dtype=np.float32)) == []
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("relation", [Relation.UNKNOWN, Relation.AGREE, Relation.ASKED_ALIKE])
-def test_two_readings_join_from_the_bound_on(mode: Mode, relation: Relation) -> None:
-    join = bounds_of(GROUPINGS[mode], relation).join
+@pytest.mark.parametrize("relation", [Relation.UNKNOWN, Relation.AGREE])
+def test_two_readings_join_from_the_bound_on(relation: Relation) -> None:
+    join = bounds_of(relation).join
     relations = np.array([[1, relation], [relation, 1]], dtype=np.int8)
-    assert len(consolidate(at_angles(0, angle(join + 0.005)), grouping=GROUPINGS[mode], relations=relations)) == 1
-    assert len(consolidate(at_angles(0, angle(join - 0.005)), grouping=GROUPINGS[mode], relations=relations)) == 2
+    assert len(consolidate(at_angles(0, angle(join + 0.005)), relations=relations)) == 1
+    assert len(consolidate(at_angles(0, angle(join - 0.005)), relations=relations)) == 2
 
 
 def test_a_conflict_keeps_even_equal_vectors_apart() -> None:
@@ -149,51 +140,72 @@ def test_a_reading_that_fits_two_conflicting_ones_joins_the_nearer() -> None:
     assert partition(consolidate(at_angles(0, 5, 15), relations=relations)) == {frozenset({0, 1}), frozenset({2})}
 
 
-def test_density_decides_between_the_bounds() -> None:
-    step = angle((GROUPINGS["default"].unknown.join + GROUPINGS["default"].unknown.split) / 2)
-    groups = partition(consolidate(at_angles(0, step, 120, 120 + step, 240)))
-    assert groups == {frozenset({0, 1}), frozenset({2, 3}), frozenset({4})}
-    assert len(consolidate(at_angles(0, step))) == 2
+def test_two_readings_between_the_bounds_share_a_group_only_through_a_third() -> None:
+    bounds = BOUNDS.unknown
+    apart = angle((bounds.join + bounds.split) / 2)
+    assert len(consolidate(at_angles(0, apart / 2, apart))) == 1
+    assert len(consolidate(at_angles(0, apart))) == 2
 
 
-def test_nothing_decides_between_the_bounds_where_there_is_no_density() -> None:
-    default = GROUPINGS["default"]
-    step = angle((default.unknown.join + default.unknown.split) / 2)
-    vectors = at_angles(0, step, 120, 120 + step, 240)
-    assert len(consolidate(vectors, grouping=replace(default, density=None))) == 5
+def around(*sizes: int, similarity: float) -> NDArray[np.float32]:
+    """So many readings around each of three directions, the last one farthest off, as near to those of their own."""
+    n_readings = sum(sizes)
+    centers = unit([[1, 0, 0], [1, 1, 0], [0, 0, 1]])[np.repeat([0, 1, 2], sizes)] @ np.eye(3, 3 + n_readings)
+    own = np.eye(n_readings, 3 + n_readings, k=3)
+    return unit(np.sqrt(similarity) * centers + np.sqrt(1 - similarity) * own)
 
 
-@pytest.mark.parametrize(("least", "sizes"), [(2, [3, 3, 2]), (3, [3, 3, 1, 1])])
-def test_a_cluster_of_density_has_its_least_size(least: int, sizes: list[int]) -> None:
-    default = GROUPINGS["default"]
-    similarity = (default.unknown.join + default.unknown.split) / 2
-    # Around three directions, the last one farthest off: 3, 3 and 2 readings, each as near to those of its own.
-    centers = unit([[1, 0, 0], [1, 1, 0], [0, 0, 1]])[[0, 0, 0, 1, 1, 1, 2, 2]] @ np.eye(3, 11, k=8)
-    vectors = unit(np.sqrt(similarity) * centers + np.sqrt(1 - similarity) * np.eye(8, 11))
-    clusters = consolidate(vectors, grouping=replace(default, density=Density(min_cluster_size=least)))
-    assert [len(cluster.members) for cluster in clusters] == sizes
+@pytest.mark.parametrize(
+    ("density", "sizes"),
+    [
+        (Density(), [3, 3, 2]),
+        (Density(min_cluster_size=3), [3, 3, 1, 1]),
+        (Density(min_samples=2), [3, 3, 1, 1]),
+        (Density(min_samples=3), [1] * 8),
+    ],
+)
+def test_a_cluster_of_density_has_its_least_size_and_readings_that_have_others_near(
+    density: Density, sizes: list[int]
+) -> None:
+    # So far apart that bounds leave all of them alone.
+    vectors = around(3, 3, 2, similarity=0.6)
+    assert len(consolidate(vectors)) == 8
+    assert [len(cluster.members) for cluster in consolidate(vectors, grouping=density)] == sizes
 
 
-@pytest.mark.parametrize("density", [Density(min_cluster_size=5), Density(min_samples=3), Density(selection="leaf")])
+def test_clusters_of_density_are_those_that_last_longest_or_the_smallest() -> None:
+    # Two pairs that are near each other, and one far off.
+    vectors = at_angles(0, 4, 8.5, 12.5, 90, 94)
+    assert [len(cluster.members) for cluster in consolidate(vectors, grouping=Density(selection="eom"))] == [4, 2]
+    assert [len(cluster.members) for cluster in consolidate(vectors, grouping=Density(selection="leaf"))] == [2, 2, 2]
+
+
+def test_density_does_not_look_at_words() -> None:
+    vectors = at_angles(0, 1, 2, 90, 91, 92)
+    conflicts = np.full((6, 6), Relation.CONFLICT, dtype=np.int8)
+    assert len(consolidate(vectors, grouping=Density(), relations=conflicts)) == 2
+    assert len(consolidate(vectors, relations=conflicts)) == 6
+
+
+def test_density_finds_nothing_among_equals() -> None:
+    # Which is why it is not the default.
+    assert len(consolidate(at_angles(0, 1, 2, 3, 4), grouping=Density())) == 5
+    assert partition(consolidate(at_angles(0, 1, 2, 3, 4))) == {frozenset(range(5))}
+
+
+@pytest.mark.parametrize("density", [Density(min_cluster_size=5), Density(min_samples=4), Density(selection="leaf")])
 @pytest.mark.parametrize("n_readings", [0, 1, 2, 3, 4])
-def test_few_readings_are_grouped_however_density_is_set(n_readings: int, density: Density) -> None:
+def test_density_takes_few_readings(n_readings: int, density: Density) -> None:
     vectors = np.repeat(at_angles(30), n_readings, axis=0)
-    clusters = consolidate(vectors, grouping=replace(GROUPINGS["default"], density=density))
-    assert [len(cluster.members) for cluster in clusters] == [n_readings] * (n_readings > 0)
+    assert len(consolidate(vectors, grouping=density)) == n_readings
 
 
 def test_a_chain_of_near_neighbors_is_not_one_group() -> None:
-    step = angle(GROUPINGS["default"].unknown.join + 0.01)
+    step = angle(BOUNDS.unknown.join + 0.01)
     chain = at_angles(*np.arange(10) * step)
-    assert all(chain[one] @ chain[other] > 0.94 for one, other in pairwise(range(10)))
+    assert all(chain[one] @ chain[other] > BOUNDS.unknown.join for one, other in pairwise(range(10)))
     clusters = consolidate(chain)
     assert 1 < len(clusters) < 10
-
-
-def test_conservative_makes_fewer_and_larger_groups() -> None:
-    between = angle(0.9)
-    vectors = at_angles(0, between)
-    assert (len(consolidate(vectors)), len(consolidate(vectors, grouping=GROUPINGS["conservative"]))) == (2, 1)
 
 
 def test_larger_groups_come_first_and_members_ascend() -> None:

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import GROUPINGS, Mode, consolidate
+from pgclarify.algorithms import Density, Grouping, consolidate
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.model import Citation, Cluster, Outcome, Passage, Reading, Refusal, RunStatus, StopCode
 from pgclarify.operations.clarification import interpretations
+from pgclarify.operations.clarification.interpretations import Grounded
 from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, scripts
 from tests.unit.operations.rental_cars import (
     ALSO_COVERED,
@@ -285,9 +286,31 @@ async def test_singletons_stay_if_nothing_else_would() -> None:
     assert [found.support for found in record.interpretations] == [1, 1]
 
 
-@pytest.mark.parametrize("mode", ["default", "conservative"])
-async def test_consolidation_groups_by_its_mode_in_a_thread_of_its_own(
-    mode: Mode, monkeypatch: pytest.MonkeyPatch
+async def test_conservative_shows_what_has_most_support() -> None:
+    record = await carry_out(corpus(), scripts.verifier(script()), settings={"consolidation": "conservative"})
+    assert [found.support for found in record.interpretations] == [2]
+
+
+@pytest.mark.parametrize(("n_readings", "n_shown"), [(0, 0), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (6, 4), (20, 13)])
+async def test_conservative_shows_two_thirds_at_most_of_equals_the_best_ranked(n_readings: int, n_shown: int) -> None:
+    run = FakeStore().add_run(settings={"consolidation": "conservative"})
+    grounded = [Grounded(f"d{rank}", rank, f"reading {rank}", "", "", 0, 1) for rank in range(1, n_readings + 1)]
+    found = await interpretations.interpret(run, grounded, np.eye(n_readings, 20, dtype=np.float32))
+    assert [one.interpretation for one in found] == [f"reading {rank}" for rank in range(1, n_shown + 1)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "grouping"),
+    [
+        ({"consolidation": "default"}, Grouping()),
+        ({"consolidation": "conservative"}, Grouping()),
+        ({"consolidation": "hdbscan"}, Density()),
+        ({"consolidation": "hdbscan", "min_cluster_size": 3, "min_samples": 2}, Density(3, 2)),
+        ({"consolidation": "hdbscan", "selection": "leaf"}, Density(selection="leaf")),
+    ],
+)
+async def test_consolidation_groups_by_its_settings_in_a_thread_of_its_own(
+    settings: dict[str, object], grouping: Grouping | Density, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[object, bool]] = []
 
@@ -296,5 +319,5 @@ async def test_consolidation_groups_by_its_mode_in_a_thread_of_its_own(
         return consolidate(vectors)
 
     monkeypatch.setattr(interpretations, "consolidate", noting)
-    await carry_out(corpus(), scripts.verifier(script()), settings={"consolidation": mode})
-    assert seen == [(GROUPINGS[mode], False)]
+    await carry_out(corpus(), scripts.verifier(script()), settings=settings)
+    assert seen == [(grouping, False)]
