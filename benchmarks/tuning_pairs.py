@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +118,7 @@ def load(data_dir: Path, files: Sequence[Path]) -> list[Case]:
     ]
 
 
-def _known(row: Mapping[str, object]) -> tuple[Sequence[str], ...]:
+def _known(row: Mapping[str, Any]) -> tuple[Sequence[str], ...]:
     match row:
         case {"answer": str(answer)}:
             return ((answer,),)

@@ -70,7 +70,9 @@ def test_options_are_those_that_are_checked(connection: psycopg.Connection[Any])
 
 
 def test_options_of_consolidate_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    (known,) = connection.execute("select pgclarify_private.consolidate_options()").fetchone() or ({},)
+    row = connection.execute("select pgclarify_private.consolidate_options()").fetchone()
+    assert row is not None
+    known: dict[str, Any] = row[0]
     told = {name: re.findall(r"\w+", row[1]) for row in OPTIONS["consolidate"] for name in re.findall(r"\w+", row[0])}
 
     assert told.keys() == known.keys()
