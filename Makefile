@@ -22,7 +22,7 @@ check: install ## The inner loop: all that needs no server and no SQL
 # With more processes than cores, since many tests wait for a worker, a lock or a time limit.
 test: ## Lint, build the pages, then run the tests of everything that we wrote
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs
-	$(PYTEST) 4 tests/integration tests/migration tests/snapshots tests/unit
+	$(PYTEST) 4 tests/integration tests/migration tests/quality tests/snapshots tests/unit
 	$(PYTEST) 2 --server=16 $(CORE)
 	$(PYTEST) 2 --server=managed $(CORE) $(WITH_DBLINK)
 

@@ -1,0 +1,82 @@
+"""Readings are grouped as people group them, by the vectors and relations that a run computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain, combinations
+
+import pytest
+
+from pgclarify.embedding import SentenceTransformerEmbedder
+from pgclarify.model import Run
+from pgclarify.operations.clarification.interpretations import Grounded, interpret, reading_text
+from tests.fakes import FakeStore
+from tests.quality.readings import GROUPS
+
+N_READINGS = sum(len(group) for groups in GROUPS.values() for group in groups)
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """What a mode makes of all questions.
+
+    Attributes:
+        precision: Of the pairs that it puts together, the part that means the same.
+        recall: Of the pairs that mean the same, the part that it puts together.
+        groups: How many groups there are.
+    """
+
+    precision: float
+    recall: float
+    groups: int
+
+
+async def group(embedder: SentenceTransformerEmbedder, mode: str) -> Grouped:
+    run = FakeStore().add_run("question", settings={"consolidation": mode})
+    together, right, same, n_groups = 0, 0, 0, 0
+    for groups in GROUPS.values():
+        label = [place for place, group in enumerate(groups) for _ in group]
+        found = await groups_of(run, embedder, list(chain.from_iterable(groups)))
+        pairs = {pair for group in found for pair in combinations(sorted(group), 2)}
+        together += len(pairs)
+        right += sum(label[one] == label[other] for one, other in pairs)
+        same += sum(label[one] == label[other] for one, other in combinations(range(len(label)), 2))
+        n_groups += len(found)
+    return Grouped(right / max(together, 1), right / same, n_groups)
+
+
+async def groups_of(
+    run: Run, embedder: SentenceTransformerEmbedder, readings: list[tuple[str, str]]
+) -> list[list[int]]:
+    """Groups of places in a list of readings."""
+    vectors = await embedder.encode([reading_text(run, *reading) for reading in readings])
+    grounded = [
+        # Each of a document of its own, which says what the answer is.
+        Grounded(f"d{place}", place + 1, asked, answer, answer, 0, len(answer))
+        for place, (asked, answer) in enumerate(readings)
+    ]
+    found = await interpret(run, grounded, vectors)
+    return [[citation.candidate_rank - 1 for citation in one.citations] for one in found]
+
+
+@pytest.mark.parametrize(
+    ("mode", "precision", "recall"),
+    [
+        # 0.92 and 0.76, in 46 groups of 74 readings.
+        ("default", 0.85, 0.68),
+        # 0.84 and 0.78, in 43 groups.
+        ("conservative", 0.7, 0.7),
+    ],
+)
+async def test_readings_that_mean_the_same_are_one_group(
+    embedder: SentenceTransformerEmbedder, mode: str, precision: float, recall: float
+) -> None:
+    grouped = await group(embedder, mode)
+    assert grouped.precision >= precision, grouped
+    assert grouped.recall >= recall, grouped
+
+
+async def test_conservative_makes_fewer_groups(embedder: SentenceTransformerEmbedder) -> None:
+    default, conservative = await group(embedder, "default"), await group(embedder, "conservative")
+    assert conservative.groups < default.groups < N_READINGS
+    assert conservative.recall >= default.recall

@@ -1,0 +1,41 @@
+"""The extractive provider finds answers, and has none where a passage only looks as if it had one."""
+
+from __future__ import annotations
+
+from pgclarify.embedding import SentenceTransformerEmbedder
+from pgclarify.model import Passage, Reading
+from pgclarify.prompts.verdict import verdict
+from pgclarify.providers.extractive import ExtractiveVerifier
+from tests.quality.passages import PASSAGES, QUESTIONS
+
+
+async def read(verifier: ExtractiveVerifier, question: str, name: str) -> Reading | None:
+    """What a verdict of the provider says, if it is not that there is nothing."""
+    title, text = PASSAGES[name]
+    call = verifier.adapt(verdict(question, Passage(name, 1, text, title)))
+    assert call is not None
+    found = call.read(await verifier.complete(verifier.request(call)))
+    return found if isinstance(found, Reading) else None
+
+
+async def test_most_answers_are_found_and_are_right(embedder: SentenceTransformerEmbedder) -> None:
+    verifier = ExtractiveVerifier(embedder)
+    found = {one.question: await read(verifier, one.question, one.passage) for one in QUESTIONS}
+    wrong = [
+        (one.question, reading and reading.answer)
+        for one in QUESTIONS
+        if (reading := found[one.question]) is None
+        or not any(answer in reading.answer.casefold() for answer in one.answers)
+    ]
+    # 9 of 30: 6 have no reading, and 3 another answer.
+    assert len(wrong) <= 12, wrong
+
+
+async def test_most_passages_that_do_not_answer_have_no_reading_of_the_question(
+    embedder: SentenceTransformerEmbedder,
+) -> None:
+    verifier = ExtractiveVerifier(embedder)
+    found = {one.question: await read(verifier, one.question, one.elsewhere) for one in QUESTIONS}
+    wrong = [(question, reading.interpretation, reading.answer) for question, reading in found.items() if reading]
+    # 5 of 30.
+    assert len(wrong) <= 8, wrong

@@ -1,0 +1,95 @@
+"""Every method of search finds the passages that answer, in a real database, over vectors of the real model."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import psycopg
+
+from pgclarify.database import ExplorationTables, Runs, RunTables, open_pool
+from pgclarify.embedding import SentenceTransformerEmbedder
+from pgclarify.operations.execution import execute
+from tests.fakes.context import context_of
+from tests.integration.by_hand import HandWorker, Hire, hire, scalar
+from tests.integration.linking import link
+from tests.quality.passages import CHAINS, PASSAGES, QUESTIONS
+
+__all__ = ["hire"]
+
+Connection = psycopg.Connection[Any]
+# How many passages a search returns: the first decides for a question of one step, all for one of two.
+TOP_K = 3
+# Of each method, the least mean of reciprocal rank over questions of one step, and of recall over chains.
+FLOORS = {
+    "dense": (0.9, 0.7),  # 0.98 and 0.81
+    "lexical": (0.88, 0.7),  # 0.97 and 0.81
+    "hybrid": (0.9, 0.75),  # 0.98 and 0.88
+    "adaptive": (0.9, 0.7),  # 1.00 and 0.81
+}
+
+
+async def test_searches_find_what_answers(
+    connection: Connection, hire: Hire, embedder: SentenceTransformerEmbedder, make_role: Callable[..., str]
+) -> None:
+    worker = hire()
+    await store(connection, worker, embedder)
+    for method, (least_rank, least_recall) in FLOORS.items():
+        one_step = await search(connection, worker, embedder, method, [one.question for one in QUESTIONS])
+        chains = await search(connection, worker, embedder, method, [question for question, _ in CHAINS])
+        ranks = {one.question: reciprocal_rank(one_step[one.question], one.passage) for one in QUESTIONS}
+        recalls = {question: len({*gold} & {*chains[question]}) / len(gold) for question, gold in CHAINS}
+        assert statistics.mean(ranks.values()) >= least_rank, (method, ranks)
+        assert statistics.mean(recalls.values()) >= least_recall, (method, recalls)
+
+
+async def store(connection: Connection, worker: HandWorker, embedder: SentenceTransformerEmbedder) -> None:
+    """Make a corpus of the passages, with a graph."""
+    connection.execute("select pgclarify.create_corpus('lindvik')")
+    for name, (title, text) in PASSAGES.items():
+        connection.execute("select pgclarify.add_document('lindvik', %s, %s, title => %s)", [name, text, title])
+    vectors = await embedder.encode([f"{title}\n{text}" for title, text in PASSAGES.values()])
+    by_text = {text: vector.tolist() for (_, text), vector in zip(PASSAGES.values(), vectors, strict=True)}
+    worker.open_spaces(embedder.dimensions)
+    while documents := worker.claim():
+        worker.store(documents, by_text)
+    worker.send("apply_term_changes")
+    link(worker)
+    assert scalar(connection, "select linked from pgclarify.corpus_status") == len(PASSAGES)
+
+
+async def search(
+    connection: Connection,
+    worker: HandWorker,
+    embedder: SentenceTransformerEmbedder,
+    method: str,
+    questions: Sequence[str],
+) -> Mapping[str, list[str]]:
+    """The documents that the operation finds for each question, best first."""
+    options = json.dumps({"method": method, "budget": 16} if method == "adaptive" else {"method": method})
+    run_ids = {
+        question: int(
+            scalar(
+                connection,
+                "select pgclarify.start('search', jsonb_build_object("
+                "'question', %s::text, 'corpus', 'lindvik', 'top_k', %s::integer, 'options', %s::jsonb))",
+                *(question, TOP_K, options),
+            )
+        )
+        for question in questions
+    }
+    async with open_pool(worker.connection.info.dsn) as pool:
+        runs = Runs(pool, worker.worker_id)
+        for run_id in run_ids.values():
+            run = await runs.start(run_id)
+            assert run is not None
+            await execute(context_of(run, RunTables(runs, run), passages=ExplorationTables(runs), embedder=embedder))
+    found = "select run_id, document_id from pgclarify.candidate where run_id = any(%s) order by run_id, rank"
+    rows = connection.execute(found.encode(), [list(run_ids.values())]).fetchall()
+    return {question: [document_id for of, document_id in rows if of == run_id] for question, run_id in run_ids.items()}
+
+
+def reciprocal_rank(found: Sequence[str], name: str) -> float:
+    return 1 / (found.index(name) + 1) if name in found else 0.0
