@@ -64,8 +64,8 @@ async def groups_of(
     [
         # 0.92 and 0.76, in 46 groups of 74 readings.
         ("default", 0.85, 0.68),
-        # 0.84 and 0.78, in 43 groups.
-        ("conservative", 0.7, 0.7),
+        # 0.92 and 0.74, in the 27 groups that have most support.
+        ("conservative", 0.85, 0.66),
     ],
 )
 async def test_readings_that_mean_the_same_are_one_group(
@@ -76,7 +76,8 @@ async def test_readings_that_mean_the_same_are_one_group(
     assert grouped.recall >= recall, grouped
 
 
-async def test_conservative_makes_fewer_groups(embedder: SentenceTransformerEmbedder) -> None:
+async def test_conservative_shows_two_thirds_of_the_groups(embedder: SentenceTransformerEmbedder) -> None:
     default, conservative = await group(embedder, "default"), await group(embedder, "conservative")
-    assert conservative.groups < default.groups < N_READINGS
-    assert conservative.recall >= default.recall
+    assert default.groups < N_READINGS
+    # Of each question two thirds, rounded down, and one at least.
+    assert 0.5 * default.groups <= conservative.groups <= 2 / 3 * default.groups
