@@ -13,6 +13,7 @@ from typing import Final
 from pgclarify.algorithms import Relation, is_variant, relate, relate_answers
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.evaluated import Stated
+from pgclarify.evaluation.answer_shapes import has_asked_shape
 from pgclarify.language.numbers import write_numbers
 from pgclarify.language.questions import asks_same_words
 from pgclarify.language.quotes import fold, without_accents
@@ -21,13 +22,13 @@ from pgclarify.language.stems import root
 from pgclarify.language.words import NO_NOUNS, PIECE
 from pgclarify.model import Passage
 
-VERSION: Final = "3"
+VERSION: Final = "4"
 """Another where one judgement is: a test compares many of them with those of this version, and says when."""
 
 # A passage is about what a question asks if this share of the question's words is in it,
 _ABOUT: Final = 0.4
 # and a sentence, read with its title, if this share is, and nearly as much as in the best sentence of the passage.
-_SENTENCE_ABOUT: Final = 0.3
+_SENTENCE_ABOUT: Final = 0.4
 _NEARLY_BEST: Final = 0.75
 # Two questions ask the same if their words have this F1 (Eq. 16's threshold, for unigrams instead of BLEU).
 _SAME: Final = 0.5
@@ -38,6 +39,8 @@ _RELEVANT: Final = 0.5
 _YES_OR_NO: Final = re.compile(
     r"\W*(?P<said>(?i:yes|no))(?:\W*\Z|\W+(?i:it|he|she|they|we|you|i|there|this|that)\b|\s*[,;:.\u2013\u2014-]\s+[a-z])"
 )
+# "Is it red or blue?" has its answer in it.
+_CHOICE: Final = re.compile(r"\bor\b", re.IGNORECASE)
 # Of an answer that is no name, many questions have the same.
 _NAME_AFTER_NUMBER: Final = re.compile(r"\s[A-Z][a-z]")
 
@@ -63,8 +66,9 @@ class LexicalJudge:
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
         """Whether a passage states one of the answers in a sentence that is about the question.
 
-        That is, one that has three tenths of the other words of the question, and three quarters of what the best
-        sentence of the passage has of them. With yes or no for an answer, two fifths of the question's words have to be
+        That is, one that has two fifths of the other words of the question, and three quarters of what the best
+        sentence of the passage has of them. The answer has to have the shape that the question asks for, a number for
+        "how many", and must not be made of words of the question alone. With yes or no for an answer, two fifths of the question's words have to be
         in the passage, which says little; without a question, the answer has to. A reading without an answer is not
         supported: words alone cannot tell whether a passage answers a question.
 
@@ -143,8 +147,16 @@ def _is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:
     # The answer's own words prove nothing about what it is the answer to.
     asked = _words(stated.interpretation).difference(*map(_words, answers))
     if answers:
-        return any(_states_about(asked, answers, passage) for passage in passages)
+        fitting = [answer for answer in answers if _may_answer(stated.interpretation, answer)]
+        return bool(fitting) and any(_states_about(asked, fitting, passage) for passage in passages)
     return bool(asked) and any(_share(asked, _words(_text(passage))) >= _ABOUT for passage in passages)
+
+
+def _may_answer(question: str, answer: str) -> bool:
+    """Whether it has the shape that is asked for, and says more than the question, unless that offers a choice."""
+    words = _words(answer)
+    repeats = bool(words) and words <= _words(question) and not _CHOICE.search(question)
+    return not repeats and has_asked_shape(question, answer)
 
 
 def _states_about(asked: frozenset[str], answers: Sequence[str], passage: Passage) -> bool:
