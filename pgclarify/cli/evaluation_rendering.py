@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from rich.text import Text
 from pgclarify.cli.rendering import counted, printable
 from pgclarify.evaluated import Evaluation, EvaluationPlan, Summary
 from pgclarify.evaluation.configurations import EXTRACTIVE
+from pgclarify.evaluation.judge_warnings import judge_warnings
 from pgclarify.evaluation.metric_names import JUDGED
 
 if TYPE_CHECKING:
@@ -143,11 +144,16 @@ def finished(given: Sequence[Finished]) -> RenderableType:
     if fewer := _of_fewer_cases(summaries, [(title, metric) for title, metric, _ in shown]):
         told += f" {fewer}"
     # A ranking or a label is not judged by anybody.
-    if judges := dict.fromkeys(printable(one.plan.judge) for one in given if not JUDGED.isdisjoint(one.summaries)):
-        told += f" Judged by {', '.join(judges)}."
+    judged = [one.plan for one in given if not JUDGED.isdisjoint(one.summaries)]
+    if judged:
+        told += f" Judged by {', '.join(dict.fromkeys(printable(plan.judge) for plan in judged))}."
     if any(one.plan.provider == EXTRACTIVE for one in given):
         told += f" {VERDICTS_ARE_CALLS}"
-    return Group(table, Text(told, style="dim"), *_failures(given))
+    return Group(table, Text(told, style="dim"), *_judge_warnings(judged), *_failures(given))
+
+
+def _judge_warnings(judged: Iterable[EvaluationPlan]) -> list[Text]:
+    return [Text(printable(warning), style="yellow") for warning in judge_warnings(judged)]
 
 
 def _of_fewer_cases(summaries: Sequence[Mapping[str, Summary]], columns: Sequence[tuple[str, str]]) -> str:
@@ -294,7 +300,8 @@ def evaluations(given: Sequence[Evaluation], summaries: Mapping[int, Mapping[str
             f"{one.created_at:%Y-%m-%d %H:%M}",
             status(one, known.get("failed")),
         )
-    return table
+    judged = (one.plan for one in given if "grounded_f1" in summaries.get(one.eval_run_id, {}))
+    return Group(table, *_judge_warnings(judged))
 
 
 def status(evaluation: Evaluation, failed: Summary | None = None) -> str:

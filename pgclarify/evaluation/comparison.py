@@ -9,6 +9,8 @@ from typing import Any
 from pgclarify.errors import InputError, NotFound
 from pgclarify.evaluated import EvaluatedCase, Evaluation, EvaluationPlan
 from pgclarify.evaluation.changes import readings
+from pgclarify.evaluation.judge_warnings import judge_warnings
+from pgclarify.evaluation.metric_names import JUDGED
 from pgclarify.evaluation.paired_metrics import MetricComparison, compare_metrics
 
 # By which cases are put in order, unless told otherwise: the first that there is.
@@ -150,14 +152,16 @@ def compare(
             hint="See what each is of with: pgclarify eval list",
         )
     not_alike = tuple(_not_alike(first, second, pairs, len(by_id)))
+    metrics = tuple(compare_metrics([(pair.first.values, pair.second.values) for pair in pairs]))
+    of_judges = judge_warnings((first.plan, second.plan)) if any(one.metric in JUDGED for one in metrics) else ()
     return Comparison(
         first,
         second,
         tuple(pairs),
-        tuple(compare_metrics([(pair.first.values, pair.second.values) for pair in pairs])),
+        metrics,
         tuple(_differing(first, second)),
         not_alike,
-        (*not_alike, *_to_know(first, second)),
+        (*not_alike, *_to_know(first, second), *of_judges),
         _of_seconds(pairs),
     )
 

@@ -68,9 +68,9 @@ class LexicalJudge:
 
         That is, one that has two fifths of the other words of the question, and three quarters of what the best
         sentence of the passage has of them. The answer has to have the shape that the question asks for, a number for
-        "how many", and must not be made of words of the question alone. With yes or no for an answer, two fifths of the question's words have to be
-        in the passage, which says little; without a question, the answer has to. A reading without an answer is not
-        supported: words alone cannot tell whether a passage answers a question.
+        "how many", and must not be made of words of the question alone. With yes or no for an answer, two fifths of
+        the question's words have to be in the passage, which says little; without a question, the answer has to. A
+        reading without an answer is not supported: words alone cannot tell whether a passage answers a question.
 
         Source: VERDICT, Eq. 20, with words in place of a model.
         """

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from pgclarify.evaluated import Evaluation
 from pgclarify.evaluation.comparison import unlike
+from pgclarify.evaluation.judge_warnings import judge_warnings
+from pgclarify.evaluation.metric_names import JUDGED
 from pgclarify.reports.evaluation_charts import cost_figures, precision_figure
 from pgclarify.reports.evaluation_report import Evaluated, EvaluationReport
 from pgclarify.reports.formats import count, moment, settings, shortened
@@ -58,6 +60,7 @@ def evaluation_page(report: EvaluationReport) -> str:
         members=members,
         left_out=report.left_out,
         differences=_differences(members),
+        judge_warnings=judge_warnings(one.evaluation.plan for one in members if not JUDGED.isdisjoint(one.summaries)),
         unfinished=[one for one in members if one.evaluation.finished_at is None],
         rows=metric_table(members),
         counts=_COUNTS,

@@ -132,9 +132,11 @@ def test_a_metric_that_not_all_cases_have_says_so_and_a_ranking_has_no_judge() -
     told = shown(evaluation_rendering.finished([replace(one, summaries=fewer)]))
     assert "Of 3 cases: accuracy." in told
     assert "Judged by" not in told
+    assert "has not been measured" not in told
     told = shown(evaluation_rendering.finished([finished(1, grounded_recall=0.75, calls=1.0)]))
     assert "Of " not in told
     assert "Judged by lexical." in told
+    assert "has not been measured" in told
 
 
 def test_what_was_read_of_a_data_set() -> None:

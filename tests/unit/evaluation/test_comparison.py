@@ -36,6 +36,12 @@ def test_cases_are_paired_by_their_ids() -> None:
     assert comparison.differing == ()
 
 
+def test_what_a_judge_said_has_a_warning_if_the_judge_was_not_measured() -> None:
+    judged = [evaluated_case("a", grounded_precision=1.0)]
+    assert told(compared(judged, judged, judge="gpt")).count("has not been measured") == 2
+    assert "has not been measured" not in told(compared(cases(a=0.0), cases(a=0.0), judge="gpt"))
+
+
 def test_of_other_data_sets_what_both_have_is_compared() -> None:
     comparison = compared(cases(a=0.0, b=1.0), cases(b=0.5, c=1.0), data_set_hash=bytes(32), data_set="other.jsonl")
     assert [pair.first.case_id for pair in comparison.pairs] == ["b"]

@@ -41,6 +41,10 @@ def test_hostile_text_is_shown_and_does_nothing() -> None:
     page.html.encode()
 
 
+def test_a_judge_that_was_not_measured_has_a_warning() -> None:
+    assert "has not been measured" in page_of(evaluation_report()).text
+
+
 def table_of_metrics(page: Page) -> str:
     return page.text.partition("Metrics of all cases together.")[2].partition("Quality")[0]
 
