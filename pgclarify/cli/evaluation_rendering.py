@@ -62,6 +62,7 @@ _COLUMNS: Sequence[tuple[str, str, Callable[[Summary], str]]] = (
     ("G-F1", "grounded_f1", _share),
     ("recall@10", "recall@10", _share),
     ("nDCG@10", "ndcg@10", _share),
+    ("MRecall@10", "mrecall@10", _share),
     ("accuracy", "accuracy", _share_with_interval),
     ("F1", "f1", _share),
     ("avg. precision", "average_precision", _share),
@@ -71,7 +72,7 @@ _COLUMNS: Sequence[tuple[str, str, Callable[[Summary], str]]] = (
     ("failed", "failed", _count),
 )
 # Only where a configuration has nothing but a ranking.
-_OF_RANKINGS = frozenset({"recall@10", "ndcg@10"})
+_OF_RANKINGS = frozenset({"recall@10", "ndcg@10", "mrecall@10"})
 
 
 def data_set(given: DataSet, missing: int, corpus: str) -> Text:
@@ -170,7 +171,7 @@ def _of_fewer_cases(summaries: Sequence[Mapping[str, Summary]], columns: Sequenc
 def _shown_columns(
     summaries: Sequence[Mapping[str, Summary]],
 ) -> list[tuple[str, str, Callable[[Summary], str]]]:
-    has_ranking_alone = any("interpretations" not in one and "recall@10" in one for one in summaries)
+    has_ranking_alone = any("interpretations" not in one and not _OF_RANKINGS.isdisjoint(one) for one in summaries)
     has_failed = any("failed" in one and one["failed"].value for one in summaries)
     left_out = {*(() if has_ranking_alone else _OF_RANKINGS), *(() if has_failed else ("failed",))}
     return [column for column in _COLUMNS if any(column[1] in one for one in summaries) and column[1] not in left_out]

@@ -28,6 +28,8 @@ METRICS = (
     "recall@20",
     "ndcg@10",
     "mrr@10",
+    "mrecall@5",
+    "mrecall@10",
     "accuracy",
     "f1",
     "average_precision",

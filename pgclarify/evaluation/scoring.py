@@ -17,8 +17,10 @@ from pgclarify.algorithms.metrics import (
     answer_set_scores,
     citation_scores,
     cover_exact_match,
+    covered_answers,
     grounded_precision,
     grounded_recall,
+    mrecall_at,
     ndcg_at,
     quadrants,
     recall,
@@ -34,6 +36,7 @@ from pgclarify.model import RunStatus
 _QUOTE_NOTHING = frozenset({"dtv", "dtv_unverified", "rac", "human"})
 _DEPTHS = (5, 10, 20)
 _DEPTH = 10
+_MRECALL_DEPTHS = (5, 10)
 
 
 def score(case: Case, output: Output, judgements: Judgements, *, method: str | None = None) -> dict[str, float]:
@@ -53,11 +56,11 @@ def score(case: Case, output: Output, judgements: Judgements, *, method: str | N
     if method == "detect_ambiguity" or (method is None and output.probability is not None):
         return _of_detection(case, output) | _of_cost(output)
     if method == "search":
-        return _of_ranking(case, output) | _of_cost(output)
+        return _of_ranking(case, output) | _of_found_answers(case, output) | _of_cost(output)
     values = _of_readings(output, judgements) | _of_citations(case, output, judgements)
     # What people know, held against itself, is no measure.
     if method != "human":
-        values |= _of_people(output, judgements) | _of_answers(case, output)
+        values |= _of_people(output, judgements) | _of_answers(case, output) | _of_found_answers(case, output)
     if method not in _QUOTE_NOTHING:
         values |= _of_quotes(case, output)
     return values | _of_ranking(case, output) | _of_cost(output)
@@ -169,6 +172,27 @@ def _of_ranking(case: Case, output: Output) -> dict[str, float]:
         **{f"recall@{depth}": recall_at(found, known, depth) for depth in _DEPTHS},
         f"ndcg@{_DEPTH}": ndcg_at(found, known, _DEPTH),
         f"mrr@{_DEPTH}": reciprocal_rank_at(found, known, _DEPTH),
+    }
+
+
+def _of_found_answers(case: Case, output: Output) -> dict[str, float]:
+    """Whether the known answers stand in the passages that it chose from; of several people, the best found one."""
+    people = _known_answers(case)
+    if not people:
+        return {}
+    passages = [] if output.status is RunStatus.FAILED else output.retrieved[: max(_MRECALL_DEPTHS)]
+    standing = [
+        [
+            [number for number, stands in enumerate(covered_answers(golds, [passage.content])) if stands]
+            for passage in passages
+        ]
+        for golds in people
+    ]
+    return {
+        f"mrecall@{depth}": float(
+            any(mrecall_at(found, len(golds), depth) for found, golds in zip(standing, people, strict=True))
+        )
+        for depth in _MRECALL_DEPTHS
     }
 
 

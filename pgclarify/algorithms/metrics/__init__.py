@@ -37,7 +37,7 @@ from pgclarify.algorithms.metrics.intervals import (
     mean,
     paired_bootstrap,
 )
-from pgclarify.algorithms.metrics.retrieval import ndcg_at, recall_at, reciprocal_rank_at
+from pgclarify.algorithms.metrics.retrieval import mrecall_at, ndcg_at, recall_at, reciprocal_rank_at
 
 __all__ = [
     "AnswerSetScores",
@@ -65,6 +65,7 @@ __all__ = [
     "grounded_precision",
     "grounded_recall",
     "mean",
+    "mrecall_at",
     "ndcg_at",
     "normalize_answer",
     "paired_bootstrap",

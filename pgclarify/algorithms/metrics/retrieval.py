@@ -75,6 +75,24 @@ def reciprocal_rank_at(ranking: Sequence[Id], relevant: Collection[Id], k: int) 
     return next((1 / rank for rank, one in enumerate(_first(ranking, k), start=1) if one in grades), 0.0)
 
 
+def mrecall_at(found: Sequence[Collection[int]], answers: int, k: int) -> bool:
+    """Whether the first k passages have all answers or, if there are more than k, k of them.
+
+    Args:
+        found: For each passage, best first, which of the answers stand in it, by number from 0.
+        answers: How many there are, at least 1.
+        k: How far to look, at least 1.
+
+    Raises:
+        InputError: If there is no answer, or k is below 1.
+
+    Source: Min et al., Joint Passage Ranking for Diverse Multi-Answer Retrieval (EMNLP 2021), §2.2 ("MRecall@k").
+    """
+    if answers < 1 or k < 1:
+        raise InputError("a ranking is looked at for an answer, to a depth of at least 1", detail=f"{answers=}, {k=}.")
+    return len(frozenset().union(*found[:k])) >= min(answers, k)
+
+
 def _grades(relevant: Collection[Id] | Mapping[Id, float], k: int) -> dict[Id, float]:
     if k < 1:
         raise InputError("a ranking is looked at to a depth of at least 1", detail=f"It is {k}.")

@@ -106,6 +106,9 @@ async def test_a_case_by_hand() -> None:
         # One of two, and none of one.
         "citation_precision": 0.25,
         "citation_recall": 0.5,
+        # All three stand in the passages that it chose from.
+        "mrecall@5": 1,
+        "mrecall@10": 1,
         **COST,
     }
 
@@ -120,7 +123,8 @@ async def test_a_passage_is_no_quote() -> None:
 async def test_whoever_retrieves_less_is_not_rewarded() -> None:
     one = replace(OUTPUT, interpretations=OUTPUT.interpretations[:1])
     many, few = await values(CASE, one), await values(CASE, replace(one, retrieved=(P1,)))
-    assert many == few
+    # Only what is about what was retrieved differs.
+    assert {name for name in many if many[name] != few[name]} == {"mrecall@5", "mrecall@10"}
     assert many["grounded_recall"] == pytest.approx(1 / 3)
 
 
@@ -221,6 +225,8 @@ async def test_giving_nothing_counts_as_zero(output: Output) -> None:
     answers = {"answer_coverage", "quote_coverage", "verbatim_grounding", "cover_em"}
     answer_sets = {"answer_precision", "answer_recall", "answer_f1"}
     rest = {"citation_precision", "citation_recall", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr@10"}
+    # The passages have two of the three answers, which is not enough.
+    rest |= {"mrecall@5", "mrecall@10"}
     worth = {name: value for name, value in found.items() if name not in COST}
     assert worth == dict.fromkeys(readings | answers | answer_sets | rest, 0)
     assert found["failed"] == (output.status is RunStatus.FAILED)
@@ -336,8 +342,17 @@ def test_detection() -> None:
 
 def test_a_search_is_a_ranking() -> None:
     found = score(replace(CASE, document_ids=("d2",)), Output(retrieved=(P1, P1, P2)), Judgements(), method="search")
-    assert found.keys() == {"recall@5", "recall@10", "recall@20", "ndcg@10", "mrr@10", *COST}
+    assert found.keys() == {"recall@5", "recall@10", "recall@20", "ndcg@10", "mrr@10", "mrecall@5", "mrecall@10", *COST}
     assert found["mrr@10"] == 0.5
+
+
+def test_all_answers_have_to_be_found() -> None:
+    for passages, expected in (((P1, P2, P4), 1), ((P1, P2, P3), 0), ((P3,) * 5 + (P1, P2, P4), 0)):
+        assert score(CASE, Output(retrieved=passages), Judgements(), method="search")["mrecall@5"] == expected
+    # Of two people, the one whose answers were found counts.
+    people = Case("1", "Who?", answer_sets=((("Ping",), ("nobody",)), (("Moussa Faki", "Faki"),)))
+    assert score(people, Output(retrieved=(P2,)), Judgements(), method="search")["mrecall@5"] == 1
+    assert "mrecall@5" not in score(CASE, OUTPUT, Judgements(), method="human")
 
 
 def test_summaries_are_means_over_the_cases_that_have_it() -> None:

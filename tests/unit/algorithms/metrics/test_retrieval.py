@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
-from pgclarify.algorithms.metrics import ndcg_at, recall_at, reciprocal_rank_at
+from pgclarify.algorithms.metrics import mrecall_at, ndcg_at, recall_at, reciprocal_rank_at
 from pgclarify.errors import InputError
 
 rankings = st.lists(st.integers(0, 9), max_size=12)
@@ -55,6 +55,31 @@ def test_what_cannot_be_measured(measure: Callable[..., float]) -> None:
             measure(["a"], relevant, 5)
     with pytest.raises(InputError):
         measure(["a"], {"a"}, 0)
+
+
+@pytest.mark.parametrize(
+    ("answers", "k", "expected"),
+    [
+        (3, 1, True),
+        (3, 2, True),
+        (3, 3, False),
+        (3, 4, True),
+        (4, 2, True),
+        (4, 3, False),
+        (4, 4, False),
+        (5, 9, False),
+    ],
+)
+def test_mrecall_by_hand(answers: int, k: int, *, expected: bool) -> None:
+    assert mrecall_at([[2], [1, 2], [], [0]], answers, k) is expected
+
+
+def test_mrecall_of_a_single_answer_is_whether_it_was_found() -> None:
+    assert [mrecall_at([[], [0]], 1, k) for k in (1, 2, 3)] == [False, True, True]
+    assert not mrecall_at([], 1, 5)
+    for answers, k in ((0, 5), (1, 0)):
+        with pytest.raises(InputError):
+            mrecall_at([[0]], answers, k)
 
 
 @given(rankings, relevants, depths)
