@@ -141,10 +141,10 @@ def by_rules(chat: Chat) -> Reply:
         return Reply('{"interpretation": null, "answer": null, "quote": null}')
     words = re.findall(r"\w+", sentence[0])
     topic = (header and header["title"]) or " ".join(words[:4])
+    # A reading does not give its answer away.
+    matter = " ".join(words[4:-4][:5]) or topic
     reading = {
-        "interpretation": f"What does {topic} say about {' '.join(words[4:9]) or topic}: {question.rstrip(' ?')}?"[
-            :400
-        ],
+        "interpretation": f"What does {topic} say about {matter}: {question.rstrip(' ?')}?"[:400],
         "answer": " ".join(words[-4:]),
         "quote": sentence[0][:1000],
     }

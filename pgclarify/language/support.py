@@ -30,6 +30,8 @@ _CHOOSING: Final = frozenset({"or", "and", "between"})
 _NAMED: Final = 0.5
 # Words that begin with so many equal letters count as one: "Asia" and "Asian".
 _ALIKE: Final = 4
+# And where what a question is about is looked for, words that begin with so many.
+_BEGINNING: Final = 5
 _ABBREVIATION: Final = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _CAPITALIZED: Final = re.compile(r"\b[^\W\d_a-z]\w*(?:[\s-]+(?:(?:of|the|and|for|de) )*[^\W\d_a-z]\w*)+")
 # Where a question has no capitals, such a noun is most often a name: "who plays the doctor in dexter season 1".
@@ -100,7 +102,7 @@ def counts_parts(answer: str, text: str) -> bool:
 
 
 def topic_of(question: str, *without: str) -> frozenset[str]:
-    """Stems of the words that say what a question is about, without those of its answer and of other texts."""
+    """Beginnings of the words that say what a question is about, without those of its answer and of other texts."""
     return _content(question).difference(*map(_content, without))
 
 
@@ -140,7 +142,9 @@ def _phrase(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _content(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in _pieces(text) if word not in _EMPTY)
+    stems = (stem(word) for word in _pieces(text) if word not in _EMPTY)
+    # "Exposed" and "exposure" are one.
+    return frozenset(one if one.isdigit() else one[:_BEGINNING] for one in stems)
 
 
 @lru_cache(maxsize=1024)

@@ -20,7 +20,7 @@ from tests.workers import CORPUS, DOCUMENTS, Service, load, scalar, until, wait_
 Connection = psycopg.Connection[Any]
 
 # No word of it is in a document.
-QUESTION = "Zebra"
+QUESTION = "zebra"
 LEXICAL = '"search": "lexical"'
 ASK = "select * from pgclarify.clarifying_questions(%s, options => %s)"
 UNCHECKED = '{"check": "none"}'
@@ -99,7 +99,7 @@ class TestProposals:
             assert (row["ambiguity_type"] is not None) == scheme.startswith("at_")
             assert (row["reasoning"] is not None) == scheme.endswith("cot")
             assert (row["clarifying_question"] is not None) == (form == "respond")
-            assert row["reformulation"].endswith("for Zebra?")
+            assert row["reformulation"].endswith("for zebra?")
             assert (row["is_answerable"], row["document_ids"], row["citations"]) == (None, [], [])
 
     def test_of_no_corpus(self, asker: Connection, model: Server) -> None:
@@ -128,22 +128,22 @@ class TestProposals:
             return by_rules(chat)
 
         model.behavior = listen
-        query = "select * from pgclarify.clarifying_questions('Hyena', history => %s, options => %s)"
+        query = "select * from pgclarify.clarifying_questions('hyena', history => %s, options => %s)"
         asked = rows(asker, query, ["What is it?", "An animal."], UNCHECKED)
         first = reply(asker, asked[0]["run_id"], "the first")
         options = f'{{"check": "none", "conversation": {first["conversation_id"]}}}'
         reply(asker, ask(asker, options, question=None)[0]["run_id"], "and the second")
 
         assert [lines[:4] for lines in seen] == [
-            ["Turn 1: What is it?", "Turn 2: An animal.", "First question: Hyena", seen[0][3]]
+            ["Turn 1: What is it?", "Turn 2: An animal.", "First question: hyena", seen[0][3]]
         ] * 2
         # Of what came since, nothing twice.
         assert [len(lines) for lines in seen] == [5, 7]
 
     def test_asked_again_it_is_there(self, asker: Connection, model: Server) -> None:
-        first = ask(asker, question="Gnu")
+        first = ask(asker, question="gnu")
         calls = model.calls
-        assert ask(asker, question="Gnu") == first
+        assert ask(asker, question="gnu") == first
         # A reformulation that is asked later on finds the verdicts on it in the ledger.
         assert first
         asker.execute(b"select from pgclarify.clarify(%s, top_k => 4)", [first[0]["reformulation"]])
@@ -154,7 +154,7 @@ class TestProposals:
         with asker.transaction():
             asker.execute(f"set transaction isolation level {level}".encode())
             asker.execute("select count(*) from pgclarify.run_summary")
-            found = ask(asker, f"{{{LEXICAL}}}", question=f"Okapi {level}")
+            found = ask(asker, f"{{{LEXICAL}}}", question=f"okapi {level}")
         assert len(found) == 2
         assert found[0]["citations"]
 
@@ -162,7 +162,7 @@ class TestProposals:
         model.behavior = failing("verdict")
         warnings: list[str | None] = []
         asker.add_notice_handler(lambda diagnostic: warnings.append(diagnostic.sqlstate))
-        found = ask(asker, f"{{{LEXICAL}}}", question="Ibex")
+        found = ask(asker, f"{{{LEXICAL}}}", question="ibex")
         assert [row["is_answerable"] for row in found] == [None, None]
         assert warnings == ["01000"]
         ended = "select status from pgclarify.run_summary where run_id = %s"
@@ -209,7 +209,7 @@ class TestConversation:
         assert state_of(asker, ASK, [None, options]) == "55000"
 
     def test_keeps_to_its_corpus(self, asker: Connection, superuser: Connection, model: Server) -> None:
-        found = ask(asker, f"{{{LEXICAL}}}", question="Lynx")
+        found = ask(asker, f"{{{LEXICAL}}}", question="lynx")
         turn = reply(asker, found[0]["run_id"], "the cleaning")
         asker.execute("set pgclarify.corpus = 'no such corpus'")
         later = ask(asker, f'{{{LEXICAL}, "conversation": {turn["conversation_id"]}}}', question=None)

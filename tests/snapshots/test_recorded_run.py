@@ -126,7 +126,7 @@ def _ask_back(recorder: Recorder) -> None:
     recorder.record("rewrite, clear", rewrite, CLEAR, ["Who painted it?"])
     ask = "select * from pgclarify.clarifying_questions(%s, options => %s)"
     (offered, *_) = recorder.record(
-        "clarifying_questions, select", ask, "Zebra", _options(form="select", search="lexical")
+        "clarifying_questions, select", ask, "zebra", _options(form="select", search="lexical")
     )
     (turn,) = recorder.record("choose", "select * from pgclarify.choose(%s, 1)", offered["run_id"])
     (asked, *_) = recorder.record(

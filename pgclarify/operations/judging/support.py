@@ -23,12 +23,8 @@ from pgclarify.model import Passage, Reading, Refusal
 
 # A quote of fewer words is read with the sentence that it stands in.
 _CLAUSE: Final = 4
-# A quote says at least this share of what any sentence of its passage says of the words of the reading.
-_NEARLY_BEST: Final = 0.5
-# It says one of them at least, if there are so many.
+# A reading of so many words that neither its quote nor the rest of the passage has is not answered there.
 _TELLING: Final = 2
-# A passage has this share of the words of the reading.
-_ABOUT: Final = 1 / 3
 _PRONOUN: Final = re.compile(r"\b(?:he|she|it|they|his|her|its|their|him|them)\b", re.IGNORECASE)
 
 
@@ -116,20 +112,16 @@ def _refusal(
     if Refusal.BESIDE_THE_POINT in checks:
         # What the title says holds for every sentence.
         topic = topic_of(asked, *_headings(passage))
-        said = shared_words(topic, quote, *leading)
-        best = max((shared_words(topic, one.text) for one in sentences), default=0)
-        if said < _NEARLY_BEST * best or (said == 0 and len(topic) >= _TELLING):
+        is_elsewhere = any(shared_words(topic, one.text) for one in sentences)
+        if (is_elsewhere or len(topic) >= _TELLING) and not shared_words(topic, quote, *leading):
             return Refusal.BESIDE_THE_POINT
     return None
 
 
 def _is_about_another(reading: Reading, question: str, passage: Passage) -> bool:
-    """Whether the passage does not mention a name of the reading or of the question, or too little of the reading."""
-    texts = [*_headings(passage), passage.content]
-    topic = topic_of(reading.interpretation)
-    if shared_words(topic, *texts) < _ABOUT * len(topic):
-        return True
-    return any(unmentioned_names(asked, "\n".join(texts)) for asked in (reading.interpretation, question))
+    """Whether the passage does not mention a name, year or number of the reading or of the question."""
+    text = "\n".join((*_headings(passage), passage.content))
+    return any(unmentioned_names(asked, text) for asked in (reading.interpretation, question))
 
 
 def _headings(passage: Passage) -> list[str]:

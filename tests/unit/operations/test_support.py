@@ -215,14 +215,14 @@ def test_what_a_passage_says_stays(content: str, title: str | None, asked: str, 
             "season 1 had christopher eccleston in the part.",
             Refusal.ABOUT_ANOTHER,
         ),
-        # The passage has next to nothing of what is asked.
+        # The passage has nothing of what is asked.
         (
             MUSEUM,
             None,
             "Who wrote the opera about the flooded village?",
             "Lindvik",
             "The Lindvik Harbor Museum opens at 9 am.",
-            Refusal.ABOUT_ANOTHER,
+            Refusal.BESIDE_THE_POINT,
         ),
         # The answer is from memory, or stands elsewhere.
         (
