@@ -11,10 +11,12 @@ from datetime import timedelta
 from threading import Barrier
 from typing import Any
 
+import psycopg
 import pytest
 from psycopg import sql
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.spending import enter
 
 pytestmark = pytest.mark.rolled_back
 
@@ -192,6 +194,31 @@ class TestClaims:
         claim(worker, 1, ["a"], lease=3600)
 
         assert set(claim(worker, 1, ["a"]).ours) == {"a"}
+
+    def test_an_attempt_that_is_over_asks_nothing(self, connection: Connection, hire: Hire) -> None:
+        worker, run_id = hire(), enter(connection)
+        connection.execute(
+            "update pgclarify.run set status = 'running', attempt = 2, started_at = now(), worker_id = %s",
+            [worker.worker_id],
+        )
+        asked = {
+            "worker_id": worker.worker_id,
+            "run_id": run_id,
+            "lease": timedelta(minutes=1),
+            "purposes": ["verdict"],
+            "models": ["a-model"],
+            "parameters": ["{}"],
+            "prompt_versions": ["v1"],
+            "input_hashes": [b"one"],
+            "samples": [0],
+            "input_bytes": [100],
+            "max_output_tokens": [100],
+        }
+
+        with pytest.raises(psycopg.Error) as lost:
+            worker.send("claim_completions", **asked, attempt=1)
+
+        assert lost.value.sqlstate == "PC006"
 
     @pytest.mark.committed
     def test_sessions_that_share_inputs_share_the_calls(self, connection: Connection, hire: Hire) -> None:
