@@ -194,9 +194,14 @@ def old_table_reader(admin: psycopg.Connection[Any]) -> Iterator[str]:
     """The role that read everybody's attached tables in version 0.1. All tests of the server take turns with it."""
     role = "pgclarify_table_reader"
     admin.execute("select pg_advisory_lock(hashtext(%s))", [role])
-    admin.execute(sql.SQL("create role {}").format(sql.Identifier(role)))
-    admin.execute(sql.SQL("grant {} to pgclarify_owner").format(sql.Identifier(role)))
+    with admin.transaction():
+        admin.execute(sql.SQL("create role {}").format(sql.Identifier(role)))
+        admin.execute(sql.SQL("grant {} to pgclarify_owner").format(sql.Identifier(role)))
+        # Or an install in another database drops it, since nothing needs it.
+        admin.execute(sql.SQL("grant connect on database postgres to {}").format(sql.Identifier(role)))
     yield role
+    if admin.execute("select from pg_roles where rolname = %s", [role]).fetchone() is not None:
+        admin.execute(sql.SQL("drop owned by {}").format(sql.Identifier(role)))
     admin.execute(sql.SQL("drop role if exists {}").format(sql.Identifier(role)))
     admin.execute("select pg_advisory_unlock(hashtext(%s))", [role])
 

@@ -35,7 +35,7 @@ _BEGINNING: Final = 5
 _ABBREVIATION: Final = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _CAPITALIZED: Final = re.compile(r"\b[^\W\d_a-z]\w*(?:[\s-]+(?:(?:of|the|and|for|de) )*[^\W\d_a-z]\w*)+")
 # Where a question has no capitals, such a noun is most often a name: "who plays the doctor in dexter season 1".
-_BARE: Final = re.compile(r"\b(?:in|of|from|by)\s+([a-z]{4,})(?=\W*\Z|\s+(?:season|series|episode|part|book|volume)\b)")
+_BARE: Final = re.compile(r"\b(?:in|of|from|by)\s+([a-z]{4,})(?=\s+(?:season|series|episode|part|book|volume)\b)")
 # Parts of a list in a sentence, for counts: "Ida, Jon and Nora".
 _BETWEEN_ITEMS: Final = re.compile(r"\s*(?:[,;]\s*(?:and|or)?|\b(?:and|or)\b)\s+", re.IGNORECASE)
 _MOST_COUNTED: Final = 20

@@ -348,7 +348,7 @@ class TestAskBackOnATerminal:
             terminal.read_until("Ask back once more? [y/N]")
             terminal.type("y")
             terminal.read_until("own words")
-            terminal.type("in 2026")
+            terminal.type("in Mexico")
             # After the third turn, nobody is asked back again.
             shown = terminal.read_until("Ask this? [Y/n]")
             assert "once more" not in shown
@@ -356,7 +356,7 @@ class TestAskBackOnATerminal:
             terminal.read_until("pgclarify explain")
             assert process.wait(60) == 0
         asked = "select question from pgclarify.run_summary where operation = 'clarify' order by run_id desc limit 1"
-        assert scalar(superuser, asked) == reformulated("cars", first, "in Canada", "in 2026")
+        assert scalar(superuser, asked) == reformulated("cars", first, "in Canada", "in Mexico")
 
     def test_a_reply_in_words_and_going_away(self, service: Service, model: Server) -> None:
         with on_a_terminal(service, "ask-back", "hire cars") as (terminal, process):

@@ -138,7 +138,7 @@ def test_files_of_configurations_and_documents_to_load(run: Run, service: Servic
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("ours.jsonl", "--set", "topk=3"), "threshold, top_k."),
+        (("ours.jsonl", "--set", "topk=3"), "threshold, top_k, verify."),
         (("ours.jsonl", "-c", "nowhere"), 'orpus "nowhere" does not exist'),
         (("ours.jsonl", "--set", "top_k=0"), '"top_k" has a wrong value'),
         (

@@ -106,7 +106,7 @@ async def test_an_endpoint_that_is_gone_ends_it_and_spoils_nothing(
 
     with pytest.raises(RunFailed):
         await carry_out(bench, new, of("clarify", top_k=2), concurrency=1, on_progress=told)
-    why = "select distinct error_code from pgclarify.run_summary where question like 'Who is number%' and error <> ''"
+    why = "select distinct error_code from pgclarify.run_summary where question like 'Who is number%%' and error <> ''"
     assert rows(service, why) == [("PC013",)]
     model.behavior = Server().behavior
     finished = await carry_out(bench, new, of("clarify", top_k=2), concurrency=4)

@@ -56,7 +56,10 @@ def silence(connection: Connection, worker_id: int) -> None:
 
 def terminate(connection: Connection, worker_id: int) -> None:
     connection.execute(
-        "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid::bigint = %s", [worker_id]
+        "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid::bigint = %s"
+        # Workers of other databases have the same numbers.
+        " and database = (select oid from pg_database where datname = current_database())",
+        [worker_id],
     )
 
 

@@ -407,7 +407,7 @@ class TestReaders:
 
 class TestUpgrading:
     @pytest.fixture
-    def old(self, note: int, connection: Connection, old_table_reader: str) -> Iterator[None]:
+    def old(self, note: int, connection: Connection, admin: Connection, old_table_reader: str) -> Iterator[None]:
         """Two tables as an older version left them: one role reads both."""
         for table in ("app.article", "bobs.note"):
             reader = reader_of(connection, table)
@@ -415,6 +415,7 @@ class TestUpgrading:
         with connection.transaction():
             connection.execute("grant usage on schema app, bobs to pgclarify_table_reader")
             connection.execute("grant select (id, body) on app.article, bobs.note to pgclarify_table_reader")
+        admin.execute(f"revoke connect on database postgres from {old_table_reader}".encode())
         connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
         yield
         connection.execute("drop owned by pgclarify_table_reader") if rows(
