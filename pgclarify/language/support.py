@@ -36,6 +36,8 @@ _ABBREVIATION: Final = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _CAPITALIZED: Final = re.compile(r"\b[^\W\d_a-z]\w*(?:[\s-]+(?:(?:of|the|and|for|de) )*[^\W\d_a-z]\w*)+")
 # Where a question has no capitals, such a noun is most often a name: "who plays the doctor in dexter season 1".
 _BARE: Final = re.compile(r"\b(?:in|of|from|by)\s+([a-z]{4,})(?=\s+(?:season|series|episode|part|book|volume)\b)")
+# How many of something are asked for is nothing that a passage has to mention: "top 5 benefits", "3 ways to pay".
+_HOW_MANY: Final = re.compile(r"\b(?i:top|first|best)\s+(\d+)|\b(\d{1,2})(?=\s+[a-z]+s\b)")
 # Parts of a list in a sentence, for counts: "Ida, Jon and Nora".
 _BETWEEN_ITEMS: Final = re.compile(r"\s*(?:[,;]\s*(?:and|or)?|\b(?:and|or)\b)\s+", re.IGNORECASE)
 _MOST_COUNTED: Final = 20
@@ -165,6 +167,7 @@ def _names(question: str) -> Iterator[list[str]]:
     if not any(map(str.isupper, question[1:])):
         bare = (match[1] for match in _BARE.finditer(question))
         yield from ([word] for word in bare if word not in NO_NOUNS | _EMPTY and singular(word) == word)
+    counts = {match[1] or match[2] for match in _HOW_MANY.finditer(question)}
     name: list[str] = []
     after = -1
     for place, word, is_name in content_words(question):
@@ -173,7 +176,8 @@ def _names(question: str) -> Iterator[list[str]]:
             yield name
             name = []
         if is_number:
-            yield [word]
+            if word not in counts:
+                yield [word]
         elif is_name:
             name.append(word)
             after = place + 1

@@ -38,7 +38,7 @@ def test_sixty_callers_at_once(private_service: PrivateService) -> None:
         ) as caller:
             together.wait(60)
             statement = b"select * from pgclarify.clarify(%s, top_k => 4, timeout => '5min')"
-            return caller.execute(statement, [f"caller {number % 50}"]).fetchall()
+            return caller.execute(statement, [f"caller {'x' * (1 + number % 50)}"]).fetchall()
 
     private_service.model.latency = 0.05
     before = private_service.model.stats["repeated_inputs"]

@@ -92,7 +92,7 @@ async def test_many_at_once_and_one_given_up(
         async with await psycopg.AsyncConnection.connect(service.url(), autocommit=True) as connection:
             return await (await connection.execute(CLARIFY, [question])).fetchall()
 
-    assert all(await asyncio.gather(*(ask(f"at once {number}") for number in range(4))))
+    assert all(await asyncio.gather(*(ask(f"at once {letter}") for letter in "abcd")))
     model.latency = 600.0
     call = asyncio.create_task(ask("given up"))
     await asyncio.to_thread(until, lambda: scalar(superuser, STATUS, "given up") or call.done())

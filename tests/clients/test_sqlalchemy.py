@@ -160,6 +160,6 @@ async def test_asyncio(url: sa.URL, model: Server) -> None:
             return list((await connection.execute(sa.select(clarify(question, top_k=4)))).all())
 
     try:
-        assert all(await asyncio.gather(*(ask(f"alchemy at once {number}") for number in range(4))))
+        assert all(await asyncio.gather(*(ask(f"alchemy at once {letter}") for letter in "abcd")))
     finally:
         await engine.dispose()

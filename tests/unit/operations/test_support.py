@@ -167,6 +167,14 @@ def check(
             "リンドヴィク港博物館は午前9時に開館します。",
         ),
         ("Bags: 1800", None, "How much is paid for luggage?", "$1,800", "Bags: 1800"),
+        # How many are asked for.
+        (
+            MUSEUM,
+            None,
+            "What are the top 3 opening hours of the museum, or the first 2?",
+            "9 am",
+            "The Lindvik Harbor Museum opens at 9 am.",
+        ),
     ],
 )
 def test_what_a_passage_says_stays(content: str, title: str | None, asked: str, answer: str, quote: str) -> None:
