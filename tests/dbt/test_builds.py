@@ -46,7 +46,8 @@ def test_what_was_asked_is_not_asked_again(
     assert scalar(asker, "select col_description(%s::regclass, 1)", relation) == "The search; it's ours."
     assert scalar(superuser, "select has_table_privilege('pgclarify_reader', %s, 'select')", relation)
     assert scalar(asker, "select count(*) from pg_index where indrelid = %s::regclass and indisunique", relation) == 1
-    assert rows(asker, project, "rows_seen", "hooked") == [(15,)]
+    # Rows are there when the hook runs.
+    assert rows(asker, project, "rows_seen", "hooked") == [(scalar(asker, f"select count(*) from {relation}"),)]
 
     # In dbt's own words: nothing is asked, nothing is paid for.
     again = project.done("build", "--select", MODEL)
