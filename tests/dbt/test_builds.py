@@ -47,8 +47,8 @@ def test_what_was_asked_is_not_asked_again(
     assert scalar(superuser, "select has_table_privilege('pgclarify_reader', %s, 'select')", relation)
     assert scalar(asker, "select count(*) from pg_index where indrelid = %s::regclass and indisunique", relation) == 1
     # Rows are there when the hook runs.
-    written = sql.SQL("select count(*) from {}").format(sql.Identifier(project.schema, MODEL))
-    assert rows(asker, project, "rows_seen", "hooked") == asker.execute(written).fetchall()
+    count = sql.SQL("select count(*) from {}").format(sql.Identifier(project.schema, MODEL))
+    assert rows(asker, project, "rows_seen", "hooked") == asker.execute(count).fetchall()
 
     # In dbt's own words: nothing is asked, nothing is paid for.
     again = project.done("build", "--select", MODEL)
