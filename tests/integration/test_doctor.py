@@ -80,6 +80,7 @@ def test_without_a_worker(doctor: Doctor, database: str) -> None:
     assert "pgclarify up --detach" in checks["workers"]["remedy"]
 
 
+@pytest.mark.wording
 def test_without_the_schema(doctor: Doctor, make_database: Callable[..., str]) -> None:
     code, checks = doctor(make_database())
     assert code == 1
@@ -92,6 +93,7 @@ def test_without_the_schema(doctor: Doctor, make_database: Callable[..., str]) -
     ("revision", "command"),
     [("0016", "pgclarify init"), ("0015", "init of version 0.1"), ("9999", "pip install --upgrade")],
 )
+@pytest.mark.wording
 def test_a_schema_of_another_version(
     doctor: Doctor, database: str, connection: psycopg.Connection[Any], revision: str, command: str
 ) -> None:

@@ -167,6 +167,7 @@ async def test_a_model_judges_through_the_ledger(
         ("detect_ambiguity", {"threshold": 2}, "threshold"),
     ],
 )
+@pytest.mark.wording
 async def test_the_server_refuses_options_before_anything_is_asked(
     bench: Bench, service: Service, method: str, settings: dict[str, Any], told: str
 ) -> None:

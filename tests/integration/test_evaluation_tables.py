@@ -130,6 +130,7 @@ class TestBegin:
 
             assert (await other.begin(plan())).eval_run_id == begun.eval_run_id
 
+    @pytest.mark.wording
     async def test_two_at_once_do_not_write_one(self, connection: Connection, database: str) -> None:
         async with tables_of(database) as one, tables_of(database) as other:
             outcomes = await asyncio.gather(

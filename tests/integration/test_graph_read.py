@@ -69,6 +69,7 @@ class TestNeighbors:
 
         assert neighbors(corpus, "0") == []
 
+    @pytest.mark.wording
     def test_what_may_not_be_read_is_not_there(
         self, linked: Connection, connect: Connect, make_role: MakeRole, hire: Hire
     ) -> None:

@@ -116,6 +116,7 @@ class TestAnotherDocumentIsNotReplaced:
             (["-", "--id", "x.md"], ["a"]),
         ],
     )
+    @pytest.mark.wording
     def test_of_another_source(
         self, run: Run, load: Callable[..., int], connection: Connection, first: list[str], second: list[str]
     ) -> None:
@@ -189,6 +190,7 @@ class TestNamedSources:
         assert load("new", "--as", "docs") == 0
         assert stored(connection) == {"x.md": "Two."}
 
+    @pytest.mark.wording
     def test_can_be_a_place_that_is_gone(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
         write(old__x="One.")
         assert load("old") == 0
@@ -223,6 +225,7 @@ class TestNamedSources:
 
 
 class TestMirror:
+    @pytest.mark.wording
     def test_what_is_gone_goes_and_nothing_else(
         self, run: Run, load: Callable[..., int], connection: Connection
     ) -> None:
