@@ -22,7 +22,7 @@ check: install ## The inner loop: all that needs no server and no SQL
 # With more processes than cores, since many tests wait for a worker, a lock or a time limit.
 test: ## Lint, build the pages, then run the tests of everything that we wrote
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs
-	$(PYTEST) 4 tests/integration tests/migration tests/quality tests/snapshots tests/unit
+	$(PYTEST) 3 tests/integration tests/migration tests/quality tests/snapshots tests/unit
 	$(PYTEST) 2 --server=16 $(CORE)
 	$(PYTEST) 2 --server=managed $(CORE) $(WITH_DBLINK)
 
@@ -30,7 +30,7 @@ acceptance: system dbt install ## Run it from outside: command line, browser, wh
 	$(PYTEST) 2 tests/clients tests/dbt tests/acceptance
 
 wording: install ## Show that nothing depends on the wording of messages: with random words in their place, tests pass
-	SCRAMBLED_WORDING=$$$$ $(PYTEST) 4 -m "not wording" tests/integration
+	SCRAMBLED_WORDING=$$$$ $(PYTEST) 3 -m "not wording" tests/integration
 
 unit: install
 	$(PYTEST) 2 --quiet -m "not slow" --hypothesis-profile quick tests/unit
