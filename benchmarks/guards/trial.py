@@ -74,7 +74,7 @@ def try_guard(guard: Guard, root: Path, tree: Path, hint: str) -> Result:
     Args:
         guard: What to break.
         root: The repository.
-        tree: A copy of it, which nobody else uses meanwhile.
+        tree: A copy of it, which no other trial uses meanwhile.
         hint: The test that noticed it last time, which runs first; or "".
     """
     if reason := guard.apply(tree):

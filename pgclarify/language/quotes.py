@@ -61,7 +61,7 @@ def fold(text: str) -> str:
     Returns:
         The folded text, without white space at its ends.
     """
-    return _fold(text).text.strip(_SPACE)
+    return _fold_once(text).text.strip(_SPACE)
 
 
 def without_accents(decomposed: str) -> str:
@@ -112,7 +112,7 @@ def _fold(text: str) -> _FoldedText:
     return _FoldedText("".join(folded), starts, ends)
 
 
-# Of one passage, several quotes are looked for.
+# In one passage, several quotes are looked for, and its words are compared.
 _fold_once = lru_cache(maxsize=256)(_fold)
 
 

@@ -152,9 +152,9 @@ def _content(text: str) -> frozenset[str]:
 @lru_cache(maxsize=1024)
 def _pieces(text: str) -> tuple[str, ...]:
     """The words of a text without accents, its numbers in one notation as well as in their own."""
-    plain = _plain(text)
-    written = _plain(write_numbers(text))
-    return (*PIECE.findall(plain), *(PIECE.findall(written) if written != plain else ()))
+    written = write_numbers(text)
+    texts = (text, written) if written != text else (text,)
+    return tuple(piece for one in texts for piece in PIECE.findall(_plain(one)))
 
 
 def _plain(text: str) -> str:

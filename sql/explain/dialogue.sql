@@ -144,7 +144,7 @@ begin atomic
         end,
         null
     from pgclarify.rewriting
-    -- As far as it is shown: of a reply, the question was another.
+    -- Compared with the question that is shown. A reply rewrote another one.
     cross join lateral (
         select coalesce(rewriting.rewritten = (told_of_dialogue.run).question, false) as is_unchanged
     ) as compared

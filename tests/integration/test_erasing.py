@@ -353,7 +353,7 @@ class TestWhatStays:
         before = scalar(connection, hashes)
 
         assert erase(alice)
-        # Nobody finds out by guessing what the document said.
+        # A reader who guesses what the document said gets no confirmation.
         assert [kept == known for kept, known in zip(scalar(connection, hashes), before, strict=True)] == [False, True]
 
         again = int(scalar(alice, "select pgclarify.submit('cars again', %s, 5, %s)", CORPUS, LEXICAL))

@@ -1,4 +1,4 @@
-"""Whether a passage supports a verdict on it, as far as words can tell; no model is asked."""
+"""Check by its words whether a passage supports a verdict; no model is asked."""
 
 from __future__ import annotations
 
@@ -112,8 +112,9 @@ def _refusal(
     if Refusal.BESIDE_THE_POINT in checks:
         # What the title says holds for every sentence.
         topic = topic_of(asked, *_headings(passage))
-        is_elsewhere = any(shared_words(topic, one.text) for one in sentences)
-        if (is_elsewhere or len(topic) >= _TELLING) and not shared_words(topic, quote, *leading):
+        if not shared_words(topic, quote, *leading) and (
+            len(topic) >= _TELLING or any(shared_words(topic, one.text) for one in sentences)
+        ):
             return Refusal.BESIDE_THE_POINT
     return None
 
