@@ -197,8 +197,8 @@ def old_table_reader(admin: psycopg.Connection[Any]) -> Iterator[str]:
     with admin.transaction():
         admin.execute(sql.SQL("create role {}").format(sql.Identifier(role)))
         admin.execute(sql.SQL("grant {} to pgclarify_owner").format(sql.Identifier(role)))
-        # Or an install in another database drops it, since nothing needs it.
-        admin.execute(sql.SQL("grant connect on database postgres to {}").format(sql.Identifier(role)))
+        # Or an install in another database drops it: what that may not take away is a right inside this database.
+        admin.execute(sql.SQL("grant usage on schema public to {}").format(sql.Identifier(role)))
     yield role
     if admin.execute("select from pg_roles where rolname = %s", [role]).fetchone() is not None:
         admin.execute(sql.SQL("drop owned by {}").format(sql.Identifier(role)))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import hdbscan
 import numpy as np
 from numpy.typing import NDArray
 
@@ -196,6 +195,9 @@ def _cluster(similarities: NDArray[np.float64], density: Density) -> list[NDArra
     """Groups as HDBSCAN finds them; a reading that it calls noise is a group of its own."""
     labels = np.full(len(similarities), _NOISE)
     if len(labels) >= max(_FEWEST_FOR_DENSITY, density.min_cluster_size, density.min_samples + 1):
+        # It takes scikit-learn along, 2.5 s of CPU and 80 MB, and hardly any run asks for it.
+        import hdbscan
+
         labels = hdbscan.HDBSCAN(
             metric="precomputed",
             min_cluster_size=density.min_cluster_size,

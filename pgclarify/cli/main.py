@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -110,6 +111,12 @@ def _options(
         raise typer.Exit
 
 
+@cache
+def _command() -> Callable[..., Any]:
+    """All commands with their options, built once a process: `app()` builds them at each call, for 80 ms of CPU."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit.
 
@@ -120,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     survive_any_encoding()
     try:
-        app(args=arguments, prog_name="pgclarify")
+        _command()(args=arguments, prog_name="pgclarify")
     except Exception as error:
         if os.environ.get("PGCLARIFY_DEBUG") == "1":
             raise

@@ -99,7 +99,6 @@ async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[],
         stack.callback(embedders.close)
         stack.callback(cross_encoders.close)
         models = await stack.enter_async_context(open_language_models(settings, embedders))
-        await asyncio.to_thread(_warm_up)
         while not stopping.is_set():
             try:
                 await _serve(settings, dsn, models, embedders, cross_encoders, stopping, on_ready)
@@ -241,8 +240,3 @@ def _check(dsn: str) -> None:
     require_direct(dsn)
     with translated(), psycopg.connect(dsn, application_name="pgclarify worker") as connection:
         check_schema(connection)
-
-
-def _warm_up() -> None:
-    """Import what the first run would otherwise wait a second for."""
-    import hdbscan  # noqa: F401
