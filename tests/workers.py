@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import subprocess
 import tempfile
 import threading
 import time
@@ -149,17 +150,38 @@ def _forking() -> ForkServerContext:
     return context
 
 
-def _command(variables: Mapping[str, str], folder: Path, log: Path, lease: timedelta) -> None:
-    """`pgclarify worker`, in a process of its own."""
+def _command(
+    arguments: Sequence[str], variables: Mapping[str, str], folder: Path, streams: tuple[Path, Path], lease: timedelta
+) -> None:
+    """The command line, in a process of its own."""
     presence.LEASE = lease
     os.environ.clear()
     os.environ.update(variables)
     os.chdir(folder)
-    written = os.open(log, os.O_WRONLY | os.O_APPEND)
-    for stream in (1, 2):
+    for stream, path in enumerate(streams, start=1):
+        written = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         os.dup2(written, stream)
-    os.close(written)
-    main(["worker"])
+        os.close(written)
+    main(list(arguments))
+
+
+def run_command(*arguments: str, variables: Mapping[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run `pgclarify` with nothing on its standard input, in a process that need not import everything first.
+
+    Args:
+        arguments: Without the program's name.
+        variables: Its environment.
+        folder: Where it runs.
+    """
+    with tempfile.TemporaryDirectory() as outputs:
+        out, err = Path(outputs, "out"), Path(outputs, "err")
+        process = _forking().Process(target=_command, args=(arguments, variables, folder, (out, err), presence.LEASE))
+        process.start()
+        process.join(300)
+        if process.exitcode is None:
+            process.kill()
+            raise AssertionError(f"{arguments} takes longer than five minutes")
+        return subprocess.CompletedProcess(arguments, process.exitcode, out.read_text(), err.read_text())
 
 
 @contextmanager
@@ -188,7 +210,7 @@ def worker(
     log.touch()
     variables = environment(as_role(dsn, user), base_url, concurrency=concurrency) | dict(settings or {})
     # Its folder is its own, away from any .env file.
-    process = _forking().Process(target=_command, args=(variables, folder, log, lease))
+    process = _forking().Process(target=_command, args=(["worker"], variables, folder, (log, log), lease))
     process.start()
     running = Worker(process, log)
     try:

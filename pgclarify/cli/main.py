@@ -112,7 +112,7 @@ def _options(
 
 
 @cache
-def _command() -> Callable[..., Any]:
+def all_commands() -> Callable[..., Any]:
     """All commands with their options, built once a process: `app()` builds them at each call, for 80 ms of CPU."""
     return typer.main.get_command(app)
 
@@ -127,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     survive_any_encoding()
     try:
-        _command()(args=arguments, prog_name="pgclarify")
+        all_commands()(args=arguments, prog_name="pgclarify")
     except Exception as error:
         if os.environ.get("PGCLARIFY_DEBUG") == "1":
             raise

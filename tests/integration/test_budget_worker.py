@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -13,7 +13,7 @@ import pytest
 
 from tests.integration.spending import budget, price
 from tests.openai_server import MODEL, Server
-from tests.workers import Service, scalar
+from tests.workers import Service, run_command, scalar
 
 QUESTION = "rental cars"
 RUN_FAILED = "PC003"
@@ -142,18 +142,13 @@ def test_many_questions_at_once_end_with_one_warning(superuser: psycopg.Connecti
 
 
 @pytest.mark.wording
-def test_the_command_line_says_so(service: Service, superuser: psycopg.Connection[Any]) -> None:
+def test_the_command_line_says_so(service: Service, superuser: psycopg.Connection[Any], tmp_path: Path) -> None:
     budget(superuser, "support", max_calls=0)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "pgclarify.cli", *arguments],
-            env=os.environ | {"PGCLARIFY_DATABASE_URL": service.dsn},
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=600,
-        )
+        done = run_command(*arguments, variables=os.environ | {"PGCLARIFY_DATABASE_URL": service.dsn}, folder=tmp_path)
+        done.check_returncode()
+        return done
 
     asked = run("ask", "glass breakage")
     assert 'budget "support" is spent' in asked.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 import pgclarify
 from pgclarify.errors import InputError, NotFound
 from tests.integration.explaining import EXPLORED, Desk, desk, explored
-from tests.workers import as_role, environment
+from tests.workers import as_role, environment, run_command
 
 __all__ = ["desk"]
 
@@ -20,15 +19,8 @@ class TestElsewhere:
     """The command line and Python say what SQL says."""
 
     def command(self, desk: Desk, database: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "pgclarify.cli", "explain", *arguments],
-            env=environment(as_role(database, desk.user.info.user), None) | {"COLUMNS": "40", "PGTZ": "UTC"},
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
+        variables = environment(as_role(database, desk.user.info.user), None) | {"COLUMNS": "40", "PGTZ": "UTC"}
+        return run_command("explain", *arguments, variables=variables, folder=folder)
 
     def test_on_the_command_line(self, desk: Desk, database: str, tmp_path: Path) -> None:
         run_id = explored(desk)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from tests.workers import CORPUS, DOCUMENTS, Service, environment, scalar, until
+from tests.workers import CORPUS, DOCUMENTS, Service, environment, run_command, scalar, until
 
 LINKED = "select linked = passages and passages > 0 from pgclarify.corpus_status where corpus = %s"
 
@@ -24,14 +23,8 @@ def linked(service: Service, superuser: psycopg.Connection[Any]) -> Service:
 
 
 def graph(service: Service, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pgclarify.cli", "graph", *arguments],
-        env=environment(service.dsn, None) | {"COLUMNS": "120"},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
+    return run_command(
+        "graph", *arguments, variables=environment(service.dsn, None) | {"COLUMNS": "120"}, folder=folder
     )
 
 

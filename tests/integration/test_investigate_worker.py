@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +18,18 @@ from pgclarify import Client, RunStatus, StepKind, StepOutcome
 from pgclarify.database.queries import queries
 from pgclarify.errors import CallCancelled, InputError, NotReady, RunFailed, RunTimeout
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
-from tests.workers import CORPUS, DOCUMENTS, Service, as_role, environment, load, scalar, until, wait_until_searchable
+from tests.workers import (
+    CORPUS,
+    DOCUMENTS,
+    Service,
+    as_role,
+    environment,
+    load,
+    run_command,
+    scalar,
+    until,
+    wait_until_searchable,
+)
 
 Connection = psycopg.Connection[Any]
 HOPS = ("Which deductible applies to damage by hail?", "Which cleaning fee is charged when somebody has smoked?")
@@ -57,16 +67,8 @@ def hang_on_the_second(chat: Chat) -> Reply:
 
 def investigate(service: Service, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command."""
-    return subprocess.run(
-        [sys.executable, "-m", "pgclarify.cli", "investigate", *arguments],
-        env=environment(as_role(service.dsn, service.asker), None) | {"COLUMNS": "200"},
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    variables = environment(as_role(service.dsn, service.asker), None) | {"COLUMNS": "200"}
+    return run_command("investigate", *arguments, variables=variables, folder=folder)
 
 
 def test_step_by_step_to_a_proven_answer(client: Client) -> None:

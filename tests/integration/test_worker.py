@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -15,7 +14,17 @@ import pytest
 from psycopg import sql
 
 from tests.openai_server import HANG, Server, by_rules
-from tests.workers import Worker, environment, load, scalar, submit_many, until, wait, wait_until_searchable
+from tests.workers import (
+    Worker,
+    environment,
+    load,
+    run_command,
+    scalar,
+    submit_many,
+    until,
+    wait,
+    wait_until_searchable,
+)
 
 Connection = psycopg.Connection[Any]
 StartWorker = Callable[..., Worker]
@@ -113,15 +122,7 @@ def test_an_endpoint_that_is_down(database: str, connection: Connection, run_wor
 
 def serve_in_vain(dsn: str, folder: Path, base_url: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run a worker that is expected to refuse."""
-    return subprocess.run(
-        [sys.executable, "-m", "pgclarify.cli", "worker"],
-        env=environment(dsn, base_url),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return run_command("worker", variables=environment(dsn, base_url), folder=folder)
 
 
 @pytest.mark.parametrize("schema", ["missing", "older", "newer"])
@@ -145,15 +146,7 @@ def test_a_schema_of_another_version_is_refused(
 def test_a_server_of_ones_own_without_a_provider_is_refused(database: str, tmp_path: Path) -> None:
     variables = environment(database, None)
     del variables["PGCLARIFY_LLM_PROVIDER"]
-    refused = subprocess.run(
-        [sys.executable, "-m", "pgclarify.cli", "worker"],
-        env=variables,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    refused = run_command("worker", variables=variables, folder=tmp_path)
 
     assert refused.returncode == 1
     assert "Traceback" not in refused.stderr

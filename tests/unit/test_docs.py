@@ -16,7 +16,7 @@ import yaml
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
-from pgclarify.cli.main import app
+from pgclarify.cli.main import all_commands
 from pgclarify.config import Settings
 from tests.pages import CHECKOUT, PAGES, anchors, blocks, tables
 
@@ -108,7 +108,7 @@ def commands(page: Path) -> Iterator[list[str]]:
 
 def check_ours(arguments: list[str]) -> None:
     """Check a command of pgclarify: it exists, and takes these options and arguments."""
-    command: Any = typer.main.get_command(app)
+    command: Any = all_commands()
     while isinstance(command, typer.core.TyperGroup):
         assert arguments, "a command is missing"
         word, *arguments = arguments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -234,10 +235,9 @@ def test_a_shell_completes_commands(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert capsys.readouterr().out.split() == ["investigate"]
 
 
-def test_the_script_of_completion_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_script_of_completion_is_shown() -> None:
     # Else the option takes a name only where no shell is found among the processes above.
-    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
-    with pytest.raises(SystemExit) as caught:
-        main(["--show-completion", "zsh"])
-    assert caught.value.code == 0
-    assert "_PGCLARIFY_COMPLETE" in capsys.readouterr().out
+    variables = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    command = [sys.executable, "-m", "pgclarify.cli", "--show-completion", "zsh"]
+    shown = subprocess.run(command, env=variables, check=True, capture_output=True, text=True)
+    assert "_PGCLARIFY_COMPLETE" in shown.stdout

@@ -94,7 +94,7 @@ def test_what_is_no_such_file_or_has_no_text_is_a_problem(tmp_path: Path, data: 
     ("data", "part", "suffix"), [(docx(), WORD_PART, ".docx"), (pptx(), "ppt/slides/slide1.xml", ".pptx")]
 )
 def test_a_bomb_is_left_out_and_the_rest_is_read(tmp_path: Path, data: bytes, part: str, suffix: str) -> None:
-    bomb = with_part(data, part, b"<a>" + b"<b/>" * 40_000_000)
+    bomb = with_part(data, part, b"<a>" + b"<b/>" * 10_000_000)
     assert len(bomb) < 1_000_000
     (tmp_path / f"a{suffix}").write_bytes(bomb)
     (tmp_path / "b.docx").write_bytes(docx())
