@@ -415,7 +415,7 @@ class TestUpgrading:
         with connection.transaction():
             connection.execute("grant usage on schema app, bobs to pgclarify_table_reader")
             connection.execute("grant select (id, body) on app.article, bobs.note to pgclarify_table_reader")
-        admin.execute(f"revoke connect on database postgres from {old_table_reader}".encode())
+        admin.execute(f"revoke usage on schema public from {old_table_reader}".encode())
         connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
         yield
         connection.execute("drop owned by pgclarify_table_reader") if rows(
