@@ -11,7 +11,16 @@ from pgclarify.language.names import content_words
 from pgclarify.language.numbers import find_quantities, write_numbers
 from pgclarify.language.quotes import fold, without_accents
 from pgclarify.language.stems import singular, stem
-from pgclarify.language.words import COMMON, FUNCTION_WORDS, NO_NOUNS, PIECE, STOP_WORDS, folded_words, word_set
+from pgclarify.language.words import (
+    COMMON,
+    NO_CONTENT,
+    NO_NOUNS,
+    PIECE,
+    YES_OR_NO,
+    distinct_words,
+    folded_words,
+    word_set,
+)
 
 # Frequent words of English that its neighbors do not have. One word in six of English prose is among them.
 _ENGLISH: Final = word_set(
@@ -21,9 +30,6 @@ _LEAST_ENGLISH: Final = 0.05
 _LATIN: Final = re.compile(r"[a-z]")
 _OTHER_LETTER: Final = re.compile(r"[^\W\d_a-z]")
 
-# They say nothing of what a sentence is about.
-_EMPTY: Final = STOP_WORDS | FUNCTION_WORDS
-_YES_OR_NO: Final = frozenset({"yes", "no"})
 # A question with one of these may name what can be answered: "Which is older, the castle or the chapel?"
 _CHOOSING: Final = frozenset({"or", "and", "between"})
 # Of the words of a name, this share has to be mentioned: "Barack Obama" is mentioned by "Obama".
@@ -74,10 +80,10 @@ def says_answer(
         known: Answers that are proven, which count as texts.
         choices: Further texts that may name what the question gives a choice of.
     """
-    words, given = _words(answer) - COMMON, _words(asked)
-    if words and words <= _YES_OR_NO:
+    words, given = distinct_words(answer) - COMMON, distinct_words(asked)
+    if words and words <= YES_OR_NO:
         return True
-    there = _words(*texts, *known)
+    there = distinct_words(*texts, *known)
     new = words - given
     if new:
         numbers = {word for word in words if any(character.isdigit() for character in word)}
@@ -133,10 +139,6 @@ def unmentioned_names(question: str, text: str) -> list[str]:
     ]
 
 
-def _words(*texts: str) -> frozenset[str]:
-    return frozenset(word for text in texts for word in folded_words(text))
-
-
 def _phrase(text: str) -> str:
     """Words that are not common, in order, with spaces around them."""
     return f" {' '.join(word for word in folded_words(text) if word not in COMMON)} "
@@ -144,7 +146,7 @@ def _phrase(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _content(text: str) -> frozenset[str]:
-    stems = (stem(word) for word in _pieces(text) if word not in _EMPTY)
+    stems = (stem(word) for word in _pieces(text) if word not in NO_CONTENT)
     # "Exposed" and "exposure" are one.
     return frozenset(one if one.isdigit() else one[:_BEGINNING] for one in stems)
 
@@ -166,7 +168,7 @@ def _names(question: str) -> Iterator[list[str]]:
     """Names of a question, each as its words; a number is a name of its own."""
     if not any(map(str.isupper, question[1:])):
         bare = (match[1] for match in _BARE.finditer(question))
-        yield from ([word] for word in bare if word not in NO_NOUNS | _EMPTY and singular(word) == word)
+        yield from ([word] for word in bare if word not in NO_NOUNS | NO_CONTENT and singular(word) == word)
     counts = {match[1] or match[2] for match in _HOW_MANY.finditer(question)}
     name: list[str] = []
     after = -1

@@ -90,6 +90,11 @@ def folded_words(text: str) -> list[str]:
     return PIECE.findall(fold(text))
 
 
+def distinct_words(*texts: str) -> frozenset[str]:
+    """The pieces of some folded texts, each once."""
+    return frozenset(word for text in texts for word in folded_words(text))
+
+
 def without_possessive(word: str) -> str:
     """Cut off a possessive ending."""
     return _POSSESSIVE.sub("", word)
@@ -103,6 +108,11 @@ AUXILIARIES: Final = word_set(
 )
 # Between names and in questions alike they make no difference.
 COMMON: Final = ARTICLES | word_set("of in on at to for by with from and or is was are were")
+# A quote of nothing else proves nothing.
+SMALL_WORDS: Final = COMMON | word_set(
+    "he she it they his her its their him them this that these those which who has had have be been as not"
+)
+YES_OR_NO: Final = frozenset({"yes", "no"})
 PREPOSITIONS: Final = word_set(
     "of in on at to for by with from about into onto over under after before between during since until near as than"
     " like against through across among behind beside without within around inside outside up down off out per via"
@@ -149,3 +159,5 @@ STOP_WORDS: Final = word_set(
     us very via was wasn't we were weren't what what's whatever when where whether which while who who's whom
     whose why will with within without won't would wouldn't yet you your yours yourself"""
 )
+# These say nothing of what a sentence is about.
+NO_CONTENT: Final = STOP_WORDS | FUNCTION_WORDS

@@ -9,17 +9,12 @@ from typing import Final
 from pgclarify.language.names import names
 from pgclarify.language.numbers import write_numbers
 from pgclarify.language.support import says_answer
-from pgclarify.language.words import COMMON, PIECE, folded_words, word_set
+from pgclarify.language.words import PIECE, SMALL_WORDS, YES_OR_NO, distinct_words
 from pgclarify.ledger.calls import Unproven
 from pgclarify.model import Candidate
 from pgclarify.operations.judging.support import Quoted, cite
 from pgclarify.steps import Evidence, Finding, Step, StepCitation
 
-# A quote of nothing else says nothing.
-_EMPTY: Final = COMMON | word_set(
-    "he she it they his her its their him them this that these those which who has had have be been as not"
-)
-_VERDICTS: Final = frozenset({"yes", "no"})
 # A quote this long that is in another passage than the one named proves as much: the number was wrong, not the quote.
 _TELLING_WORDS: Final = 4
 
@@ -62,7 +57,7 @@ def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Se
         return None
     before = [text for step in steps for text in (step.question, step.answer) if text is not None]
     about = frozenset[str]().union(*(names(text) for text in (asked, *before)))
-    if about and about.isdisjoint(_words(*_texts(proven.cited))):
+    if about and about.isdisjoint(distinct_words(*_texts(proven.cited))):
         raise Unproven("the passage is about something else than the question")
     return proven
 
@@ -95,11 +90,11 @@ def prove_told(
     if not found:
         raise Unproven("the quote does not occur in the passage")
     before = [text for step in steps for text in (step.question, step.answer) if text is not None]
-    topic = (_words(asked, *before, answer, write_numbers(answer)) - _EMPTY) - _VERDICTS
+    topic = distinct_words(asked, *before, answer, write_numbers(answer)) - SMALL_WORDS - YES_OR_NO
     telling = [
         (one, citation)
         for one, citation in found
-        if not topic.isdisjoint(_words(citation.quote, write_numbers(citation.quote)))
+        if not topic.isdisjoint(distinct_words(citation.quote, write_numbers(citation.quote)))
     ]
     if not telling:
         raise Unproven("the quote has nothing to do with the question")
@@ -138,10 +133,6 @@ def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tupl
             found.setdefault((candidate.rank, quoted.start_char, quoted.end_char), (candidate, citation))
             break
     return list(found.values())
-
-
-def _words(*texts: str) -> frozenset[str]:
-    return frozenset(word for text in texts for word in folded_words(text))
 
 
 def _texts(cited: Sequence[Candidate]) -> list[str]:
