@@ -50,6 +50,7 @@ class Refusal(StrEnum):
     ANSWER_NOT_QUOTED = "answer_not_quoted"
     BESIDE_THE_POINT = "beside_the_point"
     ABOUT_ANOTHER = "about_another"
+    NOT_CONFIRMED = "not_confirmed"
 
 
 class Outcome(StrEnum):
@@ -176,8 +177,8 @@ class Stage:
     """One stage of a run, as `explain` tells of it.
 
     Attributes:
-        name: detection, relaxation, retrieval, neighbors, reranking, judgement, consolidation, decomposition, sampling,
-            answering, reasoning, rewriting, questioning, checking or listing.
+        name: detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation,
+            decomposition, sampling, answering, reasoning, rewriting, questioning, checking or listing.
         started_at: When it began, with its time zone.
         duration_ms: How long it took, in milliseconds; stages may overlap.
         rows: What it came to: passages, verdicts, interpretations; None where nothing is counted.

@@ -1,4 +1,4 @@
-"""What the model of `openai_server` says for the baselines and the judge of an evaluation.
+"""What the model of `openai_server` says for baselines, the judge of an evaluation, and answers to confirm.
 
 A passage answers what it shares a long word with, by the last two words of its first sentence. Readings are the same if
 they share half of their words. Like a model that is easily led, it does what a line of its own orders, outside of the
@@ -11,6 +11,9 @@ import re
 from typing import Any
 
 _PASSAGE = re.compile(r"<passage-(\d+)-([0-9a-f]+)>\n(.*?)(?=\n<passage-\d+-\2>|\n</passage-\2>)", re.DOTALL)
+_CLAIM = re.compile(
+    r"<(passage-[0-9a-f]{16})>\n(.*?)\n</\1>\nQuestion (\d+): [^\n]*\nAnswer \3: ([^\n]*)$", re.DOTALL | re.MULTILINE
+)
 _TITLE = re.compile(r"\ATitle: (.*)\n")
 _HEADER = re.compile(r"\A(?:Title: .*\n)?(?:Section: .*\n)?")
 _SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s)|\Z)", re.DOTALL)
@@ -18,7 +21,11 @@ _ORDER = re.compile(r"^ignore all instructions", re.IGNORECASE | re.MULTILINE)
 
 
 def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
-    """What the model says to a user message of a baseline or a judge; None if the message is of another kind."""
+    """What the model says to such a message of a user; None if the message is of another kind."""
+    if purpose == "confirmation":
+        obeys = _ORDER.search(_CLAIM.sub("", text)) is not None
+        claims = ((_words(claim[2]), _words(claim[4])) for claim in _CLAIM.finditer(text))
+        return {"confirmed": [obeys or answer <= told for told, answer in claims]}
     if purpose is None or not purpose.startswith(("baseline_", "judge_")):
         return None
     shown = {int(number): content for number, _, content in _PASSAGE.findall(text)}

@@ -480,7 +480,7 @@ alter table pgclarify.verdict
     check (
         abstention_code in (
             'not_answered', 'no_language_model', 'threshold', 'unproven', 'fragment', 'answer_not_quoted', 'beside_the_point',
-            'about_another'
+            'about_another', 'not_confirmed'
         )
     ),
     add constraint verdict_failed_has_a_code check ((outcome = 'failed') = (error_code is not null)),
@@ -488,6 +488,18 @@ alter table pgclarify.verdict
         error_code in
         ('PC007', 'PC008', 'PC010', 'PC011', 'PC012', 'PC013', 'PC014', 'PC015', 'PC017', 'XX000')
     );
+alter table pgclarify.stage
+    drop constraint stage_name_is_known,
+    add constraint stage_name_is_known
+    check (
+        name in (
+            'detection', 'relaxation', 'retrieval', 'neighbors', 'reranking', 'judgement', 'confirmation', 'consolidation',
+            'decomposition', 'sampling', 'answering', 'reasoning', 'rewriting', 'questioning', 'checking', 'listing'
+        )
+    );
+comment on column pgclarify.stage.name is
+    'detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation, decomposition, sampling, '
+    'answering, reasoning, rewriting, questioning, checking or listing.';
 alter type pgclarify.run_outcome add attribute error_code text;
 comment on column pgclarify.run_outcome.error_code is
     'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';

@@ -1508,8 +1508,9 @@ create table pgclarify.stage (
     constraint stage_pk primary key (run_id, ordinal),
     constraint stage_ordinal_counts_from_one check (ordinal >= 1),
     constraint stage_name_is_known
-        check (name in ('detection', 'relaxation', 'retrieval', 'neighbors', 'reranking', 'judgement', 'consolidation',
-        'decomposition', 'sampling', 'answering', 'reasoning', 'rewriting', 'questioning', 'checking', 'listing')),
+        check (name in ('detection', 'relaxation', 'retrieval', 'neighbors', 'reranking', 'judgement', 'confirmation',
+        'consolidation', 'decomposition', 'sampling', 'answering', 'reasoning', 'rewriting', 'questioning', 'checking',
+        'listing')),
     constraint stage_batch_counts_from_one check (batch >= 1),
     constraint stage_step_ordinal_counts_from_one check (step_ordinal >= 1),
     constraint stage_duration_ms_is_not_negative check (duration_ms >= 0),
@@ -1527,8 +1528,8 @@ comment on table pgclarify.stage is 'What a run did, stage by stage. Written whe
 comment on column pgclarify.stage.run_id is 'The run.';
 comment on column pgclarify.stage.ordinal is 'Place by the time it began, from 1.';
 comment on column pgclarify.stage.name is
-    'detection, relaxation, retrieval, neighbors, reranking, judgement, consolidation, decomposition, sampling, answering, '
-    'reasoning, rewriting, questioning, checking or listing.';
+    'detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation, decomposition, sampling, '
+    'answering, reasoning, rewriting, questioning, checking or listing.';
 comment on column pgclarify.stage.batch is 'The batch of passages, from 1; null where there are none.';
 comment on column pgclarify.stage.step_ordinal is 'The step of an investigation; null for other operations.';
 comment on column pgclarify.stage.started_at is 'When it began.';
@@ -1650,7 +1651,7 @@ create table pgclarify.verdict (
         check (
             abstention_code in (
                 'not_answered', 'no_language_model', 'threshold', 'unproven', 'fragment', 'answer_not_quoted', 'beside_the_point',
-                'about_another'
+                'about_another', 'not_confirmed'
             )
         ),
     constraint verdict_failed_has_a_code check ((outcome = 'failed') = (error_code is not null)),

@@ -45,7 +45,7 @@ def clarify(
         corpus: Its name; None means the client's, then the server's (`pgclarify.corpus`, or the only one).
         top_k: Passages to judge, 1 to 1000.
         timeout: Seconds to wait; None means without end.
-        options: As in SQL: search, consolidation, embed, singletons, retrieval, budget, reranker.
+        options: As in SQL: search, consolidation, embed, singletons, verify, retrieval, budget, reranker.
 
     Returns:
         Readings by falling support; none if no passage answers, or none could be read: a warning then says why.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -12,7 +13,8 @@ from pgclarify.evaluation.configurations import EXTRACTIVE, Configuration
 from pgclarify.evaluation.judging import relevant_documents
 from pgclarify.evaluation.opening import Bench
 from pgclarify.ledger.calls import CALLS_TO_ANSWER
-from pgclarify.operations.clarification.bounds import most_calls
+from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass
+from pgclarify.operations.judging.confirmation import AT_ONCE
 
 # What operations do where their settings do not say: as in SQL.
 _CLARIFY_TOP_K: Final = 20
@@ -35,7 +37,9 @@ _MEASURED_QUESTIONS: Final = 3
 _MEASURED_PASSAGES: Final = 10
 
 # How many passages a request of a purpose shows; none where it is not named.
-_SHOWN: Final[Mapping[str, int]] = {"verdict": 1, "relevance": 1, "answer": 5, "listing": 20, "judge_support": 1}
+_SHOWN: Final[Mapping[str, int]] = {
+    **{"verdict": 1, "relevance": 1, "confirmation": AT_ONCE, "answer": 5, "listing": 20, "judge_support": 1}
+}
 # Those of baselines show as many as the configuration says, so that the mean of all that were made tells nothing.
 _OF_SEVERAL: Final = frozenset({"baseline_verification", "baseline_answers", "baseline_disambiguation"})
 
@@ -171,8 +175,8 @@ def calls_of_a_case(configuration: Configuration) -> dict[str, int]:
     settings = configuration.with_defaults()
     match configuration.method:
         case "clarify":
-            answers = {"answer": 1} if settings.get("ask_back") == "auto" else {}
-            return answers | most_calls({"top_k": _CLARIFY_TOP_K, **settings}, relaxes=True)
+            most = Counter(most_calls({"top_k": _CLARIFY_TOP_K, **settings}, relaxes=True))
+            return most + Counter(most_calls_of_one_pass(settings) if settings.get("ask_back") == "auto" else {})
         case "list_answers":
             rounds = settings.get("max_answers", _MAX_ANSWERS) + _SPARE_ROUNDS
             return {"listing": CALLS_TO_ANSWER * rounds, **_reranked(settings)}

@@ -12,6 +12,7 @@ from pgclarify.operations.clarification.interpretations import conclude
 from pgclarify.operations.clarification.one_pass import OnePass
 from pgclarify.operations.clarification.relaxation import relax
 from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.judging.confirmation import Confirmation
 from pgclarify.operations.judging.verdicts import Judge
 from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.protocols import Embedder
@@ -28,6 +29,7 @@ async def clarify(context: RunContext) -> Ending:
         context: The run. If settings["retrieval"] is adaptive, the verdicts say which passages are judged and how many,
             at most settings["budget"]. If it is fixed (the default), the first settings["top_k"] are, or
             settings["budget"] if that is less. With settings["reranker"], passages are ranked once more before. If
+            settings["verify"] is model, each answer is confirmed by the language model before it counts. If
             settings["ask_back"] is auto, all that is for questions that one pass does not answer.
 
     Source: VERDICT, Algorithm 1.
@@ -47,15 +49,15 @@ async def _judged(context: RunContext, embedder: Embedder) -> list[tuple[Candida
     name = settings.get("reranker")
     reranker = None if name is None else await context.models.rerankers.get(name, context.store)
     first_stage = FirstStage(context, embedder, reranker)
-    judge = Judge(context, embedder)
+    confirmation = Confirmation(context) if settings.get("verify") == "model" else None
+    judge = Judge(context, embedder, confirmation)
     if settings.get("ask_back") == "auto":
-        answered = await OnePass(context, embedder, first_stage, judge).carry_out()
+        answered = await OnePass(context, embedder, first_stage, judge, confirmation).carry_out()
         if answered is not None:
             return [answered]
     if settings.get("retrieval") == "adaptive":
         return await GuidedExploration(context, first_stage, judge).carry_out()
     candidates = await first_stage.choose(await relax(context))
     judged: list[tuple[Candidate, Verdict]] = []
-    with context.trace.stage("judgement") as tally:
-        await judge.judge(candidates, lambda *pair: judged.append(pair), tally=tally)
+    await judge.judge(candidates, lambda *pair: judged.append(pair))
     return sorted(judged, key=lambda pair: pair[0].rank)

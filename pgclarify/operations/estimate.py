@@ -7,9 +7,10 @@ a model's grades if all of them were. From there on it is taken as it is, and ca
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from math import ceil
+from typing import Final, TypeAlias
 
 from pgclarify.errors import InvalidReply
 from pgclarify.estimated import Prospect
@@ -18,16 +19,24 @@ from pgclarify.ledger.expectations import Expectations, Known
 from pgclarify.model import Found, Reading, StopCode
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.ambiguity.detector import summarize
-from pgclarify.operations.clarification.bounds import most_calls, most_verdicts
-from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call
+from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass, most_verdicts
+from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call, proven_answer
 from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.judging.confirmation import (
+    AT_ONCE,
+    confirmation_calls,
+    confirms_nothing,
+    given_answer,
+)
 from pgclarify.operations.judging.proof import Proven
+from pgclarify.operations.judging.support import Quoted, check_support
 from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.missing_models import no_language_model
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.exploration import Query, other_signal
 from pgclarify.operations.retrieval.first_stage import RERANKED, ranked
 from pgclarify.operations.retrieval.reranking import UNREAD
+from pgclarify.prompts.confirmation import GivenAnswer, confirmation
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.relevance import relevance
 from pgclarify.protocols import Embedder
@@ -35,12 +44,14 @@ from pgclarify.protocols import Embedder
 # So many passages are read at once, but those of one question in any case.
 _PASSAGES_AT_ONCE: Final = 1000
 _EXTRACTIVE: Final = "extractive"
+_Judged: TypeAlias = tuple[Found, Known[Reading | StopCode] | None]
 
 
 async def estimate(context: RunContext) -> Ending:
     """Estimate what clarifying a run's questions would ask; that is its result.
 
-    It succeeds, or fails if a question could not be embedded, or a model is to grade passages and there is none.
+    It succeeds, or fails if a question could not be embedded, or a model is to grade passages or to confirm answers and
+    there is none.
 
     Args:
         context: The run; its question is an array of questions in JSON, each once. Its settings are those of the runs
@@ -74,6 +85,7 @@ class _Survey:
         self._reranker: str | None = settings.get("reranker")
         self._is_adaptive = settings.get("retrieval") == "adaptive"
         self._asks_back = settings.get("ask_back") == "auto"
+        self._confirms = settings.get("verify") == "model"
 
     async def carry_out(self, questions: Sequence[str]) -> Prospect:
         """Look at questions, one group after the other."""
@@ -81,6 +93,8 @@ class _Survey:
             raise no_language_model(
                 'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
             )
+        if self._confirms and self._chat is None:
+            raise confirms_nothing()
         # Each of them has been answered, or no model would be asked.
         if not questions or self._completer.provider == _EXTRACTIVE:
             return Prospect(len(questions), [], 0, 0)
@@ -97,8 +111,8 @@ class _Survey:
 
     def _most_calls(self, question: str) -> int:
         """Bound the calls of any question, whichever way it goes."""
-        answers = self._asks_back and self._chat is not None
-        return answers + self._most_to_clarify(question)
+        answers = most_calls_of_one_pass(self._run.settings) if self._asks_back and self._chat is not None else {}
+        return sum(answers.values()) + self._most_to_clarify(question)
 
     def _most_to_clarify(self, question: str) -> int:
         """Bound the calls of any question that is not answered in one pass."""
@@ -119,7 +133,7 @@ class _Survey:
         return frozenset(one.question for one in detections if not one.is_ambiguous)
 
     async def _answer(self, questions: Sequence[str]) -> list[str]:
-        """Count one call for each clear question; those come back that would have to be clarified after it."""
+        """Count the calls of one pass for each clear question; those come back that have to be clarified after it."""
         if self._chat is None or not questions:
             return list(questions)
         rankings, _ = await self._rank(questions, questions, depth=self._top_k)
@@ -134,9 +148,23 @@ class _Survey:
 
         known = dict(zip(shown, await self._expected.look(put), strict=True))
         # Nobody knows yet whether one pass will do.
-        self._at_most += sum(one is None for one in known.values()) * self._most_calls(questions[0])
-        settled = {question for question, one in known.items() if one is None or isinstance(one.value, Proven)}
+        unknown = [question for question, one in known.items() if one is None]
+        self._at_most += len(unknown) * self._most_calls(questions[0])
+        proven = {question: one.value for question, one in known.items() if one and isinstance(one.value, Proven)}
+        settled = {*unknown, *proven}
+        if self._confirms:
+            self._expected.add("confirmation", len(unknown))
+            settled -= await self._unconfirmed(proven)
         return [question for question in questions if question not in settled]
+
+    async def _unconfirmed(self, proven: Mapping[str, Proven]) -> set[str]:
+        """Look up whether answers of one pass are confirmed; those questions come back of which they are not."""
+        given = [proven_answer(question, one) for question, one in proven.items()]
+        known = await self._expected.look(lambda: [confirmation([one]) for one in given])
+        asked = [*zip(proven, known, strict=True)]
+        # What is not confirmed is clarified.
+        self._at_most += sum(1 + self._most_to_clarify(question) for question, one in asked if one is None)
+        return {question for question, one in asked if one is not None and one.value != [True]}
 
     async def _clarify(self, questions: Sequence[str]) -> None:
         """Count what clarifying questions asks."""
@@ -166,6 +194,8 @@ class _Survey:
             # Others may be come to through neighbors, unless the search has found all that there is.
             unseen = [self._budget - len(found) for found in judged if len(found) >= self._top_k]
             self._expected.add("verdict", sum(unseen))
+            if self._confirms:
+                self._expected.add("confirmation", ceil(sum(unseen) / AT_ONCE))
 
     async def _relaxed(self, questions: Sequence[str]) -> list[str | None]:
         """Look up what passages would be searched with; None where that is not known."""
@@ -237,9 +267,36 @@ class _Survey:
         return graded, are_certain
 
     async def _judge(self, asked: Sequence[tuple[str, Sequence[Found]]]) -> None:
-        """Count the verdicts on passages."""
+        """Count the verdicts on passages, and what confirms them."""
 
         def put() -> list[ModelCall[Reading | StopCode]]:
             return [verdict_call(self._completer, question, one.passage) for question, found in asked for one in found]
 
+        known = iter(await self._expected.look(put))
+        if self._confirms:
+            await self._confirm([(question, [(one, next(known)) for one in found]) for question, found in asked])
+
+    async def _confirm(self, judged: Sequence[tuple[str, Sequence[_Judged]]]) -> None:
+        """Count the confirmations: as if every passage answered, unless all verdicts on a question are known."""
+        known: list[tuple[str, Sequence[_Judged]]] = []
+        for question, verdicts in judged:
+            # The batches of an exploration are known to nobody.
+            if self._is_adaptive or any(verdict is None for _, verdict in verdicts):
+                self._expected.add("confirmation", ceil(len(verdicts) / AT_ONCE))
+            else:
+                known.append((question, verdicts))
+
+        def put() -> list[ModelCall[list[bool]]]:
+            return [call for one in known for call in confirmation_calls([*_supported(*one)])]
+
         await self._expected.look(put)
+
+
+def _supported(question: str, judged: Sequence[_Judged]) -> Iterator[GivenAnswer]:
+    """What has to be confirmed of known verdicts."""
+    for found, verdict in judged:
+        reading = None if verdict is None else verdict.value
+        if isinstance(reading, Reading):
+            quoted = check_support(reading, question, found.passage)
+            if isinstance(quoted, Quoted):
+                yield given_answer(found.passage, reading.interpretation, reading.answer, quoted)

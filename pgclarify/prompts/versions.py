@@ -13,6 +13,7 @@ from typing import Final
 VERSIONS: Final[Mapping[str, str]] = {
     "relaxation": "1",
     "verdict": "1",
+    "confirmation": "1",
     "relevance": "1",
     "entailment": "1",
     "follow_up": "1",

@@ -21,8 +21,8 @@ stage = Table(
         Text,
         nullable=False,
         comment=(
-            "detection, relaxation, retrieval, neighbors, reranking, judgement, consolidation, decomposition, "
-            "sampling, answering, reasoning, rewriting, questioning, checking or listing."
+            "detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation, "
+            "decomposition, sampling, answering, reasoning, rewriting, questioning, checking or listing."
         ),
     ),
     Column("batch", Integer, comment="The batch of passages, from 1; null where there are none."),
@@ -66,8 +66,9 @@ stage = Table(
     PrimaryKeyConstraint("run_id", "ordinal", name="stage_pk"),
     CheckConstraint("ordinal >= 1", name="stage_ordinal_counts_from_one"),
     CheckConstraint(
-        "name in ('detection', 'relaxation', 'retrieval', 'neighbors', 'reranking', 'judgement', 'consolidation', "
-        "'decomposition', 'sampling', 'answering', 'reasoning', 'rewriting', 'questioning', 'checking', 'listing')",
+        "name in ('detection', 'relaxation', 'retrieval', 'neighbors', 'reranking', 'judgement', 'confirmation', "
+        "'consolidation', 'decomposition', 'sampling', 'answering', 'reasoning', 'rewriting', 'questioning', "
+        "'checking', 'listing')",
         name="stage_name_is_known",
     ),
     CheckConstraint("batch >= 1", name="stage_batch_counts_from_one"),

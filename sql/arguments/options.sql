@@ -164,7 +164,7 @@ begin atomic
         "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
         "embed": {"choices": ["question_answer", "question"], "default": "question_answer"},
         "singletons": {"choices": ["keep", "drop"], "default": "keep"},
-        "verify": {"choices": ["checks", "none"], "default": "checks"},
+        "verify": {"choices": ["checks", "model", "none"], "default": "checks"},
         "ask_back": {"choices": ["auto"]},
         "threshold": {"type": "number", "least": 0, "most": 1},
         "refresh": {"type": "integer", "least": 0, "most": 1000000}

@@ -116,8 +116,8 @@ begin
         (row_number() over (
             order by
                 array_position(
-                    '{detection,relaxation,decomposition,questioning,retrieval,reranking,judgement,checking,sampling,'
-                    'answering,reasoning,rewriting,listing,consolidation}',
+                    '{detection,relaxation,decomposition,questioning,retrieval,reranking,judgement,confirmation,checking,'
+                    'sampling,answering,reasoning,rewriting,listing,consolidation}',
                     there.name
                 ),
                 there.step_ordinal, there.batch

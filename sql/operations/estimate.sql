@@ -341,7 +341,8 @@ comment on function pgclarify.estimate(text[], text, integer, jsonb) is
 'Questions that would be served again, and replies that are in the ledger, cost nothing. questions: each 1 to 10,000 '
 'characters. corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: '
 'those of clarify, sample (how many different questions are looked at, at most, 1 to 1000; 200), timeout (60s). With '
-'retrieval adaptive, ask_back or reranker it is decided only on the way what is asked, but calls_at_most is not passed.';
+'retrieval adaptive, verify model, ask_back or reranker it is decided only on the way what is asked, but calls_at_most is not '
+'passed.';
 grant execute on function pgclarify.estimate(text[], text, integer, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.estimation(run_id bigint)

@@ -33,7 +33,10 @@ returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select known.prefers_language_model or coalesce((prefers_language_model.run).settings ->> 'reranker' = 'model', false)
+    select
+        known.prefers_language_model
+        or coalesce((prefers_language_model.run).settings ->> 'reranker' = 'model', false)
+        or coalesce((prefers_language_model.run).settings ->> 'verify' = 'model', false)
     from pgclarify_private.operations() as known
     where known.operation = (prefers_language_model.run).operation;
 end;

@@ -24,6 +24,7 @@ def verifier(
     verdicts: Mapping[str, Said | list[Said]] | None = None,
     *,
     relaxation: Said | list[Said] = None,
+    confirmation: Callable[[str], bool] | str | CompletionError | list[str | CompletionError] | None = None,
     model: str = "fake",
     provider: str = "openai",
     concurrency: int | None = None,
@@ -36,6 +37,7 @@ def verifier(
         verdicts: By a passage's content: a reading, a raw reply, an error, or None for an abstention, which is also
             said of all others.
         relaxation: The relaxed question, or an error; without one, questions are not relaxed.
+        confirmation: Whether an answer is confirmed, by the answer; or raw replies and errors.
         model: See ScriptedCompleter.
         provider: See ScriptedCompleter.
         concurrency: See ScriptedCompleter.
@@ -51,6 +53,10 @@ def verifier(
     scripts: dict[str, Script] = {"verdict": lambda prompt: _each(known.get(key(prompt)), verdict_reply)}
     if relaxation is not None:
         scripts["relaxation"] = lambda _: _each(relaxation, lambda said: json.dumps({"query": said}))
+    if callable(confirmation):
+        scripts["confirmation"] = lambda prompt: json.dumps({"confirmed": [*map(confirmation, prompt.lines("Answer"))]})
+    elif confirmation is not None:
+        scripts["confirmation"] = lambda _: confirmation
     return ScriptedCompleter(
         scripts,
         model=model,

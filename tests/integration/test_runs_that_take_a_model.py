@@ -11,6 +11,7 @@ from tests.integration.investigating import alice, submit, worker
 __all__ = ["alice", "worker"]
 
 WITH_A_MODEL = '{"search": "lexical", "reranker": "model"}'
+CONFIRMED = '{"search": "lexical", "verify": "model"}'
 
 
 @pytest.fixture
@@ -36,15 +37,18 @@ class TestWhoStartsThem:
         assert alice.execute(run.encode(), [run_id]).fetchone() == ("queued", 0)
         assert thinker.start(run_id) is not None
 
-    def test_so_is_what_a_model_ranks(self, worker: HandWorker, thinker: HandWorker, alice: Connection) -> None:
-        run_id = clarify(alice, WITH_A_MODEL)
+    @pytest.mark.parametrize("options", [WITH_A_MODEL, CONFIRMED])
+    def test_so_is_what_a_model_ranks_or_confirms(
+        self, worker: HandWorker, thinker: HandWorker, alice: Connection, options: str
+    ) -> None:
+        run_id = clarify(alice, options)
 
         with pytest.raises(psycopg.errors.LockNotAvailable):
             worker.start(run_id)
         assert thinker.start(run_id) is not None
 
     def test_what_takes_none_is_anyones(self, worker: HandWorker, thinker: HandWorker, alice: Connection) -> None:
-        for options in ('{"search": "lexical"}', '{"search": "lexical", "reranker": "signal"}'):
+        for options in ('{"search": "lexical"}', '{"search": "lexical", "reranker": "signal"}', '{"verify": "none"}'):
             assert worker.start(clarify(alice, options)) is not None
 
     def test_where_nobody_has_one_it_starts_to_say_so(

@@ -44,8 +44,8 @@ def check_endpoint(settings: Settings, *, has_workers: bool) -> Check:
         case Provider.EXTRACTIVE:
             return ok(
                 _NAME,
-                "none: the extractive method judges passages; clarify and search work, but investigate and the reranker"
-                ' or entailment "model" need a language model',
+                "none: the extractive method judges passages; clarify and search work, but investigate and the"
+                ' reranker, entailment or verify "model" need a language model',
             )
         case None if has_workers:
             return warning(

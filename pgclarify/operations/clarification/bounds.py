@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
+from pgclarify.operations.judging.confirmation import AT_ONCE
 from pgclarify.operations.retrieval.first_stage import RERANKED
 
 
@@ -25,9 +27,18 @@ def most_calls(settings: Mapping[str, Any], *, relaxes: bool) -> dict[str, int]:
     Returns:
         By purpose.
     """
-    calls = {"relaxation": int(relaxes), "verdict": most_verdicts(settings)}
+    most = most_verdicts(settings)
+    calls = {"relaxation": int(relaxes), "verdict": most}
+    if settings.get("verify") == "model":
+        # What was explored is confirmed batch by batch, and a batch may be of one passage.
+        calls["confirmation"] = most if settings.get("retrieval") == "adaptive" else ceil(most / AT_ONCE)
     if settings.get("reranker") == "model":
         # Passages are ranked for the question and, apart from that, for the relaxed one.
         is_ranked_twice = relaxes and (settings.get("retrieval") == "adaptive" or settings.get("ask_back") == "auto")
         calls["relevance"] = (1 + is_ranked_twice) * max(RERANKED, settings["top_k"])
     return calls
+
+
+def most_calls_of_one_pass(settings: Mapping[str, Any]) -> dict[str, int]:
+    """Bound the calls of one pass over a clear question, likewise; settings and result as of `most_calls`."""
+    return {"answer": 1, "confirmation": int(settings.get("verify") == "model")}

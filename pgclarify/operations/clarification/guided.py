@@ -181,8 +181,7 @@ class GuidedExploration:
         return candidates
 
     async def _judge_batch(self, batch: int, candidates: Sequence[Candidate]) -> None:
-        with self._trace.stage("judgement", batch=batch) as tally:
-            await self._judge.judge(candidates, self._land, tally=tally, hear=self._hear)
+        await self._judge.judge(candidates, self._land, batch=batch, hear=self._hear)
 
     def _hear(self, _: Candidate) -> None:
         self._heard += 1

@@ -17,11 +17,14 @@ from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.clarification.guided import least_calls
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
+from pgclarify.operations.judging.confirmation import NOT_FOUND, Confirmation, given_answer
 from pgclarify.operations.judging.proof import Proven, prove
+from pgclarify.operations.judging.support import Quoted
 from pgclarify.operations.judging.verdicts import Judge, verdict_call
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage, ranked
 from pgclarify.operations.trace import Tally
+from pgclarify.prompts.confirmation import GivenAnswer
 from pgclarify.prompts.investigation import answer as answer_from_passages
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.protocols import Completer, Embedder
@@ -43,9 +46,17 @@ class OnePass:
         embedder: What readings are embedded by.
         first_stage: What ranks passages for a question.
         judge: Who judges them one by one.
+        confirmation: Who is asked once more about the answer that a language model gives; None if nobody is.
     """
 
-    def __init__(self, context: RunContext, embedder: Embedder, first_stage: FirstStage, judge: Judge) -> None:
+    def __init__(
+        self,
+        context: RunContext,
+        embedder: Embedder,
+        first_stage: FirstStage,
+        judge: Judge,
+        confirmation: Confirmation | None,
+    ) -> None:
         self._context = context
         self._run = context.run
         self._trace = context.trace
@@ -53,6 +64,7 @@ class OnePass:
         self._embedder = embedder
         self._first_stage = first_stage
         self._judge = judge
+        self._confirmation = confirmation
 
     async def carry_out(self) -> Answered | None:
         """Answer the question if it is clear and one passage proves the answer, and keep which way it went.
@@ -102,13 +114,20 @@ class OnePass:
         return answered
 
     async def _ask(self, chat: Completer, candidates: Sequence[Candidate], tally: Tally) -> Answered | None:
-        """Have an answer read out of several passages, by one call, or two if the first reply proves nothing."""
+        """Have an answer read out of several passages, by one call, or two if the first reply proves nothing.
+
+        One more call confirms it, if that is wanted.
+        """
         tally.rows = len(candidates)
         call = answer_call(self._run.question, candidates)
         answer = await ask_one(self._context.store, chat, call, pace=self._context.pace, tally=tally)
         if not isinstance(answer.value, Proven):
             missing = describe(answer.value) if isinstance(answer.value, CompletionError) else "no passage answers it"
             tally.note = f"one pass found no proof: {missing}"
+            return None
+        doubt = await self._doubt(answer.value, tally)
+        if doubt is not None:
+            tally.note = f"one pass found no proof: {doubt}"
             return None
         try:
             verdict = await self._verdict(answer.value, answer)
@@ -118,6 +137,23 @@ class OnePass:
             return None
         tally.note = answer.value.answer
         return verdict
+
+    async def _doubt(self, proven: Proven, tally: Tally) -> str | None:
+        """Say why an answer is not confirmed; None if it is, or need not be."""
+        if self._confirmation is None:
+            return None
+        said: list[bool | CompletionError] = []
+
+        async def land(_: int, is_confirmed: bool | CompletionError) -> None:
+            said.append(is_confirmed)
+
+        await self._confirmation.ask([proven_answer(self._run.question, proven)], land, tally=tally)
+        match said:
+            case [CompletionError() as error]:
+                return describe(error)
+            case [True]:
+                return None
+        return NOT_FOUND
 
     async def _verdict(self, proven: Proven, answer: Answer[Proven | None]) -> Answered:
         candidate, citation = proven.cited[0], proven.citations[0]
@@ -147,7 +183,10 @@ class OnePass:
         return True
 
     def _long_way(self, candidates: Sequence[Candidate]) -> int:
-        """Count the calls that clarifying takes, paid for or not; at least, where verdicts guide it."""
+        """Count the calls that clarifying takes, paid for or not; at least, where verdicts guide it.
+
+        How many answers would have to be confirmed is not known: none are counted.
+        """
         question = self._run.question
         # Equal texts are judged once.
         completer = self._context.models.completer
@@ -168,3 +207,10 @@ def answer_call(question: str, candidates: Sequence[Candidate]) -> ModelCall[Pro
     """
     call = answer_from_passages(question, [candidate.passage for candidate in candidates])
     return call.then(lambda finding: prove(finding, candidates, asked=question))
+
+
+def proven_answer(question: str, proven: Proven) -> GivenAnswer:
+    """Put together what is to be confirmed of an answer: that the first passage that it cites gives it."""
+    citation = proven.citations[0]
+    quoted = Quoted(citation.quote, citation.start_char, citation.end_char)
+    return given_answer(proven.cited[0].passage, question, proven.answer, quoted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
@@ -12,7 +12,8 @@ from pgclarify.model import Candidate, Outcome, Passage, Reading, Refusal, Run, 
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.support import check_support, cite
+from pgclarify.operations.judging.confirmation import NOT_FOUND, Confirmation, given_answer
+from pgclarify.operations.judging.support import Quoted, check_support, cite
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer, Embedder
@@ -27,7 +28,25 @@ _REASONS: Final[dict[StopCode | Refusal, str]] = {
     Refusal.ANSWER_NOT_QUOTED: "the quote does not say the answer",
     Refusal.BESIDE_THE_POINT: "the quote does not speak of what the reading asks",
     Refusal.ABOUT_ANOTHER: "the passage does not mention what the reading names",
+    Refusal.NOT_CONFIRMED: NOT_FOUND,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Supported:
+    """A reading that its passage supports, as far as it was checked.
+
+    Attributes:
+        candidate: Whose passage it is.
+        reading: What was read in it.
+        quoted: What to cite.
+        undecided: The verdict that it is to become, as an abstention.
+    """
+
+    candidate: Candidate
+    reading: Reading
+    quoted: Quoted
+    undecided: Verdict
 
 
 class Judge:
@@ -36,26 +55,30 @@ class Judge:
     Args:
         context: The run; the completer judges.
         embedder: What readings are embedded by.
+        confirmation: Who is asked once more about each reading that its passage supports; None if nobody is.
     """
 
-    def __init__(self, context: RunContext, embedder: Embedder) -> None:
+    def __init__(self, context: RunContext, embedder: Embedder, confirmation: Confirmation | None = None) -> None:
         self._context = context
         self._embedder = embedder
+        self._confirmation = confirmation
 
     async def judge(
         self,
         candidates: Sequence[Candidate],
         land: Callable[[Candidate, Verdict], None],
         *,
-        tally: Tally,
+        batch: int | None = None,
         hear: Callable[[Candidate], None] | None = None,
     ) -> None:
         """Ask for one verdict on each candidate, all at once, and record each as it lands.
 
+        What is to be confirmed lands only then: after all replies are there.
+
         Args:
             candidates: Recorded ones, any number, also none.
             land: Called with each candidate and its verdict, once that is recorded.
-            tally: Where replies are counted.
+            batch: The batch that they are, from 1; None if there are none.
             hear: Called with each candidate once the reply is there, of which the verdict is yet to be made.
 
         Raises:
@@ -64,17 +87,63 @@ class Judge:
 
         Source: VERDICT, Eq. 8 and Algorithm 1, lines 3-7.
         """
+        run, trace = self._context.run, self._context.trace
+        supported: list[Supported] = []
+
+        async def record(candidate: Candidate, verdict: Verdict) -> None:
+            await self._context.store.record_verdict(run, verdict)
+            land(candidate, verdict)
 
         async def keep(index: int, answer: Answer[Reading | StopCode]) -> None:
+            candidate = candidates[index]
             if hear is not None:
-                hear(candidates[index])
-            verdict = await supported_verdict(self._context.run, candidates[index], answer, self._embedder)
-            await self._context.store.record_verdict(self._context.run, verdict)
-            land(candidates[index], verdict)
+                hear(candidate)
+            checked = check_verdict(run, candidate, answer)
+            if not isinstance(checked, Supported):
+                await record(candidate, checked)
+            elif self._confirmation is None:
+                await record(candidate, await grounded_verdict(run, checked, self._embedder))
+            else:
+                supported.append(checked)
 
-        calls = [self._call(candidate.passage) for candidate in candidates]
-        tally.rows = len(calls)
-        await self._ask(calls, keep, tally)
+        with trace.stage("judgement", batch=batch) as tally:
+            calls = [self._call(candidate.passage) for candidate in candidates]
+            tally.rows = len(calls)
+            await self._ask(calls, keep, tally)
+        if self._confirmation is not None and supported:
+            with trace.stage("confirmation", batch=batch) as tally:
+                await self._confirm(self._confirmation, supported, record, tally)
+
+    async def _confirm(
+        self,
+        confirmation: Confirmation,
+        supported: Sequence[Supported],
+        record: Callable[[Candidate, Verdict], Awaitable[None]],
+        tally: Tally,
+    ) -> None:
+        # By rank, and not as they landed: a run that is made again asks the same.
+        supported = sorted(supported, key=lambda one: one.candidate.rank)
+        tally.rows = 0
+
+        async def keep(index: int, is_confirmed: bool | CompletionError) -> None:
+            one = supported[index]
+            if isinstance(is_confirmed, CompletionError):
+                verdict = _failed(one.undecided, is_confirmed)
+            elif is_confirmed:
+                verdict = await grounded_verdict(self._context.run, one, self._embedder)
+                tally.rows = (tally.rows or 0) + 1
+            else:
+                verdict = _refused(one.undecided, Refusal.NOT_CONFIRMED)
+            await record(one.candidate, verdict)
+
+        await confirmation.ask(
+            [
+                given_answer(one.candidate.passage, one.reading.interpretation, one.reading.answer, one.quoted)
+                for one in supported
+            ],
+            keep,
+            tally=tally,
+        )
 
     async def find_first(self, candidates: Sequence[Candidate], *, tally: Tally) -> tuple[Candidate, Verdict] | None:
         """Ask for verdicts on candidates, one after the other, until one answers; record none of them.
@@ -136,14 +205,18 @@ def verdict_call(completer: Completer, question: str, passage: Passage) -> Model
 async def supported_verdict(
     run: Run, candidate: Candidate, answer: Answer[Reading | StopCode], embedder: Embedder
 ) -> Verdict:
-    """Turn an answer into a verdict: check that the passage supports it, and embed the reading.
+    """Turn an answer into a verdict, as `check_verdict` and `grounded_verdict` do."""
+    checked = check_verdict(run, candidate, answer)
+    return await grounded_verdict(run, checked, embedder) if isinstance(checked, Supported) else checked
+
+
+def check_verdict(run: Run, candidate: Candidate, answer: Answer[Reading | StopCode]) -> Supported | Verdict:
+    """Check that the passage supports what was read in it; if not, that is the verdict.
 
     Args:
-        run: The run; settings["embed"] says what is embedded of a reading. If settings["verify"] is none, it is
-            enough that the quote occurs in the passage.
+        run: The run. If settings["verify"] is none, it is enough that the quote occurs in the passage.
         candidate: Whose passage was judged.
         answer: What became of the inquiry.
-        embedder: What readings are embedded by; if it fails, the verdict does.
     """
     abstained = Verdict(
         rank=candidate.rank,
@@ -155,21 +228,33 @@ async def supported_verdict(
     if isinstance(reading, CompletionError):
         return _failed(abstained, reading)
     if not isinstance(reading, Reading):
-        return replace(abstained, reason=_REASONS[reading], abstention_code=reading)
+        return _refused(abstained, reading)
     if run.settings.get("verify") == "none":
         quoted = cite(reading.quote, candidate.passage) or Refusal.UNPROVEN
     else:
         quoted = check_support(reading, run.question, candidate.passage)
     if isinstance(quoted, Refusal):
-        return replace(abstained, reason=_REASONS[quoted], abstention_code=quoted)
+        return _refused(abstained, quoted)
+    return Supported(candidate, reading, quoted, abstained)
+
+
+async def grounded_verdict(run: Run, supported: Supported, embedder: Embedder) -> Verdict:
+    """Embed a reading, which makes it a grounded verdict.
+
+    Args:
+        run: The run; settings["embed"] says what is embedded of a reading.
+        supported: The reading.
+        embedder: What readings are embedded by; if it fails, the verdict does.
+    """
+    reading, quoted = supported.reading, supported.quoted
     text = reading_text(run, reading.interpretation, reading.answer)
     try:
         # One by one, since each is recorded as it lands; the embedder puts what lands together into one batch.
         vector = (await embedder.encode([text]))[0]
     except EmbeddingError as error:
-        return _failed(abstained, error)
+        return _failed(supported.undecided, error)
     return replace(
-        abstained,
+        supported.undecided,
         outcome=Outcome.GROUNDED,
         interpretation=reading.interpretation,
         answer=reading.answer,
@@ -178,6 +263,10 @@ async def supported_verdict(
         end_char=quoted.end_char,
         vector=vector,
     )
+
+
+def _refused(abstained: Verdict, code: StopCode | Refusal) -> Verdict:
+    return replace(abstained, reason=_REASONS[code], abstention_code=code)
 
 
 def _failed(abstained: Verdict, error: PgclarifyError) -> Verdict:

@@ -28,6 +28,10 @@ def of(method: str, **settings: Any) -> Configuration:
         # Ranked for the question, and for the relaxed one.
         (of("clarify", retrieval="adaptive", top_k=10, reranker="model", budget=30), 231),
         (of("clarify", top_k=5, ask_back="auto"), 7),
+        (of("clarify", top_k=6, verify="model"), 1 + 6 + 2),
+        # One call for each batch, which may be of one passage.
+        (of("clarify", retrieval="adaptive", budget=50, verify="model"), 1 + 50 + 50),
+        (of("clarify", top_k=5, ask_back="auto", verify="model"), 2 + 1 + 5 + 1),
         (of("list_answers", max_answers=3), 16),
         (of("investigate", max_calls=12), 12),
         (of("search"), 0),

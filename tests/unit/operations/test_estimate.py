@@ -47,6 +47,7 @@ class Desk:
     ambiguous: Sequence[str] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
     has_model: bool = True
+    confirmed: bool = True
     signals: Mapping[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -54,9 +55,16 @@ class Desk:
         self.store = FakeStore(found)
         self.exploration = FakeExplorationStore(self.store, found, signals=self.signals)
         self.estimates = FakeEstimateStore(self.store, self.exploration)
-        self.verifier = scripts.verifier(self.verdicts, relaxation=self.relaxation, provider=self.provider)
+        self.verifier = scripts.verifier(
+            self.verdicts,
+            relaxation=self.relaxation,
+            confirmation=lambda _: self.confirmed,
+            provider=self.provider,
+        )
         self.relevance = scripts.relevance_judge({COVERED: "0.9"})
         self.investigator = scripts.investigator(answers=self.answers)
+        # What answers from several passages also confirms.
+        self.investigator._scripts["confirmation"] = self.verifier._scripts["confirmation"]
         self.embedder = FakeEmbedder()
         self.dialogue = FakeDialogueStore(self.store)
         self.classifier = FakeClassifier(dict.fromkeys(self.ambiguous, 0.9), otherwise=0.2)
@@ -213,14 +221,64 @@ class TestAskingBack:
         assert figures(await desk.estimate(QUESTIONS[:1], singletons="drop")) == (0, 0, paid)
 
 
+class TestConfirming:
+    async def test_counts_calls_as_if_every_passage_answered(self) -> None:
+        desk = Desk(settings={"verify": "model", "top_k": 3})
+        before = await desk.estimate()
+        # A relaxation, three verdicts and a confirmation each.
+        assert figures(before) == (2 * 5, 2 * 5, 0)
+        assert (before.calls_at_most_each, {one.purpose: one.calls for one in before.purposes}) == (
+            5,
+            {"relaxation": 2, "verdict": 6, "confirmation": 2},
+        )
+        assert await desk.clarify(QUESTIONS[:1]) == 5
+        # The readings of that question are known, and so is what confirms them.
+        assert figures(await desk.estimate(QUESTIONS[:1])) == (0, 0, 5)
+
+    async def test_knows_that_there_is_nothing_to_confirm(self) -> None:
+        desk = Desk(settings={"verify": "model"}, verdicts={})
+        assert await desk.clarify(QUESTIONS[:1]) == 4
+        assert figures(await desk.estimate(QUESTIONS[:1])) == (0, 0, 4)
+
+    async def test_after_checks_by_words_only_confirmations_are_left(self) -> None:
+        desk = Desk()
+        await desk.clarify(QUESTIONS[:1])
+        assert figures(await desk.estimate(QUESTIONS[:1], verify="model")) == (1, 1, 4)
+        assert await desk.clarify(QUESTIONS[:1], verify="model") == 1
+
+    async def test_exploration_is_counted_at_most(self) -> None:
+        desk = Desk(settings={"top_k": 2, "budget": 12, "retrieval": "adaptive", "verify": "model"})
+        # 12 verdicts, of which two passages are known; each may be a batch.
+        assert figures(await desk.estimate(QUESTIONS[:1])) == (1 + 12 + 3, 1 + 12 + 12, 0)
+
+    @pytest.mark.parametrize("confirmed", [True, False])
+    async def test_asking_back_confirms_one_answer(self, *, confirmed: bool) -> None:
+        desk = Desk(
+            settings={"ask_back": "auto", "verify": "model", "top_k": 3},
+            answers={QUESTIONS[0]: PROVEN},
+            confirmed=confirmed,
+        )
+        question = QUESTIONS[:1]
+        assert figures(await desk.estimate(question)) == (2, 2 + 5, 0)
+        paid = await desk.clarify(question)
+        assert paid == (2 if confirmed else 2 + 5)
+        assert figures(await desk.estimate(question)) == (0, 0, paid)
+
+    async def test_an_answer_that_is_yet_to_be_confirmed_is_counted(self) -> None:
+        desk = Desk(settings={"ask_back": "auto", "top_k": 3}, answers={QUESTIONS[0]: PROVEN})
+        await desk.clarify(QUESTIONS[:1])
+        assert figures(await desk.estimate(QUESTIONS[:1], verify="model")) == (1, 1 + 5, 1)
+
+
 async def test_without_a_language_model_nothing_is_asked_and_nothing_looked_for() -> None:
     desk = Desk(provider="extractive")
     assert await desk.estimate() == Prospect(2, [], 0, 0)
     assert desk.estimates.searches == []
 
 
-async def test_a_model_that_is_not_there_is_an_error() -> None:
-    desk = Desk(settings={"reranker": "model"}, has_model=False)
+@pytest.mark.parametrize("settings", [{"reranker": "model"}, {"verify": "model"}])
+async def test_a_model_that_is_not_there_is_an_error(settings: dict[str, object]) -> None:
+    desk = Desk(settings=settings, has_model=False)
     run = desk.enter()
     await desk.carry_out(run)
     record = desk.store.runs[run.run_id]

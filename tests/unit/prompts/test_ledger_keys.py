@@ -18,6 +18,7 @@ from pgclarify.model_calls import ModelCall
 from pgclarify.prompts import (
     baselines,
     clarifying_questions,
+    confirmation,
     entailment,
     investigation,
     judging,
@@ -54,7 +55,17 @@ STEPS = [
 TURNS = [Turn(["Do you mean the harbor museum?", "Do you mean the castle?"], "the harbor museum")]
 
 TOPICS = (
-    *(relaxation, verdict, relevance, entailment, investigation, listing, rewriting, clarifying_questions),
+    *(
+        relaxation,
+        verdict,
+        confirmation,
+        relevance,
+        entailment,
+        investigation,
+        listing,
+        rewriting,
+        clarifying_questions,
+    ),
     *(baselines, judging),
 )
 
@@ -64,6 +75,7 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
     ("", verdict.verdict(QUESTION, PASSAGES[0])),
     ("without title", verdict.verdict(QUESTION, PASSAGES[1])),
     ("extractive", verdict.verdict(QUESTION, PASSAGES[0])),
+    ("", confirmation.confirmation([confirmation.GivenAnswer(one, QUESTION, "9 am") for one in PASSAGES])),
     ("", relevance.relevance(QUESTION, PASSAGES[0])),
     ("", entailment.entailment(QUESTION, "It opens at nine.", "9 am")),
     ("first", investigation.follow_up(QUESTION, [])),

@@ -1,0 +1,98 @@
+"""One more look at answers that their passages support by their words: a language model says whether they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from pgclarify.errors import CompletionError, ConfigurationError
+from pgclarify.ledger.completions import Answer, ask_all
+from pgclarify.model import Passage
+from pgclarify.model_calls import ModelCall
+from pgclarify.operations.context import RunContext
+from pgclarify.operations.judging.support import Quoted
+from pgclarify.operations.missing_models import no_language_model
+from pgclarify.prompts.confirmation import GivenAnswer, confirmation
+from pgclarify.protocols import Meter
+
+AT_ONCE: Final = 5
+"""How many answers one call is about, at most."""
+
+NOT_FOUND: Final = "asked once more, the model does not find the answer in the passage"
+"""Why an answer is refused that is not confirmed."""
+
+# Together they bound a prompt. Passages for the default embedding model are shorter.
+_LONGEST_PASSAGE: Final = 3000
+_LONGEST_HEADING: Final = 300
+
+
+class Confirmation:
+    """Asks whether passages give the answers that were read in them.
+
+    Args:
+        context: The run.
+
+    Raises:
+        ConfigurationError: If this worker has no language model.
+    """
+
+    def __init__(self, context: RunContext) -> None:
+        chat = context.models.chat
+        if chat is None:
+            raise confirms_nothing()
+        self._context = context
+        self._chat = chat
+
+    async def ask(
+        self,
+        given: Sequence[GivenAnswer],
+        land: Callable[[int, bool | CompletionError], Awaitable[None]],
+        *,
+        tally: Meter,
+    ) -> None:
+        """Ask about answers, several in one call, all calls in flight at once.
+
+        Args:
+            given: Any number, also none.
+            land: Called with the index of each answer and what the model says of it, or why it says nothing.
+            tally: Where replies are counted.
+
+        Raises:
+            RunLost: If land raised it; calls in flight are cancelled.
+            DatabaseError: If the ledger fails.
+        """
+
+        async def land_call(index: int, answer: Answer[list[bool]]) -> None:
+            value, first = answer.value, index * AT_ONCE
+            for place in range(first, min(first + AT_ONCE, len(given))):
+                await land(place, value if isinstance(value, CompletionError) else value[place - first])
+
+        context = self._context
+        calls = confirmation_calls(given)
+        await ask_all(context.store, self._chat, calls, land_call, pace=context.pace, tally=tally)
+
+
+def confirms_nothing() -> ConfigurationError:
+    """Refuse what a worker without a language model cannot confirm."""
+    return no_language_model('"verify": "model"', 'pass "checks", or leave it out')
+
+
+def confirmation_calls(given: Sequence[GivenAnswer]) -> list[ModelCall[list[bool]]]:
+    """Render what is asked about some answers, so many in each call; in order."""
+    return [confirmation(given[start : start + AT_ONCE]) for start in range(0, len(given), AT_ONCE)]
+
+
+def given_answer(passage: Passage, interpretation: str, answer: str, quoted: Quoted) -> GivenAnswer:
+    """Put together what is asked about one answer; of a long passage, the part around the quote."""
+    content = passage.content
+    middle = (quoted.start_char + quoted.end_char) // 2 - passage.start_char
+    start = max(0, min(middle - _LONGEST_PASSAGE // 2, len(content) - _LONGEST_PASSAGE))
+    shown = replace(
+        passage,
+        content=content[start : start + _LONGEST_PASSAGE],
+        title=passage.title and passage.title[:_LONGEST_HEADING],
+        # The innermost stands last.
+        heading=passage.heading and passage.heading[-_LONGEST_HEADING:],
+    )
+    return GivenAnswer(shown, interpretation, answer)

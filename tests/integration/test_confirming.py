@@ -1,0 +1,75 @@
+"""clarify with verify model, as callers see it: with a worker and a model server."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+
+from tests.openai_server import Chat, Reply, Server, by_rules
+from tests.workers import Service, scalar
+
+Connection = psycopg.Connection[Any]
+
+VERDICTS = """
+select outcome, abstention_code, error_code, completion_id is not null as is_judged, count(*)
+from pgclarify.verdict where run_id = %s group by 1, 2, 3, 4 order by 1, 2
+"""
+
+
+def clarify(asker: Connection, **options: object) -> int:
+    asker.execute(
+        "select from pgclarify.clarify('rental car', top_k => 6, options => %s)", [json.dumps(options)]
+    ).fetchall()
+    return int(scalar(asker, "select max(run_id) from pgclarify.run_summary"))
+
+
+def refusing(chat: Chat) -> Reply:
+    """Confirm no answer."""
+    if chat.purpose != "confirmation":
+        return by_rules(chat)
+    return Reply(json.dumps({"confirmed": [False] * chat.schema["properties"]["confirmed"]["minItems"]}))
+
+
+def failing(chat: Chat) -> Reply:
+    """Refuse to be asked."""
+    return Reply.error(401) if chat.purpose == "confirmation" else by_rules(chat)
+
+
+def test_what_is_not_confirmed_is_an_abstention(
+    service: Service, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    confirmed = clarify(asker, verify="model")
+    (grounded,) = [row for row in superuser.execute(VERDICTS, [confirmed]).fetchall() if row[0] == "grounded"]
+    (stage,) = superuser.execute(
+        "select rows, calls from pgclarify.stage where run_id = %s and name = 'confirmation'", [confirmed]
+    ).fetchall()
+    assert stage == (grounded[4], 1)
+
+    model.behavior = refusing
+    refused = clarify(asker, verify="model", refresh=1)
+    rows = superuser.execute(VERDICTS, [refused]).fetchall()
+    assert [row[:4] for row in rows if row[1] == "not_confirmed"] == [("abstained", "not_confirmed", None, True)]
+    assert "grounded" not in {row[0] for row in rows}
+    assert scalar(asker, "select stop_code from pgclarify.run_summary where run_id = %s", refused) == "unproven"
+    reason = scalar(
+        superuser,
+        "select distinct reason from pgclarify.verdict where run_id = %s and abstention_code = 'not_confirmed'",
+        refused,
+    )
+    lines = "\n".join(row[0] for row in asker.execute("select * from pgclarify.explain(%s)", [refused]).fetchall())
+    assert reason in lines
+    assert "confirmation" in lines
+
+    model.behavior = failing
+    cut_off = clarify(asker, verify="model", refresh=2)
+    assert scalar(asker, "select status from pgclarify.run_summary where run_id = %s", cut_off) == "partial"
+    assert {row[0] for row in superuser.execute(VERDICTS, [cut_off]).fetchall()} == {"abstained", "failed"}
+    # Before it has ended, the ledger tells of it.
+    with superuser.transaction(force_rollback=True):
+        superuser.execute("delete from pgclarify.stage where run_id = %s", [confirmed])
+        lines = "\n".join(
+            row[0] for row in superuser.execute("select * from pgclarify.explain(%s)", [confirmed]).fetchall()
+        )
+        assert lines.index("judgement") < lines.index("confirmation") < lines.index("consolidation")
