@@ -1,11 +1,14 @@
 """What the checks of verdicts keep and what they lose: each check alone, and all of them.
 
-python -m benchmarks.support_quality DATA_DIR [--runs URL] [--labels FILE] [--part development|held], where
-squad2.corpus, squad2.ambiguous and squad2.answerable are (.jsonl.gz). Without --runs, verdicts are those of the
+python -m benchmarks.support_quality DATA_DIR [--runs URL] [--labels FILE] [--part development|held] [--confirm URL
+--model NAME [--replies FILE] [--at-once N] [--pairs N]], where squad2.corpus, squad2.ambiguous and squad2.answerable
+are (.jsonl.gz). Without --runs, verdicts are those of the
 extractive provider on the passages that are nearest to each question; with it, those that a worker of that database
 recorded for `clarify` while it made no checks ({"verify": "none"}). Labels are lines of JSON: question_id, passage_id,
 source and label ("yes" if the passage gives this answer to this reading). A verdict without a label counts where none
-is needed. The parts are of paragraphs: what was chosen was chosen on development.
+is needed. With --confirm, the model behind that endpoint is asked once more, as the option `verify` "model" does:
+about all verdicts, and about those that pass all checks. How many calls that takes is printed first, and --replies
+names a file that keeps the replies. The parts are of paragraphs: what was chosen was chosen on development.
 """
 
 from __future__ import annotations
@@ -14,10 +17,12 @@ import argparse
 import asyncio
 import hashlib
 import json
+import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from rich.console import Console
@@ -25,6 +30,7 @@ from rich.table import Table
 
 from benchmarks import product
 from benchmarks.ingest import MODEL
+from benchmarks.kept_replies import KeptReplies
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.embedding import load_embedder
@@ -32,14 +38,23 @@ from pgclarify.evaluated import Stated
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.language.sentences import split_sentences
 from pgclarify.model import Passage, Reading, Refusal
-from pgclarify.operations.judging.support import check_support
+from pgclarify.model_calls import ModelCall
+from pgclarify.operations.judging.confirmation import AT_ONCE, given_answer
+from pgclarify.operations.judging.support import Quoted, check_support, cite
+from pgclarify.prompts.confirmation import confirmation
+from pgclarify.providers.chat_model import ChatModel
+from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.scoring import THRESHOLD
 
 _TOP_K: Final = 6
 _DRAWS: Final = 2000
 _NO_ANSWER: Final = "No answer"
-_CHECKED: Final = tuple(one for one in Refusal if one is not Refusal.UNPROVEN)
+# A small model that runs here takes long.
+_TIMEOUT: Final = 600.0
+# What is checked by words.
+_CHECKED: Final = tuple(one for one in Refusal if one not in (Refusal.UNPROVEN, Refusal.NOT_CONFIRMED))
+_Claim: TypeAlias = tuple[Reading, str, Passage]
 
 
 @dataclass(frozen=True)
@@ -190,10 +205,66 @@ def _row(verdicts: Sequence[_Verdict], is_kept: Callable[[Reading, str, Passage]
     ]
 
 
+def _passes(reading: Reading, question: str, passage: Passage, checks: Sequence[Refusal] = _CHECKED) -> bool:
+    return not isinstance(check_support(reading, question, passage, checks), Refusal)
+
+
+def _batches(claims: Sequence[_Claim], at_once: int, *, by_question: bool) -> list[Sequence[_Claim]]:
+    """Put claims together as a run does: so many in a call, and only those of one question."""
+    together: dict[str, list[_Claim]] = {}
+    for claim in claims:
+        together.setdefault(claim[1] if by_question else "", []).append(claim)
+    return [some[start : start + at_once] for some in together.values() for start in range(0, len(some), at_once)]
+
+
+def _call(batch: Sequence[_Claim]) -> ModelCall[list[bool]]:
+    given = []
+    for reading, _, passage in batch:
+        quoted = cite(reading.quote, passage) or Quoted("", passage.start_char, passage.start_char)
+        given.append(given_answer(passage, reading.interpretation, reading.answer, quoted))
+    return confirmation(given)
+
+
+async def _confirmed(
+    given: argparse.Namespace, verdicts: Sequence[_Verdict], right: Sequence[_Claim]
+) -> dict[str, tuple[set[_Claim], set[_Claim]]]:
+    """Ask once more about verdicts and pairs: of each way, which verdicts and which pairs it keeps."""
+    claims = [(one.reading, one.question.text, one.passage) for one in verdicts]
+    asked = {
+        "model": _batches(claims, given.at_once, by_question=True),
+        "all, model": _batches([one for one in claims if _passes(*one)], given.at_once, by_question=True),
+        "": _batches(right, given.at_once, by_question=False),
+    }
+    print(f"{sum(map(len, asked.values()))} calls: {', '.join(str(len(batches)) for batches in asked.values())}")
+    confirmed: dict[str, set[_Claim]] = {}
+    async with Endpoint(
+        model=given.model, base_url=given.confirm, concurrency=given.concurrency, timeout=_TIMEOUT
+    ) as endpoint:
+        kept = KeptReplies(ChatModel(endpoint), given.replies)
+        for name, batches in asked.items():
+            replies = await asyncio.gather(*(kept.ask(_call(batch)) for batch in batches))
+            confirmed[name] = {
+                claim
+                for batch, (said, _) in zip(batches, replies, strict=True)
+                for claim, is_confirmed in zip(batch, said or [False] * len(batch), strict=True)
+                if is_confirmed
+            }
+            made = [completion for _, completions in replies for completion in completions]
+            seconds = sum(completion.latency_ms for completion in made) / 1000
+            print(f"{name or 'pairs'}: {len(made)} replies, {seconds:.0f} seconds; {kept.lost} of all were not read")
+    pairs = confirmed.pop("")
+    return {
+        name: (verdicts_kept, pairs if name == "model" else {one for one in pairs if _passes(*one)})
+        for name, verdicts_kept in confirmed.items()
+    }
+
+
 async def _main(given: argparse.Namespace) -> None:
     passages = _passages(given.data_dir)
     verdicts = await _verdicts(given, passages)
-    right = _right(given.data_dir, passages, given.part)
+    found = _right(given.data_dir, passages, given.part)
+    right = [(reading, reading.interpretation, passage) for reading, passage in found]
+    right = random.Random(0).sample(right, min(given.pairs, len(right)))  # noqa: S311 - no secret
     asked = len({one.question.id for one in verdicts})
     table = Table(
         "checks",
@@ -206,12 +277,15 @@ async def _main(given: argparse.Namespace) -> None:
     )
     ways: dict[str, tuple[Refusal, ...]] = {"none": (), **{one.value: (one,) for one in _CHECKED}, "all": _CHECKED}
     for name, checks in ways.items():
-
-        def is_kept(reading: Reading, question: str, passage: Passage, checks: Sequence[Refusal] = checks) -> bool:
-            return not isinstance(check_support(reading, question, passage, checks), Refusal)
-
-        lost = sum(not is_kept(reading, reading.interpretation, passage) for reading, passage in right)
+        is_kept = partial(_passes, checks=checks)
+        lost = sum(not is_kept(*one) for one in right)
         table.add_row(name, *_row(verdicts, is_kept, asked), f"{lost} of {len(right)}")
+    for name, (kept, pairs) in (await _confirmed(given, verdicts, right) if given.confirm else {}).items():
+
+        def is_confirmed(reading: Reading, question: str, passage: Passage, kept: set[_Claim] = kept) -> bool:
+            return (reading, question, passage) in kept
+
+        table.add_row(name, *_row(verdicts, is_confirmed, asked), f"{len(right) - len(pairs)} of {len(right)}")
     Console(width=160).print(table)
 
 
@@ -235,4 +309,10 @@ if __name__ == "__main__":
     parser.add_argument("--labels", type=Path, help="a file of labels")
     parser.add_argument("--source", default="qwen", help="what the source of labels of these runs begins with")
     parser.add_argument("--part", choices=["development", "held"], help="of the paragraphs; without, all")
+    parser.add_argument("--confirm", metavar="URL", help="ask the model behind this endpoint once more")
+    parser.add_argument("--model", help="its name")
+    parser.add_argument("--replies", type=Path, help="a file that keeps its replies")
+    parser.add_argument("--at-once", type=int, default=AT_ONCE, help="answers that a call is about")
+    parser.add_argument("--pairs", type=int, default=1000, help="most right pairs that are looked at")
+    parser.add_argument("--concurrency", type=int, default=2, help="calls in flight at once")
     asyncio.run(_main(parser.parse_args()))
