@@ -44,7 +44,7 @@ _QUANTITY = re.compile(
       (?: \s? (?P<scale>{_SCALE}) )?
     | \b (?P<words>(?:{_VALUE})(?:(?:\s|-|\sand\s)(?:{_VALUE}|{_SCALE})\b){{0,{_MOST_WORDS - 1}}}) \b
     | \b (?P<month>{"|".join(MONTHS)}) \b
-    | \b (?P<roman>[IVX]{{1,{_MOST_LETTERS}}}) \b
+    | \b (?P<roman> (?-i: [IVX]{{1,{_MOST_LETTERS}}} ) ) \b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -137,7 +137,7 @@ def _read(match: re.Match[str], *, is_question: bool) -> Iterator[tuple[str, str
         # "may" and "march" are words of their own.
         if match["month"][0].isupper() and not (is_question and match.start() == 0):
             yield "month", match["month"].casefold()
-    elif match["roman"].isupper() and (len(match["roman"]) > 1 or _follows_numbered(match)):
+    elif len(match["roman"]) > 1 or _follows_numbered(match):
         yield "number", str(_roman_value(match["roman"]))
 
 
