@@ -90,8 +90,8 @@ def _copy(connection: product.Connection, corpus: str, vectors: Vectors, *, firs
     (known,) = connection.execute(
         "select corpus_id, embedding_space_id from pgclarify.corpus where name = %s", [corpus]
     ).fetchall()
-    partition = sql.Identifier("pgclarify", f"passage_embedding_{known['embedding_space_id']}")
-    index = sql.Identifier("pgclarify", f"passage_embedding_{known['embedding_space_id']}_vector_idx")
+    partition = sql.Identifier("pgclarify_private", f"passage_embedding_{known['embedding_space_id']}")
+    index = sql.Identifier("pgclarify_private", f"passage_embedding_{known['embedding_space_id']}_vector_idx")
     (definition,) = connection.execute(
         "select indexdef from pg_indexes where schemaname = 'pgclarify_private' and indexname = %s",
         [f"passage_embedding_{known['embedding_space_id']}_vector_idx"],

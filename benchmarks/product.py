@@ -153,7 +153,7 @@ def load(
             )
         index = f"passage_embedding_{space['id']}_vector_idx"
         (definition,) = connection.execute("select indexdef from pg_indexes where indexname = %s", [index]).fetchall()
-        connection.execute(sql.SQL("drop index pgclarify.{}").format(sql.Identifier(index)))
+        connection.execute(sql.SQL("drop index pgclarify_private.{}").format(sql.Identifier(index)))
         asyncio.run(_store_pending(dsn, vectors))
         connection.execute(definition["indexdef"])
         connection.execute("vacuum analyze")
