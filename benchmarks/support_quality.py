@@ -2,9 +2,11 @@
 
 python -m benchmarks.support_quality DATA_DIR [--runs URL] [--labels FILE] [--part development|held] [--confirm URL
 --model NAME [--replies FILE] [--at-once N] [--pairs N]], where squad2.corpus, squad2.ambiguous and squad2.answerable
-are (.jsonl.gz). Without --runs, verdicts are those of the
-extractive provider on the passages that are nearest to each question; with it, those that a worker of that database
-recorded for `clarify` while it made no checks ({"verify": "none"}). Labels are lines of JSON: question_id, passage_id,
+are (.jsonl.gz). Without --runs, verdicts are those of the extractive provider on the 20 passages that are nearest to
+each question; with it, those that a worker of that database recorded for `clarify` while it made no checks
+({"verify": "none"}). By known answers, a verdict is right if its answer has that of the data set, and its passage is
+the one that the data set names. Coverage is the part of all questions that have a right verdict. Labels are lines of
+JSON: question_id, passage_id,
 source and label ("yes" if the passage gives this answer to this reading). A verdict without a label counts where none
 is needed. With --confirm, the model behind that endpoint is asked once more, as the option `verify` "model" does:
 about all verdicts, and about those that pass all checks. How many calls that takes is printed first, and --replies
@@ -47,7 +49,7 @@ from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.scoring import THRESHOLD
 
-_TOP_K: Final = 6
+_TOP_K: Final = 20
 _DRAWS: Final = 2000
 _NO_ANSWER: Final = "No answer"
 # A small model that runs here takes long.
@@ -72,6 +74,12 @@ class _Verdict:
     reading: Reading
     label: bool | None
     is_supported: bool
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is right by the known answer and the passage that the data set names."""
+        is_there = self.passage.document_id == self.question.gold
+        return is_there and cover_exact_match(self.reading.answer, [self.question.answer])
 
 
 def _is_in(part: str | None, gold: str) -> bool:
@@ -185,23 +193,27 @@ def _interval(groups: Sequence[str], parts: Sequence[float], wholes: Sequence[fl
     return f"{above.sum() / below.sum():.2f} ({low:.2f} to {high:.2f})"
 
 
-def _row(verdicts: Sequence[_Verdict], is_kept: Callable[[Reading, str, Passage], bool], asked: int) -> list[str]:
+def _row(
+    verdicts: Sequence[_Verdict], is_kept: Callable[[Reading, str, Passage], bool], asked: Sequence[str]
+) -> list[str]:
     kept = [is_kept(one.reading, one.question.text, one.passage) for one in verdicts]
     groups = [one.question.id for one in verdicts]
     labelled = [is_it and one.label is not None for one, is_it in zip(verdicts, kept, strict=True)]
     right = [one.label is True for one in verdicts]
-    found = {
-        one.question.id
-        for one, is_it in zip(verdicts, kept, strict=True)
-        if is_it and cover_exact_match(one.reading.answer, [one.question.answer])
-    }
-    known = {one.question.id for one in verdicts if cover_exact_match(one.reading.answer, [one.question.answer])}
+    known = [one.is_known for one in verdicts]
+    covered = {one.question.id for one, is_it in zip(verdicts, kept, strict=True) if is_it and one.is_known}
+
+    def lost(right: Sequence[bool]) -> str:
+        return f"{sum(is_it and not stays for is_it, stays in zip(right, kept, strict=True))} of {sum(right)}"
+
     return [
         f"{sum(kept)} of {len(verdicts)}",
+        _interval(groups, [a and b for a, b in zip(kept, known, strict=True)], kept),
+        lost(known),
+        _interval(asked, [one in covered for one in asked], [True] * len(asked)),
         _interval(groups, [a and b for a, b in zip(labelled, right, strict=True)], labelled),
-        f"{sum(is_right and not is_it for is_right, is_it in zip(right, kept, strict=True))} of {sum(right)}",
+        lost(right),
         _interval(groups, [one.is_supported and k for one, k in zip(verdicts, kept, strict=True)], kept),
-        f"{len(found)} of {len(known)}, of {asked}",
     ]
 
 
@@ -265,14 +277,21 @@ async def _main(given: argparse.Namespace) -> None:
     found = _right(given.data_dir, passages, given.part)
     right = [(reading, reading.interpretation, passage) for reading, passage in found]
     right = random.Random(0).sample(right, min(given.pairs, len(right)))  # noqa: S311 - no secret
-    asked = len({one.question.id for one in verdicts})
+    # Of runs, the questions that have any verdict: which were asked besides is not known.
+    asked = sorted(
+        {one.question.id for one in verdicts}
+        if given.runs
+        else {one.id for one in _questions(given.data_dir, given.part).values()}
+    )
     table = Table(
         "checks",
         "kept",
+        "precision, by known answers",
+        "right lost",
+        f"coverage, of {len(asked)} questions",
         "precision, by labels",
         "right lost",
         "precision, by words",
-        "known answers",
         "right pairs lost",
     )
     ways: dict[str, tuple[Refusal, ...]] = {"none": (), **{one.value: (one,) for one in _CHECKED}, "all": _CHECKED}
@@ -286,7 +305,7 @@ async def _main(given: argparse.Namespace) -> None:
             return (reading, question, passage) in kept
 
         table.add_row(name, *_row(verdicts, is_confirmed, asked), f"{len(right) - len(pairs)} of {len(right)}")
-    Console(width=160).print(table)
+    Console(width=190).print(table)
 
 
 _VERDICTS = """
