@@ -233,13 +233,14 @@ if __name__ == "__main__":
     parser.add_argument("file", type=Path)
     parser.add_argument("--database", type=Path, help="where the server's data stay; without, all is done anew")
     parser.add_argument("--runs", metavar="URL", help="take what was judged for runs of clarify in this database")
+    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA, help="whose questions")
     options = parser.parse_args()
-    asked = load_questions(options.data_dir, CORPORA)
+    asked = load_questions(options.data_dir, options.corpora)
     if options.runs:
         _write(options.file, _of_runs(options.runs, asked))
         sys.exit()
     with kept.database(options.database) as (dsn, _):
-        for corpus in CORPORA:
+        for corpus in options.corpora:
             kept.load(dsn, corpus, options.data_dir / f"{corpus}.corpus.jsonl.gz")
         with step(f"judging {DEPTH} passages of each of {len(asked)} questions"):
             _write(options.file, asyncio.run(_judge(dsn, asked)))
