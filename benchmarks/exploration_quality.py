@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import hashlib
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import product
-from benchmarks.figures import mean_of, step
+from benchmarks.figures import mean_of, part_of, step
 from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms import explore
@@ -157,11 +156,6 @@ def _explore_by_gold(gold: Sequence[str], first: Ranking, neighbors: Mapping[str
     return [one.id for one in explored]
 
 
-def _part(row: Mapping[str, Any]) -> str:
-    is_development = int(hashlib.sha256(row["id"].encode()).hexdigest(), 16) % 2 == 0
-    return "development" if is_development else "held"
-
-
 def _recalls(found: Found, golds: Sequence[set[str]], depth: int | None) -> list[float]:
     """The part of each question's gold passages that is among the first so many; None means all that were scored."""
     return [len(gold.intersection(ids[:depth])) / len(gold) for gold, ids in zip(golds, found.rankings, strict=True)]
@@ -214,7 +208,7 @@ def _main(given: argparse.Namespace) -> None:
     questions = list(read(given.data_dir / "musique.questions.jsonl.gz"))
     methods = list(measure(given.data_dir, questions, given.searches, given.budget))
     for title in ("development", "held", "all"):
-        chosen = [title in ("all", _part(row)) for row in questions]
+        chosen = [title in ("all", part_of(row["id"])) for row in questions]
         golds = [set(row["gold"]) for row in compress(questions, chosen)]
         of_part = [replace(one, rankings=list(compress(one.rankings, chosen))) for one in methods]
         Console(width=230).print(_table(title, of_part, golds))

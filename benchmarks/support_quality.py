@@ -1,12 +1,12 @@
 """What the checks of verdicts keep and what they lose: each check alone, and all of them.
 
-python -m benchmarks.support_quality DATA_DIR [--runs URL] [--labels FILE] [--part development|held] [--confirm URL
---model NAME [--replies FILE] [--at-once N] [--pairs N]], where squad2.corpus, squad2.ambiguous and squad2.answerable
-are (.jsonl.gz). Without --runs, verdicts are those of the extractive provider on the 20 passages that are nearest to
-each question; with it, those that a worker of that database recorded for `clarify` while it made no checks
-({"verify": "none"}). By known answers, a verdict is right if its answer has that of the data set, and its passage is
-the one that the data set names. Coverage is the part of all questions that have a right verdict. Labels are lines of
-JSON: question_id, passage_id,
+python -m benchmarks.support_quality DATA_DIR [--runs URL | --answerable] [--labels FILE] [--part development|held]
+[--confirm URL --model NAME [--replies FILE] [--at-once N] [--pairs N]], where squad2.corpus, squad2.ambiguous and
+squad2.answerable are (.jsonl.gz). Verdicts are those of the extractive provider on the 20 passages that are nearest to
+each question of squad2.ambiguous; with --answerable, on the pairs of squad2.answerable; with --runs, those that a
+worker of that database recorded for `clarify` while it made no checks ({"verify": "none"}). By known answers, a verdict
+is right if its answer has that of the data set, and its passage is the one that the data set names. Coverage is the
+part of all questions that have a right verdict. Labels are lines of JSON: question_id, passage_id,
 source and label ("yes" if the passage gives this answer to this reading). A verdict without a label counts where none
 is needed. With --confirm, the model behind that endpoint is asked once more, as the option `verify` "model" does:
 about all verdicts, and about those that pass all checks. How many calls that takes is printed first, and --replies
@@ -17,20 +17,20 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import hashlib
 import json
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks import product
+from benchmarks.figures import part_of
 from benchmarks.ingest import MODEL
 from benchmarks.kept_replies import KeptReplies
 from benchmarks.lexical_quality import read
@@ -44,6 +44,7 @@ from pgclarify.model_calls import ModelCall
 from pgclarify.operations.judging.confirmation import AT_ONCE, given_answer
 from pgclarify.operations.judging.support import Quoted, check_support, cite
 from pgclarify.prompts.confirmation import confirmation
+from pgclarify.protocols import Embedder
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.extractive import ExtractiveVerifier
@@ -83,8 +84,7 @@ class _Verdict:
 
 
 def _is_in(part: str | None, gold: str) -> bool:
-    is_development = int(hashlib.sha256(gold.encode()).hexdigest(), 16) % 2 == 0
-    return part is None or (part == "development") is is_development
+    return part in (None, part_of(gold))
 
 
 def _passages(data_dir: Path) -> dict[str, Passage]:
@@ -94,33 +94,56 @@ def _passages(data_dir: Path) -> dict[str, Passage]:
     }
 
 
-def _questions(data_dir: Path, part: str | None) -> dict[str, _Question]:
-    rows = read(data_dir / "squad2.ambiguous.jsonl.gz")
-    asked = [_Question(row["id"], row["question"], row["answer"], row["gold"][0]) for row in rows]
-    return {one.text: one for one in asked if _is_in(part, one.gold)}
+def _questions(data_dir: Path, part: str | None, *, are_answerable: bool) -> list[_Question]:
+    if are_answerable:
+        rows = read(data_dir / "squad2.answerable.jsonl.gz")
+        asked = [
+            _Question(str(place), row["question"], row["answer"] or _NO_ANSWER, row["passage"])
+            for place, row in enumerate(rows)
+        ]
+    else:
+        rows = read(data_dir / "squad2.ambiguous.jsonl.gz")
+        asked = [_Question(row["id"], row["question"], row["answer"], row["gold"][0]) for row in rows]
+    return [one for one in asked if _is_in(part, one.gold)]
 
 
-async def _extractive(questions: Iterable[_Question], passages: dict[str, Passage]) -> list[tuple[Any, ...]]:
-    """Verdicts of the extractive provider on the passages that are nearest to each question."""
+async def _nearest(
+    embedder: Embedder, questions: Sequence[_Question], passages: dict[str, Passage]
+) -> list[tuple[_Question, Passage]]:
+    """Each question with the passages that are nearest to it."""
+    judged = list(passages.values())
+    there = await embedder.encode([f"{one.title}\n{one.content}" for one in judged])
+    near = await embedder.encode([one.text for one in questions]) @ there.T
+    return [
+        (question, judged[place])
+        for question, similarities in zip(questions, near, strict=True)
+        for place in np.argsort(-similarities)[:_TOP_K]
+    ]
+
+
+async def _extractive(
+    questions: Sequence[_Question], passages: dict[str, Passage], *, is_own: bool
+) -> list[tuple[_Question, Passage, Reading]]:
+    """Verdicts of the extractive provider on the own passage of each question, or on those that are nearest to it."""
     embedder = load_embedder(MODEL)
     try:
-        asked, judged = list(questions), list(passages.values())
-        there = await embedder.encode([f"{one.title}\n{one.content}" for one in judged])
-        near = await embedder.encode([one.text for one in asked]) @ there.T
         verifier = ExtractiveVerifier(embedder)
-        found = []
-        for question, similarities in zip(asked, near, strict=True):
-            for place in np.argsort(-similarities)[:_TOP_K]:
-                rated = await verifier.rate(question.text, judged[place])
-                if rated is not None and rated[0] >= THRESHOLD:
-                    found.append((question, judged[place], rated[1]))
-        return found
+        pairs = (
+            [(question, passages[question.gold]) for question in questions]
+            if is_own
+            else await _nearest(embedder, questions, passages)
+        )
+        rated = [(question, passage, await verifier.rate(question.text, passage)) for question, passage in pairs]
+        return [(question, passage, one[1]) for question, passage, one in rated if one and one[0] >= THRESHOLD]
     finally:
         embedder.close()
 
 
-def _of_runs(dsn: str, questions: dict[str, _Question], passages: dict[str, Passage]) -> list[tuple[Any, ...]]:
+def _of_runs(
+    dsn: str, asked: Sequence[_Question], passages: dict[str, Passage]
+) -> list[tuple[_Question, Passage, Reading]]:
     """Verdicts that are grounded, of the last run of each question."""
+    questions = {one.text: one for one in asked}
     with product.connect(dsn) as connection:
         rows = connection.execute(_VERDICTS).fetchall()
     return [
@@ -145,13 +168,14 @@ def _labels(path: Path | None, source: str) -> dict[tuple[str, str], bool]:
     }
 
 
-async def _verdicts(given: argparse.Namespace, passages: dict[str, Passage]) -> list[_Verdict]:
-    questions = _questions(given.data_dir, given.part)
+async def _verdicts(
+    given: argparse.Namespace, asked: Sequence[_Question], passages: dict[str, Passage]
+) -> list[_Verdict]:
     if given.runs:
-        found = _of_runs(given.runs, questions, passages)
+        found = _of_runs(given.runs, asked, passages)
         labels = _labels(given.labels, given.source)
     else:
-        found = await _extractive(questions.values(), passages)
+        found = await _extractive(asked, passages, is_own=given.answerable)
         labels = _labels(given.labels, "extractive")
     claims = [(Stated(reading.interpretation, (reading.answer,)), [passage]) for _, passage, reading in found]
     supported = await LexicalJudge().supports(claims)
@@ -273,16 +297,13 @@ async def _confirmed(
 
 async def _main(given: argparse.Namespace) -> None:
     passages = _passages(given.data_dir)
-    verdicts = await _verdicts(given, passages)
+    questions = _questions(given.data_dir, given.part, are_answerable=given.answerable)
+    verdicts = await _verdicts(given, questions, passages)
     found = _right(given.data_dir, passages, given.part)
     right = [(reading, reading.interpretation, passage) for reading, passage in found]
     right = random.Random(0).sample(right, min(given.pairs, len(right)))  # noqa: S311 - no secret
     # Of runs, the questions that have any verdict: which were asked besides is not known.
-    asked = sorted(
-        {one.question.id for one in verdicts}
-        if given.runs
-        else {one.id for one in _questions(given.data_dir, given.part).values()}
-    )
+    asked = sorted({one.question.id for one in verdicts} if given.runs else {one.id for one in questions})
     table = Table(
         "checks",
         "kept",
@@ -324,7 +345,9 @@ _VERDICTS = """
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data_dir", type=Path)
-    parser.add_argument("--runs", metavar="URL", help="take the verdicts of clarify in this database")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--runs", metavar="URL", help="take the verdicts of clarify in this database")
+    source.add_argument("--answerable", action="store_true", help="ask squad2.answerable, each question of its passage")
     parser.add_argument("--labels", type=Path, help="a file of labels")
     parser.add_argument("--source", default="qwen", help="what the source of labels of these runs begins with")
     parser.add_argument("--part", choices=["development", "held"], help="of the paragraphs; without, all")

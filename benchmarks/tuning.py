@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from benchmarks import kept, product
 from benchmarks.adaptive_clarify import CORPORA, Question, load_questions
-from benchmarks.figures import step
+from benchmarks.figures import part_of, step
 from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from pgclarify.database import ExplorationTables, Presence, Runs, open_pool
@@ -103,6 +103,15 @@ def half(judged: Sequence[Judged], which: int | None) -> list[Judged]:
         if which is None or place % 2 == which - 1:
             chosen.append(one)
     return chosen
+
+
+def in_part(judged: Iterable[Judged], part: str) -> list[Judged]:
+    """Those of one part, by the passage that answers, or by the question where none is known."""
+
+    def name(question: Question) -> str:
+        return min((gold for known in question.known for gold in known.gold), default=question.text)
+
+    return [one for one in judged if part_of(name(one.question)) == part]
 
 
 def embed(texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:

@@ -1,8 +1,9 @@
 """Ways to group readings: what each keeps of the known answers that the verdicts found, and how many readings it shows.
 
-python -m benchmarks.tuning_consolidation DATA_DIR FILE... [--top-k 20] [--threshold 0.3] [--half 1] [--simulated].
-The files are those of benchmarks.tuning. A question belongs to one of two halves by its place in its data set:
-choose on one, report on the other. With --simulated, made-up runs are grouped, too, whose true groups are known.
+python -m benchmarks.tuning_consolidation DATA_DIR FILE... [--top-k 20] [--threshold 0.3] [--half 1 | --part held]
+[--simulated]. The files are those of benchmarks.tuning. A question belongs to one of two halves by its place in its
+data set, and to one of two parts by a hash: choose on one, report on the other. With --simulated, made-up runs are
+grouped, too, whose true groups are known.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rich.table import Table
 
 from benchmarks import tuning_simulation as simulation
 from benchmarks.readings_by_hand import FIRST, SECOND
-from benchmarks.tuning import Judged, Reading, embed, half, read_judged, share_interval
+from benchmarks.tuning import Judged, Reading, embed, half, in_part, read_judged, share_interval
 from benchmarks.tuning_ways import Vectors, Way, ways
 from pgclarify.algorithms.metrics import covered_answers
 from pgclarify.providers.extractive.scoring import THRESHOLD
@@ -151,12 +152,16 @@ def _main() -> None:
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--top-k", type=int, default=20)
     parser.add_argument("--threshold", type=float, default=THRESHOLD, help="of the extractive verifier's readings")
-    parser.add_argument("--half", type=int, choices=(1, 2), help="look at one half of the questions only")
+    some = parser.add_mutually_exclusive_group()
+    some.add_argument("--half", type=int, choices=(1, 2), help="look at one half of the questions only")
+    some.add_argument("--part", choices=("development", "held"), help="at one part, as in tuning_pairs")
     parser.add_argument("--simulated", action="store_true", help="group made-up runs, too")
     options = parser.parse_args()
     console = Console(width=140)
     for file in options.files:
         judged = half(read_judged(file, options.data_dir), options.half)
+        if options.part:
+            judged = in_part(judged, options.part)
         cases = prepare(judged, options.top_k, options.threshold)
         console.print(table(f"{file.name}: all {len(cases)} questions", cases, ways()))
         for corpus in dict.fromkeys(one.question.corpus for one in judged):
