@@ -206,15 +206,16 @@ async def serving(
 
 
 def submit(
-    connection: product.Connection, questions: Sequence[Question], retrieval: str, budget: int
+    connection: product.Connection, questions: Sequence[Question], retrieval: str, budget: int, verify: str
 ) -> Mapping[Question, int]:
     """Submit questions, and say which run is whose."""
+    options = {"retrieval": retrieval, "budget": budget, "verify": verify}
     run_ids: dict[Question, int] = {}
     for corpus in sorted({one.corpus for one in questions}):
         mine = [one for one in questions if one.corpus == corpus]
         (row,) = connection.execute(
             "select pgclarify.submit_many(%s, %s, %s, %s) as ids",
-            [[one.text for one in mine], corpus, TOP_K, Jsonb({"retrieval": retrieval, "budget": budget})],
+            [[one.text for one in mine], corpus, TOP_K, Jsonb(options)],
         ).fetchall()
         run_ids |= dict(zip(mine, row["ids"], strict=True))
     return run_ids
@@ -246,14 +247,16 @@ def look(connection: product.Connection, run_ids: Mapping[Question, int]) -> Row
     )
 
 
-async def compare(dsn: str, questions: Sequence[Question], carry: Carry) -> Mapping[tuple[str, int], Row]:
+async def compare(
+    dsn: str, questions: Sequence[Question], carry: Carry, verify: str = "checks"
+) -> Mapping[tuple[str, int], Row]:
     """Ask all questions in every way."""
     rows = {}
     with product.connect(dsn) as connection:
         for retrieval in ("fixed", "adaptive"):
             for budget in BUDGETS:
                 with step(f"{retrieval} {budget}"):
-                    run_ids = submit(connection, questions, retrieval, budget)
+                    run_ids = submit(connection, questions, retrieval, budget, verify)
                     await carry(list(run_ids.values()))
                 rows[retrieval, budget] = look(connection, run_ids)
     return rows
@@ -285,16 +288,16 @@ async def judge_here(dsn: str, questions: Sequence[Question]) -> list[Table]:
     embedders = Embedders()
     shown = []
     try:
-        for name, verifier in (
-            ("oracle", Oracle(questions)),
-            ("extractive", ExtractiveVerifier(await embedders.get(MODEL))),
+        for name, verifier, verify in (
+            # It is right by definition, and quotes nothing that would prove it.
+            ("oracle", Oracle(questions), "none"),
+            ("extractive", ExtractiveVerifier(await embedders.get(MODEL)), "checks"),
         ):
             async with serving(dsn, LanguageModels(verifier), embedders) as carry:
                 for corpus in sorted({one.corpus for one in questions}):
                     mine = [one for one in questions if one.corpus == corpus]
-                    shown.append(
-                        table(f"{name}, {len(mine)} questions of {corpus}", mine, await compare(dsn, mine, carry))
-                    )
+                    rows = await compare(dsn, mine, carry, verify)
+                    shown.append(table(f"{name}, {len(mine)} questions of {corpus}", mine, rows))
             with product.connect(dsn) as connection:
                 # Another verifier's answers are not to be served for this one's.
                 connection.execute("delete from pgclarify.run")
@@ -312,7 +315,7 @@ async def time_here(dsn: str, questions: Sequence[Question]) -> list[Figure]:
             oracle = Oracle(questions, model=f"slow oracle, {retrieval}", seconds=CALL_SECONDS)
             async with serving(dsn, LanguageModels(oracle), embedders) as carry:
                 with product.connect(dsn) as connection, step(f"{len(questions)} questions, {retrieval}"):
-                    run_ids = list(submit(connection, questions, retrieval, TOP_K).values())
+                    run_ids = list(submit(connection, questions, retrieval, TOP_K, "none").values())
                     await carry(run_ids[:1])
                     for run_id in run_ids[1:]:
                         started = time.perf_counter()
