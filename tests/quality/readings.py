@@ -144,4 +144,33 @@ GROUPS: dict[str, list[list[tuple[str, str]]]] = {
         [("Until when can a hotel booking be cancelled free of charge?", "24 hours before arrival")],
         [("How is a rental cancelled?", "in the app, under My rentals")],
     ],
+    # The same in other words: only the answers tell.
+    "paid leave": [
+        [
+            ("How long is parental leave?", "sixteen weeks"),
+            ("How much paid time off do new parents get?", "16 weeks"),
+        ],
+        [("Who grants parental leave?", "the head of the department")],
+    ],
+    "harbor": [
+        [
+            ("Who runs the harbor?", "Ida Holm"),
+            ("Which person is in charge of the port?", "Ida Holm, since 2019"),
+        ],
+        [("How deep is the harbor?", "11 meters")],
+    ],
+    "bread": [
+        [
+            ("How often is the bread baked?", "twice a day"),
+            ("At how many times of day are loaves fresh?", "twice a day, at 6 and at 14"),
+        ],
+        [("What does a loaf of bread cost?", "48 kroner")],
+    ],
+    "refunds": [
+        [
+            ("How do I get my money back?", "write to the treasurer"),
+            ("Whom does one ask for a refund?", "the treasurer, by letter: write"),
+        ],
+        [("Until when are refunds paid?", "until the end of March")],
+    ],
 }

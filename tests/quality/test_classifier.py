@@ -5,7 +5,9 @@ The questions were written before anything judged them, and none was left out af
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import statistics
+from collections.abc import Mapping, Sequence
 
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.embedding import SentenceTransformerEmbedder
@@ -77,6 +79,19 @@ CLEAR_WITHIN = (
     ("How did Tom get to school?", ["Where did Tom go?", "To school."]),
     ("How many weeks does the course last?", ["When does the course begin?", "On 3 March."]),
 )
+# As vague by themselves as the next ones.
+RESOLVED_WITHIN = (
+    ("When was she born?", ["Who wrote Emma?", "Jane Austen."]),
+    ("When does it leave?", ["Which ferry goes to Ytre Sund?", "The Alma."]),
+    ("How many people live there?", ["What is the capital of Peru?", "Lima."]),
+    ("What does it cost?", ["Is there a premium policy?", "Yes, there is one."]),
+    ("Where did she learn to bake?", ["Who founded the bakery?", "Ida Holm."]),
+    ("What did it eat?", ["What color was the cat?", "It was grey."]),
+    ("Who scored its winning goal?", ["Which team won the 2010 World Cup?", "Spain."]),
+    ("How long did it last?", ["What happened on Sunday?", "There was a storm."]),
+    ("How did he get there?", ["Where did Tom go?", "To school."]),
+    ("How many weeks does it last?", ["When does the course begin?", "On 3 March."]),
+)
 VAGUE_WITHIN = (
     ("When did she leave?", ["Where did Ann meet Eve?", "At the station; they talked about the trip."]),
     ("When does it leave?", ["Which ferries go to Lindvik?", "The Sigrun and the Alma."]),
@@ -103,14 +118,22 @@ async def test_most_clear_questions_are_called_clear(embedder: SentenceTransform
     judged = await judge(embedder, [(question, []) for question in CLEAR])
     wrong = [question for question, probability in judged.items() if probability >= AmbiguityClassifier.threshold]
     # 2 of 24: "What does the abbreviation HTTP stand for?", 0.62, and "At which temperature is the vaccine …", 0.53.
-    assert len(wrong) <= 4, wrong
+    assert len(wrong) <= 3, wrong
 
 
 async def test_most_vague_questions_are_called_ambiguous(embedder: SentenceTransformerEmbedder) -> None:
     judged = await judge(embedder, [(question, []) for question in VAGUE])
     wrong = [question for question, probability in judged.items() if probability < AmbiguityClassifier.threshold]
     # 1 of 24: "Tell me about Mercury.", 0.30.
-    assert len(wrong) <= 3, wrong
+    assert len(wrong) <= 2, wrong
+
+
+async def test_probabilities_of_clear_and_vague_questions_are_far_apart(embedder: SentenceTransformerEmbedder) -> None:
+    vague = await judge(embedder, [(question, []) for question in VAGUE])
+    clear = await judge(embedder, [(question, []) for question in CLEAR])
+    losses = [-math.log(one) for one in vague.values()] + [-math.log(1 - one) for one in clear.values()]
+    # Log loss: 0.174; without any of its parts 0.20 to 0.45.
+    assert statistics.mean(losses) <= 0.19, (vague, clear)
 
 
 async def test_most_clear_questions_of_a_conversation_are_called_clear(embedder: SentenceTransformerEmbedder) -> None:
@@ -124,7 +147,20 @@ async def test_vague_questions_of_a_conversation_are_more_probably_ambiguous_tha
     embedder: SentenceTransformerEmbedder,
 ) -> None:
     vague, clear = await judge(embedder, VAGUE_WITHIN), await judge(embedder, CLEAR_WITHIN)
-    in_order = sum(one > other for one in vague.values() for other in clear.values()) / (len(vague) * len(clear))
     # 1.00, from 0.26 on. By the default threshold 9 of 10 are called clear, all but "Which one?", 0.60: probabilities
     # within a conversation are those of data where one question of eight is ambiguous.
-    assert in_order >= 0.9, vague
+    assert in_order(vague, clear) >= 0.95, vague
+
+
+async def test_a_vague_question_is_less_probably_ambiguous_if_the_conversation_says_what_is_meant(
+    embedder: SentenceTransformerEmbedder,
+) -> None:
+    vague, resolved = await judge(embedder, VAGUE_WITHIN), await judge(embedder, RESOLVED_WITHIN)
+    # 0.88; 0.79 if the conversation is not read.
+    assert in_order(vague, resolved) >= 0.86, (vague, resolved)
+
+
+def in_order(higher: Mapping[str, float], lower: Mapping[str, float]) -> float:
+    """The part of all pairs in which the first is higher; of equals, half."""
+    pairs = [(one, other) for one in higher.values() for other in lower.values()]
+    return statistics.mean((one > other) + (one == other) / 2 for one, other in pairs)

@@ -62,10 +62,10 @@ async def groups_of(
 @pytest.mark.parametrize(
     ("mode", "precision", "recall"),
     [
-        # 0.92 and 0.76, in 46 groups of 74 readings.
-        ("default", 0.85, 0.68),
-        # 0.92 and 0.74, in the 27 groups that have most support.
-        ("conservative", 0.85, 0.66),
+        # 0.93 and 0.78, in 54 groups of 86 readings.
+        ("default", 0.88, 0.75),
+        # 0.93 and 0.76, in the 31 groups that have most support.
+        ("conservative", 0.88, 0.73),
     ],
 )
 async def test_readings_that_mean_the_same_are_one_group(

@@ -28,14 +28,20 @@ async def test_most_answers_are_found_and_are_right(embedder: SentenceTransforme
         or not any(answer in reading.answer.casefold() for answer in one.answers)
     ]
     # 9 of 30: 6 have no reading, and 3 another answer.
-    assert len(wrong) <= 12, wrong
+    assert len(wrong) <= 10, wrong
 
 
 async def test_most_passages_that_do_not_answer_have_no_reading_of_the_question(
     embedder: SentenceTransformerEmbedder,
 ) -> None:
     verifier = ExtractiveVerifier(embedder)
-    found = {one.question: await read(verifier, one.question, one.elsewhere) for one in QUESTIONS}
-    wrong = [(question, reading.interpretation, reading.answer) for question, reading in found.items() if reading]
-    # 5 of 30.
-    assert len(wrong) <= 8, wrong
+    wrong = [
+        (one.question, name, reading.answer)
+        for one in QUESTIONS
+        for name in PASSAGES
+        if name != one.passage and (reading := await read(verifier, one.question, name))
+    ]
+    # 11 of 1,410; 5 of 30 where a passage looks alike.
+    assert len(wrong) <= 15, wrong
+    alike = {(one.question, one.elsewhere) for one in QUESTIONS}
+    assert sum((question, name) in alike for question, name, _ in wrong) <= 6, wrong
