@@ -40,6 +40,8 @@ class Case:
         document_ids: Documents that are relevant; empty if none are known.
         is_ambiguous: Whether people call it ambiguous; None if nobody said.
         history: What was said before it, oldest first.
+        kind: What kind of ambiguity it has; None if nobody said.
+        hops: How many facts lead to its answer, from 1; None if nobody said.
     """
 
     case_id: str
@@ -49,6 +51,27 @@ class Case:
     document_ids: tuple[str, ...] = ()
     is_ambiguous: bool | None = None
     history: tuple[str, ...] = ()
+    kind: str | None = None
+    hops: int | None = None
+
+    @property
+    def known_answers(self) -> list[list[tuple[str, ...]]]:
+        """The answers that people know, a list for each person, each in all its spellings; empty if none are known."""
+        of_readings = [one.answers for one in self.interpretations]
+        people = [of_readings] if any(of_readings) else [list(golds) for golds in self.answer_sets]
+        known = [[names for names in golds if names] for golds in people]
+        return [golds for golds in known if golds]
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """The strata that it belongs to, each written NAME=VALUE: answers (one or several), kind and hops."""
+        several = any(len(set(golds)) > 1 for golds in self.known_answers)
+        named = {
+            "answers": ("several" if several else "one") if self.known_answers else None,
+            "kind": self.kind,
+            "hops": self.hops,
+        }
+        return tuple(f"{name}={value}" for name, value in named.items() if value is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -519,3 +519,23 @@ where
         'the search found nothing', 'the passages do not answer it', 'the evidence does not answer the question',
         'the steps do not answer the question'
     );
+
+-- Evaluations have strata.
+alter table pgclarify.eval_metric
+    add column stratum text,
+    add constraint eval_metric_stratum_is_of_several check (stratum is null or ordinal is null),
+    drop constraint eval_metric_key,
+    add constraint eval_metric_key unique nulls not distinct (eval_run_id, metric, ordinal, stratum);
+comment on table pgclarify.eval_metric is
+    'How good a case was, or all cases together, or those of a stratum. docs/methods/evaluation.md says what each metric '
+    'is.';
+comment on column pgclarify.eval_metric.ordinal is 'The case; null for several cases together.';
+comment on column pgclarify.eval_metric.low is
+    'Lower end of the bootstrap 95 % interval; null for a case, or where there is none, as for a stratum of fewer than five '
+    'cases.';
+comment on column pgclarify.eval_metric.stratum is
+    'The stratum whose cases are taken together, NAME=VALUE, such as answers=several, kind=polysemy or hops=3; null for a '
+    'case, and for all cases together.';
+comment on column pgclarify.eval_case.gold is
+    'What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, is_ambiguous, '
+    'strata (each NAME=VALUE).';

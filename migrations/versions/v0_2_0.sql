@@ -1318,7 +1318,8 @@ comment on column pgclarify.eval_case.ordinal is 'Its place among the cases that
 comment on column pgclarify.eval_case.case_id is 'Its id in the data set.';
 comment on column pgclarify.eval_case.question is 'What was asked.';
 comment on column pgclarify.eval_case.gold is
-    'What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, is_ambiguous.';
+    'What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, is_ambiguous, '
+    'strata (each NAME=VALUE).';
 comment on column pgclarify.eval_case.output is
     'What the method gave: interpretations (interpretation, answer, support, is_grounded, citations with document_id, '
     'passage_id, title and quote), retrieved (document_id, passage_id), probability, notes.';
@@ -1602,11 +1603,13 @@ create table pgclarify.eval_metric (
     low double precision,
     high double precision,
     cases integer,
+    stratum text,
     constraint eval_metric_cases_are_positive check (cases >= 1),
     constraint eval_metric_of_all_counts_cases check ((ordinal is null) = (cases is not null)),
     constraint eval_metric_interval_has_two_ends check ((low is null) = (high is null)),
     constraint eval_metric_interval_is_of_all check (low is null or ordinal is null),
-    constraint eval_metric_key unique nulls not distinct (eval_run_id, metric, ordinal),
+    constraint eval_metric_stratum_is_of_several check (stratum is null or ordinal is null),
+    constraint eval_metric_key unique nulls not distinct (eval_run_id, metric, ordinal, stratum),
     constraint eval_metric_case_fk
         foreign key (eval_run_id, ordinal) references pgclarify.eval_case (eval_run_id, ordinal) on delete cascade,
     constraint eval_metric_eval_run_id_fk
@@ -1614,15 +1617,20 @@ create table pgclarify.eval_metric (
 );
 create index eval_metric_case_idx on pgclarify.eval_metric (eval_run_id, ordinal);
 comment on table pgclarify.eval_metric is
-    'How good a case was, or all cases together. docs/methods/evaluation.md says what each metric is.';
+    'How good a case was, or all cases together, or those of a stratum. docs/methods/evaluation.md says what each metric '
+    'is.';
 comment on column pgclarify.eval_metric.eval_run_id is 'The evaluation.';
 comment on column pgclarify.eval_metric.metric is 'Its name, such as grounded_precision or recall@10.';
-comment on column pgclarify.eval_metric.ordinal is 'The case; null for all cases together.';
+comment on column pgclarify.eval_metric.ordinal is 'The case; null for several cases together.';
 comment on column pgclarify.eval_metric.value is 'Its value.';
 comment on column pgclarify.eval_metric.low is
-    'Lower end of the bootstrap 95 % interval; null for a case, or where there is none.';
+    'Lower end of the bootstrap 95 % interval; null for a case, or where there is none, as for a stratum of fewer than five '
+    'cases.';
 comment on column pgclarify.eval_metric.high is 'Upper end of that interval; null likewise.';
 comment on column pgclarify.eval_metric.cases is 'Over how many cases it is; null for a case.';
+comment on column pgclarify.eval_metric.stratum is
+    'The stratum whose cases are taken together, NAME=VALUE, such as answers=several, kind=polysemy or hops=3; null for a '
+    'case, and for all cases together.';
 
 create table pgclarify.verdict (
     run_id bigint not null,

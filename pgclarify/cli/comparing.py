@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pgclarify.database.evaluations import EvaluationTables
     from pgclarify.evaluated import Evaluation
-    from pgclarify.evaluation.comparison import Comparison, PairedCase
+    from pgclarify.evaluation.comparison import Comparison, PairedCase, StratumComparison
     from pgclarify.evaluation.paired_metrics import MetricComparison
 
 COMPARE_EXAMPLES = terminal.examples(
@@ -177,8 +177,9 @@ def _show(loaded: _Loaded, names: Sequence[str], cases: int, *, as_json: bool) -
     comparison, changed = loaded.comparison, loaded.shown
     metrics = [comparison.metric(name) for name in names] or list(comparison.metrics)
     order = comparison.order_of_cases(names)
+    by_stratum = {name: strata for name in names or [order] if (strata := comparison.strata(name))}
     if as_json:
-        terminal.print_json(_as_json(comparison, metrics, changed))
+        terminal.print_json(_as_json(comparison, metrics, by_stratum, changed))
         return
     console = terminal.results()
     console.print(rendering.head(comparison))
@@ -188,6 +189,8 @@ def _show(loaded: _Loaded, names: Sequence[str], cases: int, *, as_json: bool) -
     equal = [one.metric for one in metrics if one not in different]
     if equal:
         console.print(rendering.equal_metrics(equal))
+    for name, strata in by_stratum.items():
+        console.print(rendering.Strata(name, strata))
     if cases:
         console.print(rendering.changed_cases(changed, order))
 
@@ -220,10 +223,11 @@ def _printable(text: str) -> str:
 
 
 def _as_json(
-    comparison: Comparison, metrics: Sequence[MetricComparison], changed: Sequence[PairedCase]
+    comparison: Comparison,
+    metrics: Sequence[MetricComparison],
+    by_stratum: Mapping[str, Sequence[StratumComparison]],
+    changed: Sequence[PairedCase],
 ) -> Mapping[str, Any]:
-    from dataclasses import asdict
-
     return {
         "a": _side_as_json(comparison.first),
         "b": _side_as_json(comparison.second),
@@ -231,9 +235,25 @@ def _as_json(
         "warnings": [*comparison.warnings, *_on_seconds(comparison, [one.metric for one in metrics])],
         "not_alike": list(comparison.not_alike),
         "differing": {one.name: [one.first, one.second] for one in comparison.differing},
-        "metrics": [asdict(one) | {"verdict": one.verdict} for one in metrics],
+        "metrics": [_metric_as_json(one) for one in metrics],
+        "strata": [
+            {
+                "stratum": one.stratum,
+                "cases": one.cases,
+                "metric": name,
+                "compared": None if one.metric is None else _metric_as_json(one.metric),
+            }
+            for name, strata in by_stratum.items()
+            for one in strata
+        ],
         "changed": [_case_as_json(pair) for pair in changed],
     }
+
+
+def _metric_as_json(one: MetricComparison) -> Mapping[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(one) | {"verdict": one.verdict}
 
 
 def _side_as_json(evaluation: Evaluation) -> Mapping[str, Any]:

@@ -19,10 +19,11 @@ from pgclarify.cli.evaluation_rendering import VERDICTS_ARE_CALLS
 from pgclarify.cli.rendering import Indented, counted, printable
 from pgclarify.evaluated import EvaluatedCase, Evaluation
 from pgclarify.evaluation.changes import Change, ReadingChange, is_known, known_answers, reading_changes, readings
-from pgclarify.evaluation.comparison import Comparison, PairedCase
+from pgclarify.evaluation.comparison import Comparison, PairedCase, StratumComparison
 from pgclarify.evaluation.configurations import EXTRACTIVE
 from pgclarify.evaluation.metric_names import NEITHER_IS_BETTER
 from pgclarify.evaluation.paired_metrics import Direction, MetricComparison
+from pgclarify.evaluation.strata import FEWEST_CASES
 from pgclarify.model import RunStatus
 
 _WHOLE_NUMBERS = frozenset({"prompt_tokens", "completion_tokens"})
@@ -96,41 +97,74 @@ class Metrics:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(f"{counted(self.pairs, 'case')} that both have; differences are B - A, with 95 % intervals\n")
-        if options.max_width >= _TABLE_WIDTH:
-            yield self._table()
-            return
-        for one in self.metrics:
-            yield from _two_lines(one)
-
-    def _table(self) -> Table:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column("metric")
-        for name in ("A", "B", "B - A", "95 % interval", "won/lost/tied", "p"):
-            table.add_column(name, justify="right")
-        table.add_column("")
-        if any(one.cases != self.pairs for one in self.metrics):
-            table.add_column("cases", justify="right")
-        for one in self.metrics:
-            style = _STYLES[one.verdict]
-            cells = [
-                Text(printable(one.metric)),
-                Text(value(one.metric, one.first)),
-                Text(value(one.metric, one.second)),
-                Text(value(one.metric, one.difference, signed=True), style=style),
-                Text(_interval(one)),
-                Text(_won(one)),
-                Text(_probability(one.p_value)),
-                Text(one.verdict, style=style),
-                Text(f"{one.cases:,}"),
-            ]
-            table.add_row(*cells[: len(table.columns)])
-        return table
+        has_counts = any(one.cases != self.pairs for one in self.metrics)
+        rows = [(one.metric, one.cases if has_counts else None, one) for one in self.metrics]
+        yield from _side_by_side("metric", rows, options.max_width)
 
 
-def _two_lines(one: MetricComparison) -> Iterable[RenderableType]:
+@dataclass(frozen=True, slots=True)
+class Strata:
+    """A metric within each stratum, side by side, likewise.
+
+    Attributes:
+        metric: Its name.
+        strata: At least one.
+    """
+
+    metric: str
+    strata: Sequence[StratumComparison]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        small = f"; strata of fewer than {FEWEST_CASES} cases have no figures"
+        has_small = any(one.cases < FEWEST_CASES for one in self.strata)
+        yield Text(f"\n{printable(self.metric)} by stratum{small if has_small else ''}\n")
+        rows = [(one.stratum, one.metric.cases if one.metric else one.cases, one.metric) for one in self.strata]
+        yield from _side_by_side("stratum", rows, options.max_width)
+
+
+def _side_by_side(
+    title: str, rows: Sequence[tuple[str, int | None, MetricComparison | None]], width: int
+) -> Iterable[RenderableType]:
+    """What is compared, with a label and a number of cases; None where there is nothing to say."""
+    if width < _TABLE_WIDTH:
+        for label, cases, one in rows:
+            yield from _two_lines(label, cases, one)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(title)
+    for name in ("A", "B", "B - A", "95 % interval", "won/lost/tied", "p"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    if any(cases is not None for _, cases, _ in rows):
+        table.add_column("cases", justify="right")
+    for label, cases, one in rows:
+        cells = [Text("-")] * 6 + [Text()] if one is None else _cells(one)
+        table.add_row(printable(label), *cells, *([] if cases is None else [f"{cases:,}"]))
+    yield table
+
+
+def _cells(one: MetricComparison) -> list[Text]:
+    style = _STYLES[one.verdict]
+    return [
+        Text(value(one.metric, one.first)),
+        Text(value(one.metric, one.second)),
+        Text(value(one.metric, one.difference, signed=True), style=style),
+        Text(_interval(one)),
+        Text(_won(one)),
+        Text(_probability(one.p_value)),
+        Text(one.verdict, style=style),
+    ]
+
+
+def _two_lines(label: str, cases: int | None, one: MetricComparison | None) -> Iterable[RenderableType]:
+    of_cases = "" if cases is None else f", {counted(cases, 'case')}"
+    if one is None:
+        yield Text.assemble((printable(label), "bold"), of_cases)
+        return
     style = _STYLES[one.verdict]
     yield Text.assemble(
-        (printable(one.metric), "bold"),
+        (printable(label), "bold"),
+        of_cases,
         f"  {value(one.metric, one.first)} -> {value(one.metric, one.second)}  ",
         (one.verdict, style),
     )

@@ -393,6 +393,7 @@ def _show(done: Sequence[Finished], *, as_json: bool) -> None:
                     "eval_run_id": one.eval_run_id,
                     **evaluation_rendering.plan_as_json(one.plan),
                     "metrics": evaluation_rendering.metrics_as_json(one.summaries),
+                    "strata": evaluation_rendering.strata_as_json(one.strata),
                     "failures": dict(evaluation_rendering.kinds_of_failures(one.failures)),
                     "resumed_cases": one.resumed_cases,
                     "paid_calls": evaluation_rendering.calls_of_a_model(one) - one.usage.reused_calls,

@@ -25,7 +25,7 @@ def list_evaluations(
     from pgclarify.cli import evaluation_rendering
 
     settings = connection.load_settings()
-    found, summaries = asyncio.run(_read(connection.running_dsn(settings), limit))
+    found, summaries, strata = asyncio.run(_read(connection.running_dsn(settings), limit))
     if as_json:
         for one in found:
             terminal.print_json(
@@ -36,7 +36,8 @@ def list_evaluations(
                     "created_at": one.created_at,
                     "finished_at": one.finished_at,
                     "done_cases": one.done_cases,
-                    "metrics": evaluation_rendering.metrics_as_json(summaries.get(one.eval_run_id, {})),
+                    "metrics": evaluation_rendering.metrics_as_json(summaries[one.eval_run_id]),
+                    "strata": evaluation_rendering.strata_as_json(strata[one.eval_run_id]),
                 }
             )
     elif found:
@@ -45,11 +46,14 @@ def list_evaluations(
         terminal.notices().print("There is no evaluation yet. Begin one: pgclarify eval run DATA_SET --corpus NAME")
 
 
-async def _read(dsn: str, limit: int) -> tuple[list[Evaluation], Mapping[int, Mapping[str, Summary]]]:
+async def _read(
+    dsn: str, limit: int
+) -> tuple[list[Evaluation], Mapping[int, Mapping[str, Summary]], Mapping[int, Mapping[str, Mapping[str, Summary]]]]:
     from pgclarify.database.evaluations import EvaluationTables
     from pgclarify.database.pool import open_pool
 
     async with open_pool(dsn, application_name="pgclarify eval") as pool:
         tables = EvaluationTables(pool)
         found = await tables.evaluations(limit)
-        return found, await tables.summaries([one.eval_run_id for one in found])
+        ids = [one.eval_run_id for one in found]
+        return found, await tables.summaries(ids), await tables.strata(ids)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -17,6 +17,7 @@ from pgclarify.evaluated import Evaluation, EvaluationPlan, Summary
 from pgclarify.evaluation.configurations import EXTRACTIVE
 from pgclarify.evaluation.judge_warnings import judge_warnings
 from pgclarify.evaluation.metric_names import JUDGED
+from pgclarify.evaluation.strata import FEWEST_CASES, count_cases, in_order
 
 if TYPE_CHECKING:
     from pgclarify.evaluation.data_sets import DataSet
@@ -54,13 +55,14 @@ def _whole(summary: Summary) -> str:
 
 
 # Title, metric, how it is written. Shares are in percent.
-_COLUMNS: Sequence[tuple[str, str, Callable[[Summary], str]]] = (
+_Column: TypeAlias = tuple[str, str, Callable[[Summary], str]]
+_COLUMNS: Sequence[_Column] = (
     ("readings", "interpretations", _number),
     ("coverage", "answer_coverage", _share_with_interval),
     ("G-P", "grounded_precision", _share),
     ("G-R", "grounded_recall", _share),
     ("G-F1", "grounded_f1", _share),
-    ("recall@10", "recall@10", _share),
+    ("recall@10", "recall@10", _share_with_interval),
     ("nDCG@10", "ndcg@10", _share),
     ("MRecall@10", "mrecall@10", _share),
     ("accuracy", "accuracy", _share_with_interval),
@@ -88,6 +90,8 @@ def data_set(given: DataSet, missing: int, corpus: str) -> Text:
         (sum(bool(case.answer_sets) for case in cases), "answers"),
         (sum(bool(case.document_ids) for case in cases), "documents"),
         (sum(case.is_ambiguous is not None for case in cases), "a label"),
+        (sum(case.kind is not None for case in cases), "a kind"),
+        (sum(case.hops is not None for case in cases), "hops"),
     ]
     told = ", ".join(f"{count:,} with {what}" for count, what in known if count) or "nothing is known of them"
     text = Text(f"{counted(len(cases), 'question')}; {told}", style="dim")
@@ -150,7 +154,25 @@ def finished(given: Sequence[Finished]) -> RenderableType:
         told += f" Judged by {', '.join(dict.fromkeys(printable(plan.judge) for plan in judged))}."
     if any(one.plan.provider == EXTRACTIVE for one in given):
         told += f" {VERDICTS_ARE_CALLS}"
-    return Group(table, Text(told, style="dim"), *_judge_warnings(judged), *_failures(given))
+    parts = [table, Text(told, style="dim"), *_strata(given, shown)]
+    return Group(*parts, *_judge_warnings(judged), *_failures(given))
+
+
+def _strata(given: Sequence[Finished], shown: Sequence[_Column]) -> list[RenderableType]:
+    """The metrics of each stratum, one row a configuration; of one that is too small, how many cases it has."""
+    strata = in_order({stratum for one in given for stratum in one.strata})
+    if not strata:
+        return []
+    table = _table("stratum", "cases", "id", *(title for title, _, _ in shown), left=(0,))
+    for stratum in strata:
+        for one in given:
+            summaries = one.strata[stratum]
+            cases = count_cases(summaries)
+            known = summaries if cases >= FEWEST_CASES else {}
+            cells = [write(known[metric]) if metric in known else _MISSING for _, metric, write in shown]
+            is_first = one is given[0]
+            table.add_row(printable(stratum) if is_first else "", f"{cases:,}", str(one.eval_run_id), *cells)
+    return [Text(), table, Text(f"Strata of fewer than {FEWEST_CASES} cases have no figures.", style="dim")]
 
 
 def _judge_warnings(judged: Iterable[EvaluationPlan]) -> list[Text]:
@@ -168,9 +190,7 @@ def _of_fewer_cases(summaries: Sequence[Mapping[str, Summary]], columns: Sequenc
     return " ".join(f"Of {counted(cases, 'case')}: {', '.join(those)}." for cases, those in titles.items())
 
 
-def _shown_columns(
-    summaries: Sequence[Mapping[str, Summary]],
-) -> list[tuple[str, str, Callable[[Summary], str]]]:
+def _shown_columns(summaries: Sequence[Mapping[str, Summary]]) -> list[_Column]:
     has_ranking_alone = any("interpretations" not in one and not _OF_RANKINGS.isdisjoint(one) for one in summaries)
     has_failed = any("failed" in one and one["failed"].value for one in summaries)
     left_out = {*(() if has_ranking_alone else _OF_RANKINGS), *(() if has_failed else ("failed",))}
@@ -335,3 +355,8 @@ def plan_as_json(plan: EvaluationPlan) -> dict[str, Any]:
 def metrics_as_json(summaries: Mapping[str, Summary]) -> dict[str, Any]:
     """What --json says of metrics, by their names."""
     return {metric: asdict(summary) for metric, summary in summaries.items()}
+
+
+def strata_as_json(strata: Mapping[str, Mapping[str, Summary]]) -> dict[str, Any]:
+    """What --json says of strata: the metrics of each."""
+    return {stratum: metrics_as_json(strata[stratum]) for stratum in in_order(strata)}

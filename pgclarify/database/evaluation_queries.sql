@@ -147,8 +147,23 @@ limit %(limit)s;
 -- The metrics of all cases together.
 select eval_metric.eval_run_id, eval_metric.metric, eval_metric.value, eval_metric.low, eval_metric.high, eval_metric.cases
 from pgclarify.eval_metric
-where eval_metric.eval_run_id = any(%(eval_run_ids)s::bigint[]) and eval_metric.ordinal is null
+where
+    eval_metric.eval_run_id = any(%(eval_run_ids)s::bigint[])
+    and eval_metric.ordinal is null
+    and eval_metric.stratum is null
 order by eval_metric.eval_run_id, eval_metric.metric;
+
+-- name: eval_list_strata
+-- The metrics of the cases of each stratum together.
+select
+    eval_metric.eval_run_id, eval_metric.stratum, eval_metric.metric, eval_metric.value, eval_metric.low, eval_metric.high,
+    eval_metric.cases
+from pgclarify.eval_metric
+where
+    eval_metric.eval_run_id = any(%(eval_run_ids)s::bigint[])
+    and eval_metric.ordinal is null
+    and eval_metric.stratum is not null
+order by eval_metric.eval_run_id, eval_metric.stratum, eval_metric.metric;
 
 -- name: eval_list_cases
 -- The cases of an evaluation, with their metrics; all, or those of some ordinals, with what the method gave or without.

@@ -80,6 +80,7 @@ def _gold(case: Case) -> Mapping[str, Any]:
         "answer_sets": case.answer_sets,
         "document_ids": case.document_ids,
         "is_ambiguous": case.is_ambiguous,
+        "strata": case.strata,
     }
 
 

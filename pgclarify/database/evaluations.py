@@ -158,20 +158,32 @@ class EvaluationTables(EvaluatedWorld):
         rows = await self.fetch("eval_list_values", eval_run_id=eval_run_id)
         return [(row["ordinal"], _values(row)) for row in rows]
 
-    async def finish(self, eval_run_id: int, summaries: Mapping[str, Summary]) -> None:
-        """End an evaluation that has all its cases, keep the metrics of all of them together, and let go of it.
+    async def finish(
+        self, eval_run_id: int, summaries: Mapping[str, Summary], strata: Mapping[str, Mapping[str, Summary]]
+    ) -> None:
+        """End an evaluation that has all its cases, keep the metrics of several cases together, and let go of it.
+
+        Args:
+            eval_run_id: The evaluation.
+            summaries: The metrics of all cases together, by name.
+            strata: Those of the cases of a stratum, by stratum and name.
 
         Raises:
             ValueError: If a number is not finite.
             NotReady: If cases are missing, it is finished, or there is none of that id that the caller may write.
             DatabaseError: If the server refuses.
         """
-        for metric, summary in summaries.items():
-            if not all(math.isfinite(number) for number in (summary.value, summary.low or 0, summary.high or 0)):
-                raise ValueError(f"metric {metric} is {summary}")
-        given = json.dumps([{"metric": metric} | asdict(summary) for metric, summary in summaries.items()])
-        (row,) = await self.fetch("eval_finish", eval_run_id=eval_run_id, metrics=given)
-        if not row["is_finished"]:
+        rows = [
+            {"stratum": stratum, "metric": metric} | asdict(summary)
+            for stratum, several in ((None, summaries), *strata.items())
+            for metric, summary in several.items()
+        ]
+        for row in rows:
+            if not all(math.isfinite(row[number] or 0) for number in ("value", "low", "high")):
+                raise ValueError(f"metric {row['metric']} is {row}")
+        given = json.dumps(rows)
+        (ended,) = await self.fetch("eval_finish", eval_run_id=eval_run_id, metrics=given)
+        if not ended["is_finished"]:
             raise NotReady(
                 f"evaluation {eval_run_id} cannot be finished",
                 detail="It has not all its cases, is finished already, or is not yours.",
@@ -225,8 +237,20 @@ class EvaluationTables(EvaluatedWorld):
         """
         found: dict[int, dict[str, Summary]] = {eval_run_id: {} for eval_run_id in eval_run_ids}
         for row in await self.fetch("eval_list_summaries", eval_run_ids=list(eval_run_ids)):
-            summary = Summary(row["value"], row["low"], row["high"], row["cases"])
-            found[row["eval_run_id"]][row["metric"]] = summary
+            found[row["eval_run_id"]][row["metric"]] = _summary(row)
+        return found
+
+    async def strata(self, eval_run_ids: Sequence[int]) -> Mapping[int, Mapping[str, Mapping[str, Summary]]]:
+        """The metrics of the cases of each stratum together, by evaluation, stratum and name.
+
+        An evaluation that is not finished has none.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        found: dict[int, dict[str, dict[str, Summary]]] = {eval_run_id: {} for eval_run_id in eval_run_ids}
+        for row in await self.fetch("eval_list_strata", eval_run_ids=list(eval_run_ids)):
+            found[row["eval_run_id"]].setdefault(row["stratum"], {})[row["metric"]] = _summary(row)
         return found
 
     async def answers_by_call(self, eval_run_id: int) -> list[tuple[Mapping[str, Any], Sequence[Any]]]:
@@ -324,6 +348,10 @@ def _evaluated_case(row: DictRow) -> EvaluatedCase:
         seconds=row["seconds"],
         values=_values(row),
     )
+
+
+def _summary(row: DictRow) -> Summary:
+    return Summary(row["value"], row["low"], row["high"], row["cases"])
 
 
 def _values(row: DictRow) -> dict[str, float]:

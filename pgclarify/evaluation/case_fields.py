@@ -17,6 +17,8 @@ from pgclarify.ingest.text import unstorable
 _MOST_QUESTION_CHARS = 10_000
 _MOST_HISTORY = 100
 _LONGEST_ID = 1_000
+_LONGEST_KIND = 100
+_MOST_HOPS = 100
 
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "id": ("id",),
@@ -26,6 +28,8 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "documents": ("documents", "gold"),
     "is_ambiguous": ("is_ambiguous",),
     "history": ("history",),
+    "kind": ("kind",),
+    "hops": ("hops", "decomposition"),
 }
 _READING_QUESTIONS = ("question", "interpretation")
 _READING_FIELDS = frozenset({"id", *_READING_QUESTIONS, *_PARTS["answers"], *_PARTS["documents"]})
@@ -39,7 +43,7 @@ class CaseFields:
     """For each part of a case the fields that may have it; the first that is there and not null does.
 
     Attributes:
-        names: By part: id, question, interpretations, answers, documents, is_ambiguous and history.
+        names: By part: id, question, interpretations, answers, documents, is_ambiguous, history, kind and hops.
         unseen: Fields that were asked for by name, and that no line had so far.
         unknown: Fields that lines had, and that have no part; those of an interpretation behind a dot.
     """
@@ -134,6 +138,8 @@ class CaseReader:
             document_ids=documents or _distinct(name for one in interpretations for name in one.document_ids),
             is_ambiguous=_truth(*find(record, "is_ambiguous")),
             history=_history(*find(record, "history")),
+            kind=None if (kind := find(record, "kind"))[1] is None else _text(*kind, longest=_LONGEST_KIND) or None,
+            hops=_hops(*find(record, "hops")),
         )
 
     @staticmethod
@@ -271,6 +277,19 @@ def _history(name: str, value: object) -> tuple[str, ...]:
         raise ValueError(f"The field {name} has {len(several)} elements; {_MOST_HISTORY} is the most.")
     said = (_text(name, one, longest=_MOST_QUESTION_CHARS) for one in several)
     return tuple(one for one in said if one)
+
+
+def _hops(name: str, value: object) -> int | None:
+    """A whole number, or a list of the facts that lead to the answer."""
+    count = len(value) if isinstance(value, list) else value
+    if count is None or count == 0:
+        return None
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= _MOST_HOPS:
+        raise ValueError(
+            f"The field {name} has {_kind(value)} where a whole number from 1 to {_MOST_HOPS}, or a list of as many "
+            "facts, is expected."
+        )
+    return count
 
 
 def _kind(value: object) -> str:

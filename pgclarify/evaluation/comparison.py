@@ -11,7 +11,8 @@ from pgclarify.evaluated import EvaluatedCase, Evaluation, EvaluationPlan
 from pgclarify.evaluation.changes import readings
 from pgclarify.evaluation.judge_warnings import judge_warnings
 from pgclarify.evaluation.metric_names import JUDGED
-from pgclarify.evaluation.paired_metrics import MetricComparison, compare_metrics
+from pgclarify.evaluation.paired_metrics import MetricComparison, compare_metric, compare_metrics
+from pgclarify.evaluation.strata import FEWEST_CASES, cases_of_strata
 
 # By which cases are put in order, unless told otherwise: the first that there is.
 _OF_CASES = ("answer_coverage", "answer_f1", "grounded_recall", "recall", "recall@10", "interpretations", "probability")
@@ -58,6 +59,21 @@ class Differing:
 
 
 @dataclass(frozen=True, slots=True)
+class StratumComparison:
+    """The cases of a stratum that both sides have.
+
+    Attributes:
+        stratum: Its name.
+        cases: How many.
+        metric: A metric over these; None if they are fewer than FEWEST_CASES, or do not have it on both sides.
+    """
+
+    stratum: str
+    cases: int
+    metric: MetricComparison | None
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Two evaluations, paired case by case.
 
@@ -95,6 +111,16 @@ class Comparison:
             detail=f"Both evaluations have {', '.join(one.metric for one in self.metrics)}.",
             hint="The others take another method, or gold that the data set does not have.",
         )
+
+    def strata(self, name: str) -> list[StratumComparison]:
+        """A metric within each stratum, in the order in which people read them."""
+        of_pairs = {place: pair.first.gold.get("strata", ()) for place, pair in enumerate(self.pairs)}
+        compared = []
+        for stratum, places in cases_of_strata(of_pairs).items():
+            values = [(self.pairs[place].first.values, self.pairs[place].second.values) for place in places]
+            is_large = len(places) >= FEWEST_CASES
+            compared.append(StratumComparison(stratum, len(places), compare_metric(name, values) if is_large else None))
+        return compared
 
     def pair(self, case_id: str) -> PairedCase:
         """The case of an id.

@@ -123,6 +123,8 @@ def data_set_hash(cases: Iterable[Case]) -> bytes:
             case.document_ids,
             case.is_ambiguous,
             case.history,
+            case.kind,
+            case.hops,
         )
         digest.update(json.dumps(seen).encode() + b"\n")
     return digest.digest()

@@ -12,6 +12,7 @@ from pgclarify.evaluated import Case, EvaluationPlan, Output, Summary, Usage
 from pgclarify.evaluation.judging import given_readings, judge_output
 from pgclarify.evaluation.outages import Outage, outage_of
 from pgclarify.evaluation.scoring import score
+from pgclarify.evaluation.strata import summarize_strata
 from pgclarify.evaluation.summaries import summarize_in_parts
 from pgclarify.ledger.completions import cause_of
 from pgclarify.model import Passage, RunStatus
@@ -56,6 +57,7 @@ class Finished:
         eval_run_id: Its id.
         plan: What it is of.
         summaries: The metrics of all cases together.
+        strata: Those of the cases of each stratum, in the order in which people read them.
         resumed_cases: How many cases had been judged before this start.
         usage: What was used of the model since this start.
         failures: How often cases failed for which reason since this start, the most frequent first.
@@ -64,6 +66,7 @@ class Finished:
     eval_run_id: int
     plan: EvaluationPlan
     summaries: Mapping[str, Summary]
+    strata: Mapping[str, Mapping[str, Summary]]
     resumed_cases: int
     usage: Usage
     failures: Mapping[str, int]
@@ -122,13 +125,14 @@ async def evaluate(plan: EvaluationPlan, cases: Sequence[Case], work: Work) -> F
         await running.carry_out(begun.done)
         await work.check()
         running.tell(is_summing_up=True)
-        values = [row for _, row in await work.tables.values(begun.eval_run_id)]
-        summaries = await summarize_in_parts(values)
-        await work.tables.finish(begun.eval_run_id, summaries)
+        values = dict(await work.tables.values(begun.eval_run_id))
+        summaries = await summarize_in_parts([*values.values()])
+        strata = await summarize_strata(values, {place: case.strata for place, case in enumerate(cases, start=1)})
+        await work.tables.finish(begun.eval_run_id, summaries, strata)
     finally:
         await work.tables.leave(begun.eval_run_id)
     failures = dict(sorted(running.failures.items(), key=lambda entry: -entry[1]))
-    return Finished(begun.eval_run_id, plan, summaries, len(begun.done), running.usage, failures)
+    return Finished(begun.eval_run_id, plan, summaries, strata, len(begun.done), running.usage, failures)
 
 
 @dataclass(frozen=True, slots=True)

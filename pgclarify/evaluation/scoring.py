@@ -106,7 +106,7 @@ def _answer_stands_in_passage(reading: PredictedInterpretation) -> bool:
 
 
 def _of_answers(case: Case, output: Output) -> dict[str, float]:
-    people = _known_answers(case)
+    people = case.known_answers
     if not people:
         return {}
     readings = given_readings(output)
@@ -124,19 +124,11 @@ def _of_answers(case: Case, output: Output) -> dict[str, float]:
 
 
 def _of_quotes(case: Case, output: Output) -> dict[str, float]:
-    people = _known_answers(case)
+    people = case.known_answers
     if not people:
         return {}
     quotes = [cited.quote for one in given_readings(output) for cited in one.citations if cited.quote is not None]
     return {"quote_coverage": max(answer_coverage(golds, quotes) for golds in people)}
-
-
-def _known_answers(case: Case) -> list[list[tuple[str, ...]]]:
-    """The answers that people know, a list for each person; none if nobody knows any."""
-    of_readings = [one.answers for one in case.interpretations]
-    people = [of_readings] if any(of_readings) else [list(golds) for golds in case.answer_sets]
-    known = [[names for names in golds if names] for golds in people]
-    return [golds for golds in known if golds]
 
 
 def _of_citations(case: Case, output: Output, judgements: Judgements) -> dict[str, float]:
@@ -177,7 +169,7 @@ def _of_ranking(case: Case, output: Output) -> dict[str, float]:
 
 def _of_found_answers(case: Case, output: Output) -> dict[str, float]:
     """Whether the known answers stand in the passages that it chose from; of several people, the best found one."""
-    people = _known_answers(case)
+    people = case.known_answers
     if not people:
         return {}
     passages = [] if output.status is RunStatus.FAILED else output.retrieved[: max(_MRECALL_DEPTHS)]

@@ -9,10 +9,11 @@ from pgclarify.evaluated import Evaluation
 from pgclarify.evaluation.comparison import unlike
 from pgclarify.evaluation.judge_warnings import judge_warnings
 from pgclarify.evaluation.metric_names import JUDGED
+from pgclarify.evaluation.strata import FEWEST_CASES
 from pgclarify.reports.evaluation_charts import cost_figures, precision_figure
 from pgclarify.reports.evaluation_report import Evaluated, EvaluationReport
 from pgclarify.reports.formats import count, moment, settings, shortened
-from pgclarify.reports.metric_table import metric_table
+from pgclarify.reports.metric_table import metric_table, stratum_tables
 from pgclarify.reports.pages import render
 from pgclarify.reports.repeating import repeat
 
@@ -63,6 +64,8 @@ def evaluation_page(report: EvaluationReport) -> str:
         judge_warnings=judge_warnings(one.evaluation.plan for one in members if not JUDGED.isdisjoint(one.summaries)),
         unfinished=[one for one in members if one.evaluation.finished_at is None],
         rows=metric_table(members),
+        strata=stratum_tables(members),
+        fewest=FEWEST_CASES,
         counts=_COUNTS,
         metric=metric,
         cost_figures=cost_figures(members, metric) if metric else [],

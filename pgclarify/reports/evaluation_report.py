@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ class Evaluated:
         summaries: Its metrics by name; of one that is not finished, over the cases that it has.
         values: The metrics of each case that it has, by ordinal.
         curves: What its verdicts had brought after so many calls; None of methods that have none.
+        strata: Its metrics within each stratum, by stratum and name; none while it is not finished.
     """
 
     number: int
@@ -29,6 +30,7 @@ class Evaluated:
     summaries: Mapping[str, Summary]
     values: Mapping[int, Mapping[str, float]]
     curves: VerdictCurves | None = None
+    strata: Mapping[str, Mapping[str, Summary]] = field(default_factory=dict)
 
     @property
     def mark(self) -> Mark:

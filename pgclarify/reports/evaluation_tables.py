@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -31,6 +32,9 @@ class Evaluations(Protocol):
 
     async def summaries(self, eval_run_ids: Sequence[int]) -> Mapping[int, Mapping[str, Summary]]:
         """The metrics of all cases together, by evaluation."""
+
+    async def strata(self, eval_run_ids: Sequence[int]) -> Mapping[int, Mapping[str, Mapping[str, Summary]]]:
+        """The metrics within each stratum, by evaluation."""
 
     async def values(self, eval_run_id: int) -> list[tuple[int, Mapping[str, float]]]:
         """The metrics of each case, by ordinal."""
@@ -75,9 +79,11 @@ async def read_evaluations(tables: Evaluations, references: Sequence[str]) -> Ev
             detail="No evaluation that you may see has a case that is done.",
             hint="Make one: pgclarify eval run",
         )
-    summaries = await tables.summaries([one.eval_run_id for one in chosen])
+    ids = [one.eval_run_id for one in chosen]
+    summaries, strata = await tables.summaries(ids), await tables.strata(ids)
     members = [
-        await _read(tables, number, one, summaries.get(one.eval_run_id)) for number, one in enumerate(chosen, start=1)
+        replace(await _read(tables, number, one, summaries[one.eval_run_id]), strata=strata[one.eval_run_id])
+        for number, one in enumerate(chosen, start=1)
     ]
     metric = leading_metric(members)
     cases = await choose_cases(tables, members, metric)
@@ -98,9 +104,7 @@ def _how_far(one: Evaluation) -> tuple[bool, bool]:
     return one.finished_at is not None, one.done_cases > 0
 
 
-async def _read(
-    tables: Evaluations, number: int, evaluation: Evaluation, known: Mapping[str, Summary] | None
-) -> Evaluated:
+async def _read(tables: Evaluations, number: int, evaluation: Evaluation, known: Mapping[str, Summary]) -> Evaluated:
     # Thousands of cases have the same few names.
     values = {
         ordinal: {sys.intern(name): value for name, value in of_case.items()}

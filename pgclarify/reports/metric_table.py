@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from pgclarify.evaluated import Summary
 from pgclarify.evaluation.metric_names import JUDGED, LOWER_IS_BETTER, METRICS, NEITHER_IS_BETTER
 from pgclarify.evaluation.paired_metrics import Direction, ValuePair, compare_metric, has_metric, metric_of
+from pgclarify.evaluation.strata import FEWEST_CASES, count_cases, in_order
 from pgclarify.reports.evaluation_report import Evaluated
 
 # The first of those that there are heads charts and lists of cases.
@@ -63,8 +65,7 @@ def metric_table(members: Sequence[Evaluated]) -> list[MetricRow]:
         members: At least one.
     """
     there = {name for one in members for name in one.summaries}
-    names = [name for name in METRICS if name in there] + sorted(there - set(METRICS))
-    return [_row(name, members) for name in names]
+    return [_row(name, members) for name in _ordered(there)]
 
 
 def _row(name: str, members: Sequence[Evaluated]) -> MetricRow:
@@ -73,11 +74,58 @@ def _row(name: str, members: Sequence[Evaluated]) -> MetricRow:
     worse = {one.number for one in compared.worse}
     return MetricRow(
         name,
-        "neither" if name in NEITHER_IS_BETTER else "lower" if name in LOWER_IS_BETTER else "higher",
+        _better(name),
         tuple(
             Cell(one.summaries.get(name), is_best=one.number in best, is_worse=one.number in worse) for one in members
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class StratumTable:
+    """The metrics of all evaluations within a stratum.
+
+    Attributes:
+        stratum: Its name.
+        cases: How many cases it has.
+        rows: As those of all cases, without signs; none if it has fewer than FEWEST_CASES.
+    """
+
+    stratum: str
+    cases: int
+    rows: tuple[MetricRow, ...]
+
+    def row(self, metric: str | None) -> MetricRow | None:
+        """The row of a metric; None if there is none."""
+        return next((one for one in self.rows if one.metric == metric), None)
+
+
+def stratum_tables(members: Sequence[Evaluated]) -> list[StratumTable]:
+    """Put the metrics of evaluations within each stratum side by side.
+
+    None is compared with another: of so many differences, some are large by chance.
+
+    Args:
+        members: At least one.
+    """
+    tables = []
+    for stratum in in_order({stratum for one in members for stratum in one.strata}):
+        cases = max(count_cases(one.strata[stratum]) for one in members if stratum in one.strata)
+        there = {name for one in members for name in one.strata.get(stratum, ())} if cases >= FEWEST_CASES else set()
+        rows = [
+            MetricRow(name, _better(name), tuple(Cell(one.strata.get(stratum, {}).get(name)) for one in members))
+            for name in _ordered(there)
+        ]
+        tables.append(StratumTable(stratum, cases, tuple(rows)))
+    return tables
+
+
+def _ordered(there: AbstractSet[str]) -> list[str]:
+    return [name for name in METRICS if name in there] + sorted(there - set(METRICS))
+
+
+def _better(name: str) -> str:
+    return "neither" if name in NEITHER_IS_BETTER else "lower" if name in LOWER_IS_BETTER else "higher"
 
 
 class _Compared(NamedTuple):

@@ -119,7 +119,7 @@ eval_case = Table(
         nullable=False,
         comment=(
             "What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, "
-            "is_ambiguous."
+            "is_ambiguous, strata (each NAME=VALUE)."
         ),
     ),
     Column(
@@ -203,20 +203,34 @@ eval_metric = Table(
         comment="The evaluation.",
     ),
     Column("metric", Text, nullable=False, comment="Its name, such as grounded_precision or recall@10."),
-    Column("ordinal", Integer, comment="The case; null for all cases together."),
+    Column("ordinal", Integer, comment="The case; null for several cases together."),
     Column("value", DOUBLE_PRECISION, nullable=False, comment="Its value."),
     Column(
         "low",
         DOUBLE_PRECISION,
-        comment="Lower end of the bootstrap 95 % interval; null for a case, or where there is none.",
+        comment=(
+            "Lower end of the bootstrap 95 % interval; null for a case, or where there is none, as for a stratum of "
+            "fewer than five cases."
+        ),
     ),
     Column("high", DOUBLE_PRECISION, comment="Upper end of that interval; null likewise."),
     Column("cases", Integer, comment="Over how many cases it is; null for a case."),
+    Column(
+        "stratum",
+        Text,
+        comment=(
+            "The stratum whose cases are taken together, NAME=VALUE, such as answers=several, kind=polysemy or hops=3; "
+            "null for a case, and for all cases together."
+        ),
+    ),
     CheckConstraint("cases >= 1", name="eval_metric_cases_are_positive"),
     CheckConstraint("(ordinal is null) = (cases is not null)", name="eval_metric_of_all_counts_cases"),
     CheckConstraint("(low is null) = (high is null)", name="eval_metric_interval_has_two_ends"),
     CheckConstraint("low is null or ordinal is null", name="eval_metric_interval_is_of_all"),
-    UniqueConstraint("eval_run_id", "metric", "ordinal", name="eval_metric_key", postgresql_nulls_not_distinct=True),
+    CheckConstraint("stratum is null or ordinal is null", name="eval_metric_stratum_is_of_several"),
+    UniqueConstraint(
+        "eval_run_id", "metric", "ordinal", "stratum", name="eval_metric_key", postgresql_nulls_not_distinct=True
+    ),
     ForeignKeyConstraint(
         ["eval_run_id", "ordinal"],
         ["pgclarify.eval_case.eval_run_id", "pgclarify.eval_case.ordinal"],
@@ -224,5 +238,8 @@ eval_metric = Table(
         ondelete="CASCADE",
     ),
     Index("eval_metric_case_idx", "eval_run_id", "ordinal"),
-    comment="How good a case was, or all cases together. docs/methods/evaluation.md says what each metric is.",
+    comment=(
+        "How good a case was, or all cases together, or those of a stratum. docs/methods/evaluation.md says what each "
+        "metric is."
+    ),
 )

@@ -176,17 +176,17 @@ begin
     if not found then
         return false;
     end if;
-    insert into pgclarify.eval_metric (eval_run_id, metric, value, low, high, cases)
+    insert into pgclarify.eval_metric (eval_run_id, metric, value, low, high, cases, stratum)
     select
-        finish_evaluation.eval_run_id, given.metric, given.value, given.low, given.high, given.cases
+        finish_evaluation.eval_run_id, given.metric, given.value, given.low, given.high, given.cases, given.stratum
     from jsonb_populate_recordset(null::pgclarify.eval_metric, finish_evaluation.metrics) as given;
     return true;
 end
 $$;
 
 comment on function pgclarify_private.finish_evaluation(pgclarify_private.caller, bigint, jsonb) is
-'End an evaluation that has all its cases, and keep the metrics of all cases together; false if it is finished, lacks '
-'cases, or is not the caller''s. metrics: array of objects with columns of table eval_metric.';
+'End an evaluation that has all its cases, and keep the metrics of all cases together and of strata; false if it is '
+'finished, lacks cases, or is not the caller''s. metrics: array of objects with columns of table eval_metric.';
 grant execute on function pgclarify_private.finish_evaluation(pgclarify_private.caller, bigint, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.remove_evaluation(caller pgclarify_private.caller, eval_run_id bigint)

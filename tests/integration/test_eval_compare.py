@@ -46,7 +46,7 @@ def evaluate(
                 case = replace(CASE, case_id=case_id)
                 await tables.record(begun.eval_run_id, ordinal, case, output, row, supported)
             if is_finished:
-                await tables.finish(begun.eval_run_id, summarize(rows))
+                await tables.finish(begun.eval_run_id, summarize(rows), {})
             await tables.leave(begun.eval_run_id)
         return begun.eval_run_id
 

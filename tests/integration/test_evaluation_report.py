@@ -31,7 +31,7 @@ async def test_all_metrics_and_outputs_of_what_is_shown(database: str) -> None:
                 given = replace(OUTPUT, notes={"answers_by_call": steps} if place == 1 else {})
                 rows.append({"answer_coverage": place / 2, "calls": 3.0, "seconds": 1.0})
                 await tables.record(eval_run_id, place, case, given, rows[-1], [True, False])
-            await tables.finish(eval_run_id, summarize(rows))
+            await tables.finish(eval_run_id, summarize(rows), {})
         assert [one.case_id for one in await tables.cases(eval_run_id, [2])] == ["case 2"]
         assert await tables.cases(eval_run_id, []) == []
         assert [one.ordinal for one in await tables.cases(eval_run_id)] == [1, 2]

@@ -88,7 +88,7 @@ class TestBegin:
         async with tables_of(database) as tables:
             first = await tables.begin(plan())
             await tables.record(first.eval_run_id, 1, CASE, OUTPUT, {}, None)
-            await tables.finish(first.eval_run_id, {})
+            await tables.finish(first.eval_run_id, {}, {})
 
             second = await tables.begin(plan())
 
@@ -201,6 +201,7 @@ class TestRecord:
             "answer_sets": [[["We", "We do"]]],
             "document_ids": ["1", "2"],
             "is_ambiguous": True,
+            "strata": ["answers=one"],
         }
         assert case.output == {
             "interpretations": [
@@ -284,7 +285,7 @@ class TestRecord:
             with pytest.raises(ValueError, match="JSON"):
                 await tables.record(eval_run_id, 1, CASE, replace(OUTPUT, probability=number), {}, None)
             with pytest.raises(ValueError, match="recall"):
-                await tables.finish(eval_run_id, {"recall": Summary(1, number, 1, 1)})
+                await tables.finish(eval_run_id, {"recall": Summary(1, number, 1, 1)}, {})
 
             assert await tables.cases(eval_run_id) == []
 
@@ -301,7 +302,7 @@ class TestRecord:
                 await others.record(eval_run_id, 1, CASE, OUTPUT, {"recall": 1}, None)
             await tables.record(eval_run_id, 1, CASE, OUTPUT, {}, None)
             with pytest.raises(NotReady):
-                await others.finish(eval_run_id, {"recall": Summary(1, None, None, 1)})
+                await others.finish(eval_run_id, {"recall": Summary(1, None, None, 1)}, {})
 
             assert await others.cases(eval_run_id) == []
             assert (await tables.find(str(eval_run_id))).finished_at is None
@@ -313,7 +314,7 @@ class TestFinish:
             eval_run_id = (await tables.begin(plan(planned_cases=2))).eval_run_id
             await tables.record(eval_run_id, 2, CASE, OUTPUT, {}, None)
             with pytest.raises(NotReady):
-                await tables.finish(eval_run_id, {"recall": Summary(1, None, None, 1)})
+                await tables.finish(eval_run_id, {"recall": Summary(1, None, None, 1)}, {})
 
             assert await tables.summaries([eval_run_id]) == {eval_run_id: {}}
 
@@ -322,9 +323,11 @@ class TestFinish:
         async with tables_of(database) as tables, tables_of(database) as others:
             eval_run_id = (await tables.begin(plan())).eval_run_id
             await tables.record(eval_run_id, 1, CASE, OUTPUT, {"recall": 1}, None)
-            await tables.finish(eval_run_id, summaries)
+            strata = {"kind=a": {"recall": Summary(0.25, None, None, 1)}, "hops=2": {"recall": Summary(1, 0.5, 1, 9)}}
+            await tables.finish(eval_run_id, summaries, strata)
 
             assert await others.summaries([eval_run_id, 99]) == {eval_run_id: summaries, 99: {}}
+            assert await others.strata([eval_run_id, 99]) == {eval_run_id: strata, 99: {}}
             # Those of the case are beside them.
             assert await others.values(eval_run_id) == [(1, {"recall": 1})]
             found = await others.find(str(eval_run_id))
@@ -332,7 +335,7 @@ class TestFinish:
             assert found.finished_at >= found.created_at
             assert (await others.begin(plan())).eval_run_id != eval_run_id
             with pytest.raises(NotReady):
-                await tables.finish(eval_run_id, summaries)
+                await tables.finish(eval_run_id, summaries, {})
 
 
 class TestFind:
@@ -340,7 +343,7 @@ class TestFind:
         async with tables_of(database) as tables:
             eval_run_id = (await tables.begin(plan(**changes))).eval_run_id
             await tables.record(eval_run_id, 1, CASE, OUTPUT, {}, None)
-            await tables.finish(eval_run_id, {})
+            await tables.finish(eval_run_id, {}, {})
             return eval_run_id
 
     async def test_by_id_or_by_name(self, database: str) -> None:

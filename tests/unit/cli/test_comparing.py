@@ -211,6 +211,31 @@ def test_json_has_everything(better: Comparison, capsys: pytest.CaptureFixture[s
     assert told["changed"][0]["b"]["values"]["answer_coverage"] == 0.5
 
 
+@pytest.mark.parametrize("width", [120, 60])
+def test_strata_stand_below_the_metrics(width: int, capsys: pytest.CaptureFixture[str]) -> None:
+    def side(values: list[float]) -> list[EvaluatedCase]:
+        kinds = ["hops=2"] * 6 + [f"kind={HOSTILE}"] * 2
+        return [
+            evaluated_case(f"c{place}", gold={"strata": [kind]}, answer_coverage=value, calls=3.0)
+            for place, (kind, value) in enumerate(zip(kinds, values, strict=True))
+        ]
+
+    comparison = compared(side([0.0] * 8), side([1.0] * 8))
+    told = shown(comparison_rendering.Strata("answer_coverage", comparison.strata("answer_coverage")), width)
+    assert "answer_coverage by stratum; strata of fewer than 5 cases have no figures" in " ".join(told.split())
+    assert re.search(r"^hops=2.*(1\.000|6 cases)", told, re.M)
+    assert re.search(r"^kind=\\x1b.*2( cases)?$", told, re.M)
+    assert not {"\x1b", "\u202e", "\r"} & set(told)
+    comparing._show(loaded(comparison, 0, "calls"), ["calls"], 0, as_json=False)
+    told = capsys.readouterr().out
+    assert "calls by stratum" in told
+    assert "answer_coverage" not in told
+    comparing._show(loaded(comparison, 0), [], 0, as_json=True)
+    small, large = json.loads(capsys.readouterr().out)["strata"]
+    assert (small["cases"], small["compared"]) == (2, None)
+    assert (large["stratum"], large["metric"], large["compared"]["wins"]) == ("hops=2", "answer_coverage", 6)
+
+
 def test_what_is_equal_is_named_and_not_tabled(better: Comparison, capsys: pytest.CaptureFixture[str]) -> None:
     comparing._show(loaded(better, 0), [], 0, as_json=False)
     told = capsys.readouterr().out

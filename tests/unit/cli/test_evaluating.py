@@ -86,7 +86,7 @@ def test_help_shows_brackets(capsys: pytest.CaptureFixture[str]) -> None:
 
 def finished(number: int = 1, name: str = "clarify", /, **metrics: float) -> Finished:
     summaries = {metric: Summary(value, value / 2, min(1.0, value * 2), 4) for metric, value in metrics.items()}
-    return Finished(number, evaluation(number, name=name).plan, summaries, 0, Usage(), {})
+    return Finished(number, evaluation(number, name=name).plan, summaries, {}, 0, Usage(), {})
 
 
 def test_columns_are_those_that_somebody_has() -> None:
@@ -102,6 +102,27 @@ def test_columns_are_those_that_somebody_has() -> None:
     assert "-" in row.split()
     detection = finished(3, "detect", accuracy=0.75, f1=0.5, average_precision=0.6)
     assert "75.0 [38, 100]" in shown(evaluation_rendering.finished([detection]))
+
+
+def test_strata_stand_below_the_whole() -> None:
+    def stratum(cases: int, coverage: float) -> dict[str, Summary]:
+        return {
+            "answer_coverage": Summary(coverage, coverage / 2, 1.0, cases),
+            "calls": Summary(7.0, None, None, cases),
+        }
+
+    strata = {f"kind={HOSTILE}": stratum(4, 0.3), "hops=10": stratum(8, 0.6), "hops=2": stratum(20, 0.9)}
+    both = [replace(finished(number, answer_coverage=0.4, calls=21.0), strata=strata) for number in (1, 2)]
+    told = shown(evaluation_rendering.finished(both))
+    assert not {"\x1b", "\u202e", "\r"} & set(told)
+    whole, _, below = told.partition("stratum")
+    assert "40.0 [20, 80]" in whole
+    rows = [line.split() for line in below.splitlines() if re.search(r"\d", line)]
+    assert [row[0] for row in rows[2:6]] == ["hops=2", "20", "hops=10", "8"]
+    assert rows[2][1:] == ["20", "1", "90.0", "[45,", "100]", "7.0"]
+    assert rows[0][-4:] == ["4", "1", "-", "-"], "too few for figures"
+    assert "fewer than 5 cases" in told
+    assert "stratum" not in shown(evaluation_rendering.finished([finished(1, answer_coverage=0.4)]))
 
 
 def test_failures_are_told_with_their_reasons() -> None:

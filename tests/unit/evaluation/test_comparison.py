@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pgclarify.errors import InputError, NotFound
-from pgclarify.evaluated import EvaluatedCase, Usage
+from pgclarify.evaluated import EvaluatedCase, Evaluation, Usage
 from pgclarify.evaluation.comparison import Comparison, compare
 from tests.evaluated_cases import evaluated_case, evaluation, reading
 
@@ -154,3 +154,24 @@ def test_what_is_not_there_is_not_found() -> None:
     with pytest.raises(NotFound) as caught:
         comparison.metric("grounded_f1")
     assert "answer_coverage" in (caught.value.detail or "")
+
+
+def test_a_metric_is_compared_within_each_stratum() -> None:
+    def side(number: int, several: float) -> tuple[Evaluation, list[EvaluatedCase]]:
+        kinds = ["several"] * 10 + ["one"] * 4
+        return evaluation(number), [
+            evaluated_case(
+                str(place),
+                gold={"strata": [f"answers={kind}"]},
+                answer_coverage=several if kind == "several" else 1.0,
+            )
+            for place, kind in enumerate(kinds)
+        ]
+
+    compared = compare(*side(1, 0.0), *side(2, 1.0)).strata("answer_coverage")
+    assert [(one.stratum, one.cases) for one in compared] == [("answers=one", 4), ("answers=several", 10)]
+    small, large = (one.metric for one in compared)
+    assert small is None, "too few cases to say anything"
+    assert large is not None
+    assert (large.cases, large.difference, large.wins) == (10, 1.0, 10)
+    assert compare(*side(1, 0.0), *side(2, 1.0)).strata("grounded_f1")[1].metric is None, "none has it"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import pytest
@@ -24,6 +24,7 @@ class Kept:
 
     cases: dict[int, tuple[Case, Output, Mapping[str, float]]] = field(default_factory=dict)
     summaries: Mapping[str, Summary] | None = None
+    strata: Mapping[str, Mapping[str, Summary]] | None = None
     is_held: bool = False
 
     async def begin(self, plan: EvaluationPlan) -> Begun:
@@ -47,8 +48,10 @@ class Kept:
         known = [values["answer_coverage"] for _, _, values in self.cases.values() if "answer_coverage" in values]
         return sum(known), len(known)
 
-    async def finish(self, eval_run_id: int, summaries: Mapping[str, Summary]) -> None:
-        self.summaries = summaries
+    async def finish(
+        self, eval_run_id: int, summaries: Mapping[str, Summary], strata: Mapping[str, Mapping[str, Summary]]
+    ) -> None:
+        self.summaries, self.strata = summaries, strata
 
 
 @dataclass
@@ -166,6 +169,19 @@ async def test_every_case_is_kept_and_summed_up() -> None:
     assert [one.is_summing_up for one in told] == [*[False] * 5, True]
     assert (told[-1].total, told[-1].calls, told[-1].paid) == (4, 3, 2)
     assert not kept.is_held
+
+
+async def test_strata_are_summed_up_also_of_what_was_done_before() -> None:
+    kept, asked = Kept(), [replace(case, hops=2 + int(case.case_id) % 2) for case in cases(4)]
+    missed = {"1": Output(), "3": Output()}
+    await run(kept, Scripted(missed), asked[:3])
+    finished = await run(kept, Scripted({}), asked)
+    assert finished.resumed_cases == 3
+    assert finished.strata == kept.strata
+    assert {stratum: one["answer_coverage"].value for stratum, one in finished.strata.items()} == {
+        "hops=2": 1.0,
+        "hops=3": 0.0,
+    }
 
 
 async def test_what_cites_nothing_is_judged_by_the_evidence_of_its_case() -> None:

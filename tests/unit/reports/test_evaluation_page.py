@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pgclarify.evaluated import Summary
 from pgclarify.reports.evaluation_page import evaluation_page
 from pgclarify.reports.evaluation_report import EvaluationReport
 from tests.evaluated_cases import evaluated_case
@@ -47,6 +48,28 @@ def test_a_judge_that_was_not_measured_has_a_warning() -> None:
 
 def table_of_metrics(page: Page) -> str:
     return page.text.partition("Metrics of all cases together.")[2].partition("Quality")[0]
+
+
+@pytest.mark.parametrize("text", ["", HOSTILE], ids=["plain", "hostile"])
+def test_strata_stand_behind_the_whole(text: str) -> None:
+    given = tuple(case(place, 0.5) for place in (1, 2))
+
+    def strata(coverage: float) -> dict[str, dict[str, Summary]]:
+        large = {"answer_coverage": Summary(coverage, 0.125, 0.875, 8), "calls": Summary(7.0, None, None, 9)}
+        return {f"kind={text}": large, "hops=3": {"answer_coverage": Summary(0.375, None, None, 4)}}
+
+    members = [replace(evaluated(number, given), strata=strata(number / 10)) for number in (1, 2)]
+    page = page_of(report_of(*((member, given) for member in members)))
+    _, _, below = page.text.partition("Answer coverage by stratum.")
+    summary, details, _ = below.partition("all metrics of 9 cases")
+    assert details
+    assert "0.10" in summary
+    assert "0.20" in summary
+    assert "0.12 to 0.88" in summary
+    assert "of 8 cases" in summary
+    assert "0.38" not in below, "too few cases"
+    assert "hops=3" in summary
+    assert "by stratum" not in page_of(evaluation_report()).text
 
 
 def test_the_best_and_what_is_worse_are_marked() -> None:

@@ -32,6 +32,9 @@ class Kept(KeptCases):
         whole = Summary(0.9, 0.8, 1.0, 2)
         return {each: {"answer_coverage": whole} if there[each].finished_at else {} for each in eval_run_ids}
 
+    async def strata(self, eval_run_ids: Sequence[int]) -> Mapping[int, Mapping[str, Mapping[str, Summary]]]:
+        return {each: {} for each in eval_run_ids}
+
 
 OTHER = bytes(32)
 
