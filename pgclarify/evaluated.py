@@ -144,6 +144,7 @@ class Output:
         error_code: The same as a SQLSTATE; None unless it failed, and where it was cancelled.
         run_id: The run behind it; None for methods that are no operation of the SQL API.
         usage: What it took of a model.
+        retrievals: How often it searched the corpus.
         seconds: From the question to the last answer, as it went this time.
         probability: That the question is ambiguous; None for methods that do not say.
         notes: What else a reader may want to know: the relaxed question, why it stopped.
@@ -156,6 +157,7 @@ class Output:
     error_code: str | None = None
     run_id: int | None = None
     usage: Usage = Usage()
+    retrievals: int = 0
     seconds: float = 0.0
     probability: float | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)

@@ -27,7 +27,7 @@ from pgclarify.evaluation.strata import FEWEST_CASES
 from pgclarify.model import RunStatus
 
 _WHOLE_NUMBERS = frozenset({"prompt_tokens", "completion_tokens"})
-_AMOUNTS = frozenset({"interpretations", "calls", "model_seconds", "seconds"})
+_AMOUNTS = frozenset({"interpretations", "calls", "retrievals", "model_seconds", "seconds"})
 _STYLES = {
     Direction.BETTER: "green",
     Direction.WORSE: "red",

@@ -69,6 +69,7 @@ _COLUMNS: Sequence[_Column] = (
     ("F1", "f1", _share),
     ("avg. precision", "average_precision", _share),
     ("calls", "calls", _number),
+    ("retrievals", "retrievals", _number),
     ("input tokens", "prompt_tokens", _whole),
     ("model seconds", "model_seconds", _number),
     ("failed", "failed", _count),

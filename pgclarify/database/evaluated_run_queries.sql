@@ -1,10 +1,18 @@
 -- Statements about single runs that an evaluation sends, as whoever evaluates.
 
 -- name: eval_get_run_facts
--- How a run ended, what it made of its question, why it stopped or failed, and whether it was asked for before a time.
+-- How a run ended, what it made of its question, why it stopped or failed, whether it was asked for before a time, and
+-- how often it searched.
 select
     run.status, run.relaxed_question, run.stop_reason, run.error_code,
-    run.created_at < %(time)s::timestamptz as was_there
+    run.created_at < %(time)s::timestamptz as was_there,
+    (
+        select count(*)
+        from pgclarify.stage
+        where stage.run_id = run.run_id
+            -- Detection searches once, where it looks at the corpus.
+            and stage.name = case run.operation when 'detect_ambiguity' then 'checking' else 'retrieval' end
+    ) as retrievals
 from pgclarify.run
 where run.run_id = %(run_id)s;
 

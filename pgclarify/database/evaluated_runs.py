@@ -22,6 +22,7 @@ class RunFacts:
         stop_reason: Why it went no further; None if nothing stopped it.
         error_code: Why it failed, as a SQLSTATE; None unless it did.
         was_there: Whether it had been asked for before a certain time.
+        retrievals: How often it searched the corpus; neighbors of passages, which a graph has, are no search.
     """
 
     status: RunStatus | None
@@ -29,6 +30,7 @@ class RunFacts:
     stop_reason: str | None
     error_code: str | None
     was_there: bool
+    retrievals: int
 
 
 class EvaluatedRuns:
@@ -63,7 +65,7 @@ class EvaluatedRuns:
         """
         rows = await self._world.fetch("eval_get_run_facts", run_id=run_id, time=time)
         if not rows:
-            return RunFacts(None, None, None, None, was_there=False)
+            return RunFacts(None, None, None, None, was_there=False, retrievals=0)
         return RunFacts(**{**rows[0], "status": RunStatus(rows[0]["status"])})
 
     async def find(

@@ -30,10 +30,16 @@ T = TypeVar("T")
 
 
 class UsageMeter:
-    """Adds up what one case takes of a model. Implements protocols.Meter."""
+    """Adds up what one case takes. Implements protocols.Meter.
+
+    Attributes:
+        usage: Of a model.
+        retrievals: How often it searched.
+    """
 
     def __init__(self) -> None:
         self.usage = Usage()
+        self.retrievals = 0
         self.note: str | None = None
 
     def count(self, completion: Completion, *, is_reused: bool) -> None:
@@ -94,7 +100,7 @@ class DiversifyThenVerify:
 
     async def _answer(self, case: Case, meter: UsageMeter) -> Output:
         proposed = await _ask(self._asked, meter, prompts.proposal(case.question))
-        passages = await self._pruned(proposed)
+        passages = await self._pruned(proposed, meter)
         if not passages:
             return Output(notes={"proposed": proposed})
         if not self._is_verified:
@@ -104,14 +110,14 @@ class DiversifyThenVerify:
         given = await _disambiguate(self._asked, case.question, verified, meter) if verified else []
         return Output(tuple(given), tuple(passages), notes=notes)
 
-    async def _pruned(self, interpretations: Sequence[str]) -> list[Passage]:
+    async def _pruned(self, interpretations: Sequence[str], meter: UsageMeter) -> list[Passage]:
         """Search for each reading, and keep those of all passages that are nearest to the readings on average.
 
         Source: VERDICT, Eq. 2 and Appendix D.
         """
         found: dict[int, Passage] = {}
         for interpretation in interpretations:
-            for passage in await self._asked.retriever.search(interpretation, self._passages_each):
+            for passage in await _search(self._asked, interpretation, self._passages_each, meter):
                 found.setdefault(passage.passage_id, passage)
         passages = list(found.values())
         if len(passages) <= self._passages_kept:
@@ -182,7 +188,7 @@ class AllAtOnce:
 
     async def _answer(self, case: Case, meter: UsageMeter) -> Output:
         relaxed = await self._relaxed(case.question, meter)
-        passages = await self._asked.retriever.search(relaxed, self._top_k)
+        passages = await _search(self._asked, relaxed, self._top_k, meter)
         given = await _disambiguate(self._asked, case.question, passages, meter) if passages else []
         return Output(tuple(given), tuple(passages), notes={"relaxed_question": relaxed})
 
@@ -217,7 +223,12 @@ async def _carry_out(answer: Callable[[UsageMeter], Awaitable[Output]]) -> Outpu
         output = await answer(meter)
     except CompletionError as error:
         output = Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error))
-    return replace(output, usage=meter.usage, seconds=time.perf_counter() - started)
+    return replace(output, usage=meter.usage, retrievals=meter.retrievals, seconds=time.perf_counter() - started)
+
+
+async def _search(asked: Asked, query: str, top_k: int, meter: UsageMeter) -> Sequence[Passage]:
+    meter.retrievals += 1
+    return await asked.retriever.search(query, top_k)
 
 
 async def _ask(asked: Asked, meter: UsageMeter, call: ModelCall[T]) -> T:

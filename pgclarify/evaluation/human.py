@@ -30,4 +30,4 @@ class Human:
         ]
         if not given and case.answer_sets:
             given = [PredictedInterpretation(case.question, spellings[0]) for spellings in case.answer_sets[0]]
-        return Output(tuple(given), tuple(retrieved), seconds=time.perf_counter() - started)
+        return Output(tuple(given), tuple(retrieved), retrievals=1, seconds=time.perf_counter() - started)

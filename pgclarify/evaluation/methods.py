@@ -22,7 +22,7 @@ from pgclarify.client import (
     SearchResult,
     StepCitation,
 )
-from pgclarify.database.evaluated_runs import EvaluatedRuns
+from pgclarify.database.evaluated_runs import EvaluatedRuns, RunFacts
 from pgclarify.database.evaluations import EvaluationTables
 from pgclarify.errors import InputError, PgclarifyError, RunFailed, code_of, describe
 from pgclarify.evaluated import Case, CitedPassage, CorpusDescription, Output, PredictedInterpretation, Usage
@@ -73,10 +73,10 @@ class Asking:
                 await asyncio.shield(self.client.cancel(run_id))
             raise
 
-    async def used(self, run_id: int) -> Usage:
+    async def used(self, run_id: int, facts: RunFacts) -> Usage:
         """What a run took of a model."""
         usage = (await self.tables.usage([run_id])).get(run_id, Usage())
-        was_there = (await self.runs.facts(run_id, self.opened_at)).was_there or run_id in self.counted
+        was_there = facts.was_there or run_id in self.counted
         self.counted.add(run_id)
         return replace(usage, reused_calls=usage.calls) if was_there else usage
 
@@ -152,24 +152,26 @@ class _Submitted(_Operation):
         run_id = await self._submit(case)
         outcome = await asking.carried_out(run_id)
         seconds = time.perf_counter() - started
+        facts = await asking.runs.facts(run_id, asking.opened_at)
         output = Output(
             retrieved=tuple(await asking.tables.retrieved(run_id)),
             status=outcome.status,
             run_id=run_id,
-            usage=await asking.used(run_id),
+            usage=await asking.used(run_id, facts),
+            retrievals=facts.retrievals,
             seconds=seconds,
         )
         if outcome.status in (RunStatus.FAILED, RunStatus.CANCELLED):
             error = outcome.error or "the run was cancelled"
             return replace(output, status=RunStatus.FAILED, error=error, error_code=outcome.error_code)
-        return await self._read(case, run_id, output)
+        return await self._read(case, run_id, facts, output)
 
     @abstractmethod
     async def _submit(self, case: Case) -> int:
         """Submit it, and return the run."""
 
     @abstractmethod
-    async def _read(self, case: Case, run_id: int, output: Output) -> Output:
+    async def _read(self, case: Case, run_id: int, facts: RunFacts, output: Output) -> Output:
         """Add what the run found to what is known of it."""
 
 
@@ -180,9 +182,8 @@ class Clarify(_Submitted):
         asking = self._asking
         return await asking.client.submit(case.question, corpus=asking.corpus.name, **self._settings)
 
-    async def _read(self, case: Case, run_id: int, output: Output) -> Output:
+    async def _read(self, case: Case, run_id: int, facts: RunFacts, output: Output) -> Output:
         found = await self._asking.client.result(run_id)
-        facts = await self._asking.runs.facts(run_id, self._asking.opened_at)
         return replace(
             output,
             interpretations=_readings(found, output.retrieved),
@@ -212,6 +213,9 @@ class Clarify(_Submitted):
 class _Waiting(_Operation):
     """An operation that cannot be submitted: a call waits, and holds a connection meanwhile."""
 
+    # How often a call searches that makes no run.
+    _retrievals_without_run = 0
+
     async def answer(self, case: Case) -> Output:
         """See Method."""
         asking = self._asking
@@ -224,14 +228,15 @@ class _Waiting(_Operation):
         seconds = time.perf_counter() - started
         run_id = await self._run_of(case.question, found, asked_at)
         if run_id is None:
-            return replace(self._read(case, found, ()), seconds=seconds)
+            return replace(self._read(case, found, ()), retrievals=self._retrievals_without_run, seconds=seconds)
         output = self._read(case, found, await asking.tables.retrieved(run_id))
         facts = await asking.runs.facts(run_id, asking.opened_at)
         return replace(
             output,
             status=RunStatus.PARTIAL if facts.status is RunStatus.PARTIAL else RunStatus.SUCCEEDED,
             run_id=run_id,
-            usage=await asking.used(run_id),
+            usage=await asking.used(run_id, facts),
+            retrievals=facts.retrievals,
             seconds=seconds,
             notes={**output.notes, **({"stop_reason": facts.stop_reason} if facts.stop_reason else {})},
         )
@@ -247,7 +252,8 @@ class _Waiting(_Operation):
             error=error.detail or error.message,
             error_code=facts.error_code,
             run_id=run_id,
-            usage=await self._asking.used(run_id),
+            usage=await self._asking.used(run_id, facts),
+            retrievals=facts.retrievals,
             seconds=seconds,
         )
 
@@ -301,7 +307,7 @@ class Investigate(_Submitted):
         asking = self._asking
         return await asking.client.submit_investigation(case.question, corpus=asking.corpus.name, **self._settings)
 
-    async def _read(self, case: Case, run_id: int, output: Output) -> Output:
+    async def _read(self, case: Case, run_id: int, facts: RunFacts, output: Output) -> Output:
         found = await self._asking.client.investigation(run_id)
         given: tuple[PredictedInterpretation, ...] = ()
         if found.answer is not None:
@@ -320,6 +326,8 @@ class Investigate(_Submitted):
 
 class Search(_Waiting):
     """`search`, which retrieves and gives no readings."""
+
+    _retrievals_without_run = 1
 
     async def _call(self, case: Case) -> list[SearchResult]:
         asking = self._asking

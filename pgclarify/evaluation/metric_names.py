@@ -36,13 +36,14 @@ METRICS = (
     "probability",
     "predicted",
     "calls",
+    "retrievals",
     "prompt_tokens",
     "completion_tokens",
     "model_seconds",
     "seconds",
     "failed",
 )
-LOWER_IS_BETTER = frozenset({"calls", "prompt_tokens", "completion_tokens", "model_seconds", "failed"})
+LOWER_IS_BETTER = frozenset({"calls", "retrievals", "prompt_tokens", "completion_tokens", "model_seconds", "failed"})
 # They say what a method does, not how well: most readings are not best, and a method without any has no bad ones.
 # Seconds say who came second: what was paid for before comes at once.
 NEITHER_IS_BETTER = frozenset(

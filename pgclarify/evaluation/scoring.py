@@ -201,6 +201,7 @@ def _of_detection(case: Case, output: Output) -> dict[str, float]:
 def _of_cost(output: Output) -> dict[str, float]:
     return {
         "calls": float(output.usage.calls),
+        "retrievals": float(output.retrievals),
         "prompt_tokens": float(output.usage.prompt_tokens),
         "completion_tokens": float(output.usage.completion_tokens),
         "model_seconds": output.usage.model_seconds,

@@ -18,7 +18,7 @@ from pgclarify.reports.pages import render
 from pgclarify.reports.repeating import repeat
 
 # What is a count, and nothing between 0 and 1.
-_COUNTS = ("calls", "prompt_tokens", "completion_tokens", "interpretations", "seconds", "model_seconds")
+_COUNTS = ("calls", "retrievals", "prompt_tokens", "completion_tokens", "interpretations", "seconds", "model_seconds")
 # What a case shows of its metrics.
 _OF_A_CASE = (
     "answer_coverage", "grounded_precision", "grounded_recall", "recall", "answer_f1", "citation_precision",

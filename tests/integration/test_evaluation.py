@@ -107,6 +107,11 @@ async def test_the_same_again_pays_for_nothing_and_finds_the_same(
     assert values[0] == values[1]
 
 
+async def test_detection_searches_where_it_looks_at_the_corpus(bench: Bench, data_set: DataSet) -> None:
+    finished = await carry_out(bench, data_set, of("detect_ambiguity", top_k=2))
+    assert finished.summaries["retrievals"].value == 1
+
+
 @pytest.mark.parametrize("method", [*OPERATIONS, *BASELINES, "human"])
 async def test_every_method(bench: Bench, service: Service, model: Server, data_set: DataSet, method: str) -> None:
     await bench.check(of(method))
@@ -116,6 +121,8 @@ async def test_every_method(bench: Bench, service: Service, model: Server, data_
     cases = await bench.tables.cases(finished.eval_run_id)
     assert metrics["failed"] == 0, [case.error for case in cases]
     assert sum(case.usage.calls - case.usage.reused_calls for case in cases) == model.calls - calls
+    searches = {"detect_ambiguity": 0.0, "dtv": 2.0, "dtv_unverified": 2.0}
+    assert metrics["retrievals"] == searches.get(method, 1.0)
     assert metrics["calls"] * len(CASES) == pytest.approx(sum(case.usage.calls for case in cases))
     if method == "detect_ambiguity":
         assert {"accuracy", "f1", "average_precision"} <= set(metrics)

@@ -190,6 +190,7 @@ async def test_rac_searches_with_the_relaxed_question_and_asks_the_question():
     retriever = FakeRetriever({"museum opening": [HOURS]})
     output = await AllAtOnce(asked(model, retriever), top_k=20).answer(CASE)
     assert retriever.searches == [("museum opening", 20)]
+    assert output.retrievals == 1
     (last,) = model.asked("baseline_disambiguation")
     assert (last.question, last.passages) == (QUESTION, [HOURS.content])
     assert output.notes == {"relaxed_question": "museum opening"}
@@ -291,4 +292,5 @@ async def test_over_http():
     assert [one.answer for one in unverified.interpretations] == ["9 am", "9 am"]
     assert [c.passage for one in rac.interpretations for c in one.citations] == [HOURS]
     assert [output.usage.calls for output in (dtv, unverified, rac)] == [4, 2, 2]
+    assert [output.retrievals for output in (dtv, unverified, rac)] == [2, 2, 1]
     assert all(output.usage.prompt_tokens > 0 and output.usage.model_seconds > 0 for output in (dtv, unverified, rac))

@@ -84,12 +84,13 @@ class World:
         assert run_id == 17
         return [PASSAGE]
 
-    async def used(self, run_id: int) -> Usage:
-        assert run_id == 17
+    async def used(self, run_id: int, facts: RunFacts) -> Usage:
+        assert (run_id, facts.retrievals) == (17, 3)
         return USAGE
 
     async def facts(self, run_id: int, time: datetime) -> RunFacts:
-        return RunFacts(self.status, None, "the budget of calls is spent", self.error_code, was_there=False)
+        stopped = "the budget of calls is spent"
+        return RunFacts(self.status, None, stopped, self.error_code, was_there=False, retrievals=3)
 
 
 @pytest.mark.parametrize("method", ["list_answers", "search", "detect_ambiguity"])
@@ -99,6 +100,7 @@ async def test_a_call_that_fails_keeps_what_it_took(method: str) -> None:
     assert (output.status, output.error) == (RunStatus.FAILED, "the endpoint refused the request")
     assert output.error_code == "PC014"
     assert (output.run_id, output.usage, output.retrieved) == (17, USAGE, (PASSAGE,))
+    assert output.retrievals == 3
     assert output.seconds > 0
     world.error = RunFailed("it failed", detail="Somehow.")
     output = await sql_method(cast("Asking", world), method, {}).answer(Case("1", "q"))
@@ -110,7 +112,7 @@ async def test_a_call_that_fails_keeps_what_it_took(method: str) -> None:
 async def test_a_call_may_be_partial(method: str, settings: dict[str, Any]) -> None:
     world = World(RunStatus.PARTIAL)
     output = await sql_method(cast("Asking", world), method, settings).answer(Case("1", "q"))
-    assert (output.status, output.run_id, output.usage) == (RunStatus.PARTIAL, 17, USAGE)
+    assert (output.status, output.run_id, output.usage, output.retrievals) == (RunStatus.PARTIAL, 17, USAGE, 3)
     assert output.notes["stop_reason"] == "the budget of calls is spent"
     assert world.sought[0][-1] == NOW, "runs of before have other parameters"
 
@@ -119,3 +121,4 @@ async def test_a_search_that_asks_no_model_has_no_run() -> None:
     world = World(RunStatus.SUCCEEDED)
     output = await sql_method(cast("Asking", world), "search", {}).answer(Case("1", "q"))
     assert (output.run_id, output.usage, world.sought) == (None, Usage(), [])
+    assert output.retrievals == 1

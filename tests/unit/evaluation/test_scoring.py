@@ -31,6 +31,7 @@ from tests.unit.evaluation.by_the_book import ByTheBook
 USAGE = Usage(calls=4, reused_calls=1, prompt_tokens=900, completion_tokens=80, model_seconds=2.5)
 COST = {
     "calls": 4,
+    "retrievals": 0,
     "prompt_tokens": 900,
     "completion_tokens": 80,
     "model_seconds": 2.5,
