@@ -31,7 +31,8 @@ _COMPARED_FIELDS = (
     "method",
 )
 _JUDGED_BY_THE_JUDGE = (
-    "sufficient, recall, grounded_*, relevant_*, irrelevant_* and, where no documents are known, citation_*"
+    "sufficient, recall, grounded_*, relevant*, irrelevant_*, answer_correctness and, where no documents are known, "
+    "citation_*"
 )
 
 

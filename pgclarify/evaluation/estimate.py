@@ -197,7 +197,7 @@ def calls_of_a_case(configuration: Configuration) -> dict[str, int]:
 def judge_calls_of_a_case(configuration: Configuration, cases: Sequence[Case]) -> dict[str, float]:
     """About how many calls of a judge that is a model one case takes, by purpose.
 
-    One for each known reading, one for each reading that is given, and some that are about all of them. Where it is not
+    One for each known reading, two for each reading that is given, and some that are about all of them. Where it is not
     known which documents are relevant, each citation is judged by itself.
     """
     known = fmean(len(case.interpretations) or max(map(len, case.answer_sets), default=0) for case in cases)
@@ -222,7 +222,8 @@ def judge_calls_of_a_case(configuration: Configuration, cases: Sequence[Case]) -
             given = _MOST_PROPOSED
             cited = given * _CITED_BY_A_READING
     more = unknown * max(cited - given, 0)
-    return {"judge_support": given + more + known, "judge_match": 2, "judge_distinct": 2, "judge_relevance": 1}
+    # Each reading that is given is judged with its answer, and without it.
+    return {"judge_support": 2 * given + more + known, "judge_match": 2, "judge_distinct": 2, "judge_relevance": 1}
 
 
 def _reranked(settings: Mapping[str, Any]) -> dict[str, int]:

@@ -61,6 +61,8 @@ class Judgements:
         supported: For each reading, whether the passage that it cites first answers it; of a reading that cites none,
             whether the evidence of the case does. V(q̂, p̂).
         relevant: For each reading, whether it is one of the question at all.
+        answerable: For each reading, whether the same passages answer it, whatever answer was given. None if this judge
+            cannot tell: it needs the answer.
         distinct: How many readings remain if those that nearly repeat one are left out; 0 if people's are not known.
         human: The readings of people that it was compared with; empty if none are known.
         human_distinct: How many of these remain; 0 where there was nothing to compare with them.
@@ -73,6 +75,7 @@ class Judgements:
 
     supported: tuple[bool, ...] = ()
     relevant: tuple[bool, ...] = ()
+    answerable: tuple[bool, ...] | None = None
     distinct: int = 0
     human: tuple[Stated, ...] = ()
     human_distinct: int = 0
@@ -97,14 +100,21 @@ async def judge_output(case: Case, output: Output, judge: Judge, evidence: Seque
         human = people[0] if people else ()
         nobody = (False,) * len(human)
         is_known = bool(_judgeable(human, judge))
-        return Judgements(human=human, covered=nobody, covered_by_supported=nobody, gold=() if is_known else None)
+        return Judgements(
+            answerable=None if judge.needs_answers else (),
+            human=human,
+            covered=nobody,
+            covered_by_supported=nobody,
+            gold=() if is_known else None,
+        )
     stated = [Stated(one.interpretation, (one.answer,) if one.answer else ()) for one in readings]
     supported, citations = await _judge_citations(
         readings, stated, evidence, judge, is_each=not relevant_documents(case)
     )
     relevant = await judge.relevant(case.question, stated)
+    answerable = None if judge.needs_answers else await _judge_answerable(readings, supported, evidence, judge)
     if not people:
-        return Judgements(supported, tuple(relevant), citations=citations)
+        return Judgements(supported, tuple(relevant), answerable, citations=citations)
     compared = [_known_by_answer(case.question, one) for one in stated]
     distinct = await judge.distinct(case.question, compared)
     human, covered = await _best_person(case.question, people, compared, judge)
@@ -113,6 +123,7 @@ async def judge_output(case: Case, output: Output, judge: Judge, evidence: Seque
     return Judgements(
         supported=supported,
         relevant=tuple(relevant),
+        answerable=answerable,
         distinct=len(distinct),
         human=human,
         human_distinct=len(human_distinct),
@@ -184,6 +195,25 @@ async def _judge_citations(
         supported_citation_scores(judged if cited[place] else (), together=joint.get(place, False))
         for place, judged in enumerate(alone)
     )
+
+
+async def _judge_answerable(
+    readings: Sequence[PredictedInterpretation], supported: Sequence[bool], evidence: Sequence[Passage], judge: Judge
+) -> tuple[bool, ...]:
+    """Whether the passage that a reading cites first, or else the evidence, answers it; its answer is not shown.
+
+    A reading without an answer was judged in this way already.
+
+    Source: VERDICT, §5.2 and Figure 3.
+    """
+    answered = [place for place, reading in enumerate(readings) if reading.answer]
+    shown = [
+        (Stated(readings[place].interpretation), [one.passage for one in readings[place].citations[:1]] or evidence)
+        for place in answered
+    ]
+    judged = await _judge_support([[claim] for claim in shown], judge)
+    found = dict(zip(answered, (is_answerable for (is_answerable,) in judged), strict=True))
+    return tuple(found.get(place, is_supported) for place, is_supported in enumerate(supported))
 
 
 async def _judge_support(

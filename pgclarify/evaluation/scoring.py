@@ -68,15 +68,30 @@ def score(case: Case, output: Output, judgements: Judgements, *, method: str | N
 
 def _of_readings(output: Output, judgements: Judgements) -> dict[str, float]:
     readings = given_readings(output)
-    shares = quadrants(judgements.relevant, judgements.supported)
     return {
         "interpretations": float(len(readings)),
         "grounded_precision": grounded_precision(judgements.supported),
+        "relevant": _mean(judgements.relevant),
+        **_of_answerability(readings, judgements),
+        "verbatim_grounding": _mean([_answer_stands_in_passage(reading) for reading in readings]),
+    }
+
+
+def _of_answerability(readings: Sequence[PredictedInterpretation], judgements: Judgements) -> dict[str, float]:
+    """First what a reading is worth without its answer, then whether the answer is right.
+
+    Source: VERDICT, §5.2 and Figure 3.
+    """
+    if judgements.answerable is None:
+        return {}
+    shares = quadrants(judgements.relevant, judgements.answerable)
+    judged = zip(readings, judgements.relevant, judgements.answerable, judgements.supported, strict=True)
+    return {
         "relevant_answerable": shares.relevant_answerable,
         "relevant_unanswerable": shares.relevant_unanswerable,
         "irrelevant_answerable": shares.irrelevant_answerable,
         "irrelevant_unanswerable": shares.irrelevant_unanswerable,
-        "verbatim_grounding": _mean([_answer_stands_in_passage(reading) for reading in readings]),
+        "relevant_answerable_right": _mean([bool(one.answer) and all(three) for one, *three in judged]),
     }
 
 

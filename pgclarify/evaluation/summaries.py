@@ -16,6 +16,7 @@ from pgclarify.algorithms.metrics import (
     bootstrap_means,
     f1_of_means,
     f1s_of_labels,
+    ratio_of_sums,
 )
 from pgclarify.evaluated import Summary
 
@@ -32,6 +33,13 @@ def _grounding(row: Row) -> list[float] | None:
     return [row[name] for name in names] if all(name in row for name in names) else None
 
 
+def _correctness(row: Row) -> list[float] | None:
+    """How many of its readings are relevant, answerable and right, and how many are relevant and answerable."""
+    if not row.get("relevant_answerable"):
+        return None
+    return [row["interpretations"] * row[name] for name in ("relevant_answerable_right", "relevant_answerable")]
+
+
 def _detection(row: Row) -> list[float] | None:
     """Label, prediction and probability. Whoever says nothing is wrong, by more than anybody who says something."""
     label = row.get("label")
@@ -43,6 +51,7 @@ def _detection(row: Row) -> list[float] | None:
 # Metrics that no single case has: what makes a row of columns of a case, None if it lacks one, and what is made of all.
 TOGETHER: Mapping[str, tuple[Callable[[Row], list[float] | None], Statistic]] = {
     "grounded_f1": (_grounding, f1_of_means),
+    "answer_correctness": (_correctness, ratio_of_sums),
     "accuracy": (_detection, lambda samples: accuracies(samples[..., 0] > 0, samples[..., 1] > 0)),
     "f1": (_detection, lambda samples: f1s_of_labels(samples[..., 0] > 0, samples[..., 1] > 0)),
     "average_precision": (_detection, lambda samples: average_precisions(samples[..., 0] > 0, samples[..., 2])),
@@ -56,7 +65,8 @@ def summarize(rows: Sequence[Row]) -> dict[str, Summary]:
         rows: The metrics of each case, as `score` gives them.
 
     Returns:
-        The mean of each metric over the cases that have it; grounded_f1, the harmonic mean of two means; of detection
+        The mean of each metric over the cases that have it; grounded_f1, the harmonic mean of two means;
+        answer_correctness, of all readings that are relevant and answerable; of detection
         accuracy, f1 and average_precision. A single case has no interval.
     """
     return _in_order(rows, chain.from_iterable(_parts(rows)))

@@ -36,6 +36,7 @@ from pgclarify.algorithms.metrics.intervals import (
     f1_of_means,
     mean,
     paired_bootstrap,
+    ratio_of_sums,
 )
 from pgclarify.algorithms.metrics.retrieval import mrecall_at, ndcg_at, recall_at, reciprocal_rank_at
 
@@ -70,6 +71,7 @@ __all__ = [
     "normalize_answer",
     "paired_bootstrap",
     "quadrants",
+    "ratio_of_sums",
     "recall",
     "recall_at",
     "reciprocal_rank_at",

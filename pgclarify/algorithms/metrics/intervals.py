@@ -63,6 +63,17 @@ def f1_of_means(values: Floats) -> Floats:
     return harmonic
 
 
+def ratio_of_sums(values: Floats) -> Floats:
+    """Sum of the first column over that of the second: shape (samples, n, 2) in, (samples,) out.
+
+    Args:
+        values: The second column is above 0.
+    """
+    sums = values.sum(axis=1)
+    ratios: Floats = sums[:, 0] / sums[:, 1]
+    return ratios
+
+
 def bootstrap_interval(
     values: ArrayLike, statistic: Statistic = mean, *, samples: int | None = None, seed: int = 0
 ) -> tuple[float, float]:

@@ -70,5 +70,5 @@ def test_each_citation_is_judged_where_no_documents_are_known() -> None:
     calls = [
         judge_calls_of_a_case(of("list_answers", max_answers=4), [case])["judge_support"] for case in (unknown, known)
     ]
-    assert calls == [9, 5]
-    assert judge_calls_of_a_case(of("clarify", top_k=7), [unknown])["judge_support"] == 8
+    assert calls == [13, 9]
+    assert judge_calls_of_a_case(of("clarify", top_k=7), [unknown])["judge_support"] == 15

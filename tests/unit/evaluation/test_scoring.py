@@ -15,6 +15,7 @@ from pgclarify.evaluated import (
     GoldInterpretation,
     Output,
     PredictedInterpretation,
+    Stated,
     Summary,
     Usage,
 )
@@ -38,7 +39,13 @@ COST = {
     "seconds": 3.0,
     "failed": 0,
 }
-GRID = ("relevant_answerable", "relevant_unanswerable", "irrelevant_answerable", "irrelevant_unanswerable")
+FIGURE_3 = (
+    "relevant_answerable",
+    "relevant_unanswerable",
+    "irrelevant_answerable",
+    "irrelevant_unanswerable",
+    "relevant_answerable_right",
+)
 
 P1 = Passage("d1", 1, "Jean Ping was elected in 2008.")
 P2 = Passage("d2", 2, "Moussa Faki took office in 2017.")
@@ -93,10 +100,7 @@ async def test_a_case_by_hand() -> None:
         # Q̄: 2008, which is the method's and people's; 2012 and 2017, which stand in the evidence. The method
         # covers 2008, and 2017 only by a reading that its passage does not support.
         "grounded_recall": pytest.approx(1 / 3),
-        "relevant_answerable": 0.5,
-        "relevant_unanswerable": 0.5,
-        "irrelevant_answerable": 0,
-        "irrelevant_unanswerable": 0,
+        "relevant": 1,
         "verbatim_grounding": 0.5,
         "answer_coverage": pytest.approx(2 / 3),
         "quote_coverage": pytest.approx(1 / 3),
@@ -205,8 +209,8 @@ async def test_readings_of_people_themselves() -> None:
     assert found["grounded_precision"] == pytest.approx(2 / 3)
     # Nothing that holds people against themselves.
     citations = {"citation_precision", "citation_recall"}
-    readings = {"interpretations", "grounded_precision", "verbatim_grounding"}
-    assert found.keys() == readings | citations | {*GRID} | COST.keys()
+    readings = {"interpretations", "grounded_precision", "relevant", "verbatim_grounding"}
+    assert found.keys() == readings | citations | COST.keys()
 
 
 @pytest.mark.parametrize(
@@ -222,7 +226,7 @@ async def test_giving_nothing_counts_as_zero(output: Output) -> None:
     case = replace(CASE, document_ids=("d9",))
     found = await values(case, output, asked)
     assert asked.calls == []
-    readings = {"interpretations", "sufficient", "recall", "grounded_precision", "grounded_recall", *GRID}
+    readings = {"interpretations", "sufficient", "recall", "grounded_precision", "grounded_recall", "relevant"}
     answers = {"answer_coverage", "quote_coverage", "verbatim_grounding", "cover_em"}
     answer_sets = {"answer_precision", "answer_recall", "answer_f1"}
     rest = {"citation_precision", "citation_recall", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr@10"}
@@ -231,6 +235,49 @@ async def test_giving_nothing_counts_as_zero(output: Output) -> None:
     worth = {name: value for name, value in found.items() if name not in COST}
     assert worth == dict.fromkeys(readings | answers | answer_sets | rest, 0)
     assert found["failed"] == (output.status is RunStatus.FAILED)
+
+
+class OfAnswers(FakeJudge):
+    """Knows which passages answer which readings, and which answers are wrong."""
+
+    wrong = frozenset({"9 am"})
+
+    async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
+        known = await super().supports(claims)
+        return [
+            is_known and self.wrong.isdisjoint(one.answers) for is_known, (one, _) in zip(known, claims, strict=True)
+        ]
+
+
+async def test_a_reading_is_judged_without_its_answer_and_then_the_answer() -> None:
+    """Figure 3. The passage answers four readings; one of them is none of the question, and one has no answer."""
+    readings = {"When?": "10 am", "And when?": "9 am", "Who?": "Ann", "How?": "well", "Why?": None}
+    asked = OfAnswers(supported=[(one, "It opens at 10 am.") for one in readings if one != "How?"], irrelevant=["Who?"])
+    cited = (CitedPassage(Passage("d", 1, "It opens at 10 am.")),)
+    output = Output(tuple(PredictedInterpretation(one, answer, cited) for one, answer in readings.items()))
+    found = await values(CASE, output, asked)
+    assert found["grounded_precision"] == 0.6, "with its answer: not the wrong one"
+    assert [found[name] for name in FIGURE_3] == [0.6, 0.2, 0.2, 0, 0.2]
+    assert found["relevant"] == 0.8
+    # All but the one without an answer, which was judged without it already.
+    assert asked.calls.count(("supports", ["When?", "And when?", "Who?", "How?"])) == 1
+    # Three are relevant and answerable here, and one there; one is right here, and that one there.
+    one = await values(CASE, replace(output, interpretations=output.interpretations[:1]), asked)
+    summary = summarize([found, one, await values(CASE, Output(), asked)])["answer_correctness"]
+    assert (summary.value, summary.cases) == (0.5, 2)
+
+
+async def test_a_judge_that_needs_answers_cannot_say_what_is_answerable() -> None:
+    for output in (OUTPUT, Output()):
+        assert not set(FIGURE_3) & (await values(CASE, output, LexicalJudge())).keys()
+        assert set(FIGURE_3) < (await values(CASE, output, FakeJudge())).keys()
+    assert "answer_correctness" not in summarize([await values(CASE, OUTPUT, LexicalJudge())])
+
+
+async def test_without_a_citation_the_evidence_answers_it() -> None:
+    asked = OfAnswers(supported=[("When?", P2.content)])
+    found = await values(CASE, Output((PredictedInterpretation("When?", "9 am"),)), asked)
+    assert (found["relevant_answerable"], found["relevant_answerable_right"], found["grounded_precision"]) == (1, 0, 0)
 
 
 async def test_a_failed_case_found_no_document() -> None:
@@ -242,7 +289,7 @@ async def test_a_failed_case_found_no_document() -> None:
 async def test_what_there_is_no_gold_for_is_absent() -> None:
     asked = ByTheBook()
     found = await values(Case("1", "Who chaired it?"), OUTPUT, asked)
-    judged = {"grounded_precision", *GRID, "citation_precision", "citation_recall"}
+    judged = {"grounded_precision", "relevant", "citation_precision", "citation_recall"}
     assert found.keys() == {"interpretations", "verbatim_grounding"} | judged | COST.keys()
     assert {call.split()[0] for call in asked.calls} == {"supports", "relevant"}
 
