@@ -81,15 +81,23 @@ class DiversifyThenVerify:
         passages_kept: Passages that remain of all of them, by mean similarity to the readings.
         is_verified: False leaves the verification out: the readings stay as the model proposed them, and one call
             answers them from the passages that remain. They cite nothing.
+        verifier: Who verifies; None means the model that does all else.
 
     Source: VERDICT, Eq. 1 to 4 and Appendix D; "DtV" and "DtV - verification" of Table 2. That the latter's readings
     are answered at all is ours.
     """
 
     def __init__(
-        self, asked: Asked, *, passages_each: int = 5, passages_kept: int = 5, is_verified: bool = True
+        self,
+        asked: Asked,
+        *,
+        passages_each: int = 5,
+        passages_kept: int = 5,
+        is_verified: bool = True,
+        verifier: Completer | None = None,
     ) -> None:
         self._asked = asked
+        self._verifier = verifier or asked.chat
         self._passages_each = passages_each
         self._passages_kept = passages_kept
         self._is_verified = is_verified
@@ -146,7 +154,7 @@ class DiversifyThenVerify:
 
         await ask_all(
             self._asked.ledger,
-            self._asked.chat,
+            self._verifier,
             [prompts.verification(interpretation, passages) for interpretation in interpretations],
             land,
             pace=self._asked.pace,

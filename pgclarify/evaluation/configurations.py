@@ -17,10 +17,10 @@ DEFAULT_METHOD: Final = "clarify"
 JUDGES: Final = ("lexical", "model")
 # The provider of workers that ask no language model.
 EXTRACTIVE: Final = "extractive"
-# What methods that are no operations of the SQL API take, with the default of each; a number is from 1 to 1000, and the
-# search is one of SEARCHES. What the others take, SQL says.
+# What methods that are no operations of the SQL API take, with the default of each; a number is from 1 to 1000, the
+# search is one of SEARCHES, and the verifier is the name of a model. What the others take, SQL says.
 BASELINE_SETTINGS: Final[Mapping[str, Mapping[str, object]]] = {
-    "dtv": {"passages_each": 5, "passages_kept": 5, "search": "hybrid"},
+    "dtv": {"passages_each": 5, "passages_kept": 5, "search": "hybrid", "verifier": None},
     "dtv_unverified": {"passages_each": 5, "passages_kept": 5, "search": "hybrid"},
     "rac": {"top_k": 20, "search": "hybrid"},
     "human": {"top_k": 20, "search": "hybrid"},
@@ -296,6 +296,13 @@ def _check_own_setting(name: str, value: object) -> None:
                 'option "search" has a wrong value',
                 detail=f"It is {_quoted(value)}.",
                 hint=f"Pass one of {', '.join(SEARCHES)}.",
+            )
+    elif name == "verifier":
+        if not isinstance(value, str) or not value.strip() or "\x00" in value:
+            raise InputError(
+                'option "verifier" has a wrong value',
+                detail=f"It is {_quoted(value)}.",
+                hint="Pass the name of a model that the endpoint serves, or leave it out.",
             )
     elif not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST_PASSAGES:
         raise InputError(

@@ -129,11 +129,13 @@ class Bench:
         asked = Asked(language.ledger, language.chat, retriever, embedder)
         if name == "rac":
             return AllAtOnce(asked, top_k=settings["top_k"])
+        verifier = settings.get("verifier")
         return DiversifyThenVerify(
             asked,
             passages_each=settings["passages_each"],
             passages_kept=settings["passages_kept"],
             is_verified=name == "dtv",
+            verifier=None if verifier is None else await self._another_model(verifier),
         )
 
     async def judge(self, name: str) -> Judge:
@@ -251,6 +253,14 @@ class Bench:
         ledger = LedgerTables(Runs(self._pool, presence.worker_id), None, corpus_id=self.corpus.corpus_id)
         self._language = _Language(ChatModel(endpoint), presence, ledger)
         return self._language
+
+    async def _another_model(self, name: str) -> ChatModel:
+        """Another model of the endpoint that this process asks."""
+        from pgclarify.providers.chat_model import ChatModel
+        from pgclarify.providers.endpoint import Endpoint
+
+        settings = self._settings.model_copy(update={"llm_model": name})
+        return ChatModel(await self._stack.enter_async_context(Endpoint.from_settings(settings)))
 
     def _embedders_of_ours(self) -> Embedders:
         if not self._embedders:

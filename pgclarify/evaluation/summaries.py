@@ -66,8 +66,8 @@ def summarize(rows: Sequence[Row]) -> dict[str, Summary]:
 
     Returns:
         The mean of each metric over the cases that have it; grounded_f1, the harmonic mean of two means;
-        answer_correctness, of all readings that are relevant and answerable; of detection
-        accuracy, f1 and average_precision. A single case has no interval.
+        answer_correctness, of all readings that are relevant and answerable; of detection accuracy, f1 and
+        average_precision. A single case has no interval.
     """
     return _in_order(rows, chain.from_iterable(_parts(rows)))
 

@@ -217,6 +217,20 @@ async def test_a_case_that_fails_counts_as_nothing(bench: Bench, model: Server, 
     assert [*finished.failures.values()] == [1]
 
 
+async def test_another_model_verifies(bench: Bench, service: Service, model: Server, data_set: DataSet) -> None:
+    configuration = of("dtv", verifier="rules-2")
+    await bench.check(configuration)
+    finished = await carry_out(bench, data_set, configuration)
+    assert finished.summaries["failed"].value == 0
+    asked = rows(
+        service,
+        "select distinct model from pgclarify.completion where purpose = 'baseline_verification' order by model",
+    )
+    assert ("rules-2",) in asked
+    others = "select count(*) from pgclarify.completion where purpose <> 'baseline_verification' and model = 'rules-2'"
+    assert rows(service, others) == [(0,)]
+
+
 @pytest.mark.wording
 async def test_baselines_ask_the_model_of_the_worker(service: Service, model: Server) -> None:
     for changes, told in (

@@ -107,6 +107,16 @@ async def test_dtv_reads_answers_out_of_what_was_verified():
     assert output.status is RunStatus.SUCCEEDED
 
 
+async def test_another_model_may_verify_and_does_nothing_else():
+    told = {f"disambiguation: {QUESTION}": json.dumps([[HOUR, "9 am", [0]]])}
+    model, verifier = scripts.baseline_model(PROPOSED | told), scripts.baseline_model(VERIFIED)
+    output = await DiversifyThenVerify(asked(model, found()), verifier=verifier).answer(CASE)
+    assert purposes(model) == ["proposal", "disambiguation"]
+    assert purposes(verifier) == ["verification", "verification"]
+    assert read_out(output) == [(HOUR, "9 am", [HOURS])]
+    assert output.usage.calls == 4, "of both models"
+
+
 async def test_dtv_verifies_all_readings_at_once():
     model = scripts.baseline_model(PROPOSED)
     await DiversifyThenVerify(asked(model, found())).answer(CASE)

@@ -56,7 +56,7 @@ def test_files(tmp_path: Path) -> None:
 def test_baselines_have_defaults() -> None:
     (one,) = read_configurations([], ["passages_kept=3"], method="dtv")
     assert one.settings == {"passages_kept": 3}
-    assert one.with_defaults() == {"passages_each": 5, "passages_kept": 3, "search": "hybrid"}
+    assert one.with_defaults() == {"passages_each": 5, "passages_kept": 3, "search": "hybrid", "verifier": None}
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,10 @@ def test_what_is_no_grid(grid: list[str]) -> None:
         ("guess", []),
         ("dtv", ["top_k=5"]),
         ("dtv", ["passages_kept=0"]),
+        ("dtv", ["verifier=4"]),
+        ("dtv", ["verifier=null"]),
+        ("dtv", ["verifier= "]),
+        ("dtv_unverified", ["verifier=gpt"]),
         ("rac", ["search=adaptive"]),
         ("rac", ["topk=5"]),
         ("human", ["top_k=all"]),
