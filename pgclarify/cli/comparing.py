@@ -190,7 +190,9 @@ def _show(loaded: _Loaded, names: Sequence[str], cases: int, *, as_json: bool) -
     if equal:
         console.print(rendering.equal_metrics(equal))
     for name, strata in by_stratum.items():
-        console.print(rendering.Strata(name, strata))
+        # What is equal in every case is so within every stratum.
+        if name not in equal:
+            console.print(rendering.Strata(name, strata))
     if cases:
         console.print(rendering.changed_cases(changed, order))
 

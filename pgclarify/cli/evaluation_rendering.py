@@ -173,7 +173,9 @@ def _strata(given: Sequence[Finished], shown: Sequence[_Column]) -> list[Rendera
             cells = [write(known[metric]) if metric in known else _MISSING for _, metric, write in shown]
             is_first = one is given[0]
             table.add_row(printable(stratum) if is_first else "", f"{cases:,}", str(one.eval_run_id), *cells)
-    return [Text(), table, Text(f"Strata of fewer than {FEWEST_CASES} cases have no figures.", style="dim")]
+    has_small = any(count_cases(summaries) < FEWEST_CASES for one in given for summaries in one.strata.values())
+    told = Text(f"Strata of fewer than {FEWEST_CASES} cases have no figures.", style="dim")
+    return [Text(), table, *([told] if has_small else [])]
 
 
 def _judge_warnings(judged: Iterable[EvaluationPlan]) -> list[Text]:

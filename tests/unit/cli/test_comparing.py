@@ -230,6 +230,9 @@ def test_strata_stand_below_the_metrics(width: int, capsys: pytest.CaptureFixtur
     told = capsys.readouterr().out
     assert "calls by stratum" in told
     assert "answer_coverage" not in told
+    same = compared(side([0.5] * 8), side([0.5] * 8))
+    comparing._show(loaded(same, 0), [], 0, as_json=False)
+    assert "by stratum" not in capsys.readouterr().out, "it is equal in every case"
     comparing._show(loaded(comparison, 0), [], 0, as_json=True)
     small, large = json.loads(capsys.readouterr().out)["strata"]
     assert (small["cases"], small["compared"]) == (2, None)

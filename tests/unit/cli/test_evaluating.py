@@ -122,6 +122,9 @@ def test_strata_stand_below_the_whole() -> None:
     assert rows[2][1:] == ["20", "1", "90.0", "[45,", "100]", "7.0"]
     assert rows[0][-4:] == ["4", "1", "-", "-"], "too few for figures"
     assert "fewer than 5 cases" in told
+    assert "fewer than" not in shown(
+        evaluation_rendering.finished([replace(both[0], strata={"hops=2": stratum(5, 0.3)})])
+    )
     assert "stratum" not in shown(evaluation_rendering.finished([finished(1, answer_coverage=0.4)]))
 
 
