@@ -33,8 +33,10 @@ _MOST_DIGITS = 28
 
 _VALUE = "|".join(sorted(_VALUES, key=len, reverse=True))
 _SCALE = "|".join(_SCALES)
+# All of these begin a word: at most places, one look says that none of them is there.
 _QUANTITY = re.compile(
     rf"""
+    \b (?:
     \b (?P<iso_year>\d{{4}}) - (?P<iso_month>0[1-9]|1[0-2]) - (?P<iso_day>[0-3]\d) \b
     | \b (?P<hour>\d{{1,2}}) (?: [:.] (?P<minute>\d\d) )? \s? (?P<half>[ap]) (?: \.m\b\.? | m\b )
     | \b (?P<clock>\d{{1,2}}:\d\d) \b
@@ -45,6 +47,7 @@ _QUANTITY = re.compile(
     | \b (?P<words>(?:{_VALUE})(?:(?:\s|-|\sand\s)(?:{_VALUE}|{_SCALE})\b){{0,{_MOST_WORDS - 1}}}) \b
     | \b (?P<month>{"|".join(MONTHS)}) \b
     | \b (?P<roman> (?-i: [IVX]{{1,{_MOST_LETTERS}}} ) ) \b
+    )
     """,
     re.VERBOSE | re.IGNORECASE,
 )

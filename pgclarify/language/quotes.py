@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ _FOLDED = (
 )
 # Of each of these, a run counts as one: "  ", ``, --.
 _COLLAPSED = frozenset((_QUOTE, _DASH, _SPACE))
+_RUN = re.compile(rf"([{_QUOTE}{_SPACE}{_DASH}])\1+")
 # Folding these would change what is said: x² is not x2.
 _MEANINGFUL = ("<super>", "<sub>", "<fraction>", "<circle>")
 _ELLIPSIS = "..."
@@ -41,6 +43,10 @@ class _FoldedText:
     text: str
     starts: list[int]
     ends: list[int]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Offsets of the original characters that text[start:end] stands for."""
+        return self.starts[start], self.ends[end - 1]
 
     def is_whole(self, start: int, end: int) -> bool:
         """Whether text[start:end] stands for whole characters: one "s" is not a whole "ß"."""
@@ -61,11 +67,13 @@ def fold(text: str) -> str:
     Returns:
         The folded text, without white space at its ends.
     """
-    return _fold_once(text).text.strip(_SPACE)
+    return _RUN.sub(r"\1", text.translate(_TABLE)).strip(_SPACE)
 
 
 def without_accents(decomposed: str) -> str:
     """Drop the accents of a text in which they stand apart, as in one that was folded."""
+    if decomposed.isascii():
+        return decomposed
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
@@ -87,36 +95,41 @@ def find_quote(quote: str, content: str) -> tuple[int, int] | None:
     for wanted in dict.fromkeys((folded_quote, _strip_ends(folded_quote))):
         if not any(character.isalnum() for character in wanted):
             return None
-        # Nearly always it does not occur, which this says sooner.
-        if wanted not in folded_content.text:
+        # Nearly always it does not occur, or its first occurrence is whole, which this says sooner.
+        first = folded_content.text.find(wanted)
+        if first < 0:
             continue
+        if folded_content.is_whole(first, first + len(wanted)):
+            return folded_content.span(first, first + len(wanted))
         for start in _occurrences(wanted, folded_content.text):
             end = start + len(wanted)
             if folded_content.is_whole(start, end):
-                return folded_content.starts[start], folded_content.ends[end - 1]
+                return folded_content.span(start, end)
     return None
 
 
 def _fold(text: str) -> _FoldedText:
-    folded: list[str] = []
+    translated = text.translate(_TABLE)
+    # Where each folded character comes from, runs included.
+    origins = [offset for offset, original in enumerate(text) for _ in _TABLE[ord(original)]]
     starts: list[int] = []
     ends: list[int] = []
-    for offset, original in enumerate(text):
-        for character in _fold_character(original):
-            if folded and character == folded[-1] and character in _COLLAPSED:
-                ends[-1] = offset + 1
-                continue
-            folded.append(character)
-            starts.append(offset)
-            ends.append(offset + 1)
-    return _FoldedText("".join(folded), starts, ends)
+    after = 0
+    for run in _RUN.finditer(translated):
+        kept = run.start() + 1
+        starts += origins[after:kept]
+        ends += [offset + 1 for offset in origins[after : kept - 1]]
+        ends.append(origins[run.end() - 1] + 1)
+        after = run.end()
+    starts += origins[after:]
+    ends += [offset + 1 for offset in origins[after:]]
+    return _FoldedText(_RUN.sub(r"\1", translated), starts, ends)
 
 
-# In one passage, several quotes are looked for, and its words are compared.
+# In one passage, several quotes are looked for.
 _fold_once = lru_cache(maxsize=256)(_fold)
 
 
-@lru_cache(maxsize=4096)
 def _fold_character(character: str) -> str:
     if character in _FOLDED:
         return _FOLDED[character]
@@ -127,6 +140,20 @@ def _fold_character(character: str) -> str:
     folded = unicodedata.normalize(form, unicodedata.normalize(form, character).casefold())
     # A spacing accent is a space and an accent, which is of no use here; nor may a part of a character join a run.
     return character if len(folded) > 1 and not _COLLAPSED.isdisjoint(folded) else folded
+
+
+class _Table(dict[int, str]):
+    """What each character is folded to, by its number; filled as characters occur."""
+
+    def __missing__(self, number: int) -> str:
+        folded = _fold_character(chr(number))
+        if len(self) < _MOST_KNOWN:
+            self[number] = folded
+        return folded
+
+
+_MOST_KNOWN = 4096
+_TABLE = _Table()
 
 
 def _strip_ends(folded: str) -> str:

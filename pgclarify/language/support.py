@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -57,7 +58,7 @@ def is_english(text: str) -> bool:
         text: Any text. A text with too few words to tell is not in English.
     """
     folded = without_accents(fold(text))
-    if len(_OTHER_LETTER.findall(folded)) > len(_LATIN.findall(folded)):
+    if not folded.isascii() and len(_OTHER_LETTER.findall(folded)) > len(_LATIN.findall(folded)):
         return False
     found = PIECE.findall(folded)
     return sum(word in _ENGLISH for word in found) >= max(1.0, _LEAST_ENGLISH * len(found))
@@ -129,13 +130,11 @@ def unmentioned_names(question: str, text: str) -> list[str]:
         question: An English question, with names capitalized.
         text: Where they should stand.
     """
-    there, initials = frozenset(_pieces(text)), _initials(text)
-    stems = frozenset(map(stem, there))
-    starts = frozenset(word[:_ALIKE] for word in there)
+    there = _mentions(text)
     return [
         " ".join(name)
         for name in _names(question)
-        if sum(_is_mentioned(word, stems, starts, initials) for word in name) < _NAMED * len(name)
+        if sum(_is_mentioned(word, there) for word in name) < _NAMED * len(name)
     ]
 
 
@@ -187,16 +186,33 @@ def _names(question: str) -> Iterator[list[str]]:
         yield name
 
 
-def _is_mentioned(word: str, stems: frozenset[str], starts: frozenset[str], initials: frozenset[str]) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Mentions:
+    """What a text mentions: stems of its words, how these begin, and what its names are abbreviated to."""
+
+    stems: frozenset[str]
+    starts: frozenset[str]
+    initials: frozenset[str]
+
+
+# The names of a reading and those of its question are looked for in the same text.
+@lru_cache(maxsize=256)
+def _mentions(text: str) -> _Mentions:
+    there = frozenset(_pieces(text))
+    starts = frozenset(word[:_ALIKE] for word in there)
+    return _Mentions(frozenset(map(stem, there)), starts, _initials(text))
+
+
+def _is_mentioned(word: str, there: _Mentions) -> bool:
     pieces = _pieces(word)
-    if not pieces or any(stem(piece) in stems for piece in pieces):
+    if not pieces or any(stem(piece) in there.stems for piece in pieces):
         return True
     plain = pieces[0]
     if plain[:1].isdigit():
         # "1990s" and 1994; "1990's"
         decade = plain.removesuffix("s")[:-1]
-        return len(decade) == 3 and any(one[:3] == decade and len(one) >= 4 for one in stems if one[:1].isdigit())
-    return plain in initials or (len(plain) >= _ALIKE and plain[:_ALIKE] in starts)
+        return len(decade) == 3 and any(one[:3] == decade and len(one) >= 4 for one in there.stems if one[:1].isdigit())
+    return plain in there.initials or (len(plain) >= _ALIKE and plain[:_ALIKE] in there.starts)
 
 
 def _initials(text: str) -> frozenset[str]:
