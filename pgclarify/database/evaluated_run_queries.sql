@@ -1,8 +1,7 @@
 -- Statements about single runs that an evaluation sends, as whoever evaluates.
 
 -- name: eval_get_run_facts
--- How a run ended, what it made of its question, why it stopped or failed, whether it was asked for before a time, and
--- how often it searched.
+-- How a run ended and why, what it made of its question, how often it searched; whether it was there before a time.
 select
     run.status, run.relaxed_question, run.stop_reason, run.error_code,
     run.created_at < %(time)s::timestamptz as was_there,
