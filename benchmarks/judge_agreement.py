@@ -1,9 +1,9 @@
 """How far a judge of evaluations agrees with labels: does this passage give this answer to this reading?
 
-python -m benchmarks.judge_agreement DATA_DIR [--base-url URL --model NAME] [--claims N] [--publish FILE], where
-squad2.corpus, squad2.ambiguous and squad2.answerable are (.jsonl.gz). Without a model the judge is the lexical one.
-benchmarks/claim_labels.py says who made the labels. Rules are chosen by the development claims; the held ones are for
-reporting. Intervals of 95 % are over passages, since claims about one passage are alike.
+python -m benchmarks.judge_agreement DATA_DIR [--base-url URL --model NAME [--concurrency N]] [--claims N]
+[--publish FILE], where squad2.corpus, squad2.ambiguous and squad2.answerable are (.jsonl.gz). Without a model the
+judge is the lexical one. benchmarks/claim_labels.py says who made the labels. Rules are chosen by the development
+claims; the held ones are for reporting. Intervals of 95 % are over passages, since claims about one passage are alike.
 
 --publish writes what evaluations warn by: pgclarify/evaluation/judge_figures.json, for the held claims.
 """
@@ -152,7 +152,7 @@ async def _main(given: argparse.Namespace) -> None:
         judge: Judge = LexicalJudge()
         judged = await _judge(judge, claims)
     else:
-        async with Endpoint(model=given.model, base_url=given.base_url, concurrency=1) as endpoint:
+        async with Endpoint(model=given.model, base_url=given.base_url, concurrency=given.concurrency) as endpoint:
             judge = ModelJudge(FakeLedger(), ChatModel(endpoint))
             judged = await _judge(judge, claims)
             print(f"{judge.unjudged} of {len(judged)} were not judged, and count as not supported")
@@ -170,5 +170,6 @@ if __name__ == "__main__":
     parser.add_argument("--base-url")
     parser.add_argument("--model", help="a chat model; without one, the judge is the lexical one")
     parser.add_argument("--claims", type=int, default=10_000, help="most claims that are judged, held ones first")
+    parser.add_argument("--concurrency", type=int, default=1, help="calls in flight at once")
     parser.add_argument("--publish", type=Path, help="write the figures for the held claims to this file")
     asyncio.run(_main(parser.parse_args()))
