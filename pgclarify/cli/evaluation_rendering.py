@@ -74,6 +74,8 @@ _COLUMNS: Sequence[_Column] = (
     ("model seconds", "model_seconds", _number),
     ("failed", "failed", _count),
 )
+# Of strata --json has them, too: a table has no room for all.
+_OF_THE_WHOLE = frozenset({"prompt_tokens", "model_seconds"})
 # Only where a configuration has nothing but a ranking.
 _OF_RANKINGS = frozenset({"recall@10", "ndcg@10", "mrecall@10"})
 
@@ -164,6 +166,7 @@ def _strata(given: Sequence[Finished], shown: Sequence[_Column]) -> list[Rendera
     strata = in_order({stratum for one in given for stratum in one.strata})
     if not strata:
         return []
+    shown = [column for column in shown if column[1] not in _OF_THE_WHOLE]
     table = _table("stratum", "cases", "id", *(title for title, _, _ in shown), left=(0,))
     for stratum in strata:
         for one in given:

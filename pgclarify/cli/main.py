@@ -170,11 +170,9 @@ def _explain_database_error(error: psycopg.Error) -> tuple[str, str | None, str 
         message = "the connection to the database server was lost" if is_lost else "the database driver failed"
         advice = _REPEAT if is_lost else None
         return message, str(error) or None, advice
-    if diagnostic.sqlstate == _RUN_FAILED and diagnostic.message_detail:
-        # Why it failed is what matters; it is written as a message, a colon and its facts.
-        reason, _, facts = diagnostic.message_detail.partition(": ")
+    if diagnostic.sqlstate == _RUN_FAILED:
         advice = f"{hints.hint_of(diagnostic) or ''} pgclarify doctor says more.".strip()
-        return f"{diagnostic.message_primary}: {reason}", facts or None, advice
+        return diagnostic.message_primary, diagnostic.message_detail, advice
     if (diagnostic.sqlstate or "").startswith(_SERVER_GOES):
         return (
             "the database server went away",
