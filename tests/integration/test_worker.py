@@ -102,7 +102,9 @@ def test_an_answer_is_served_with_no_worker_alive(
     assert served(alice) == "PC001"
 
 
-def test_an_endpoint_that_is_down(database: str, connection: Connection, run_worker: StartWorker) -> None:
+def test_an_endpoint_that_is_down(
+    database: str, connection: Connection, run_worker: StartWorker, tmp_path: Path
+) -> None:
     with closing(socket.socket()) as taken:
         # Nobody else gets it, and nobody listens.
         taken.bind(("127.0.0.1", 0))
@@ -113,7 +115,10 @@ def test_an_endpoint_that_is_down(database: str, connection: Connection, run_wor
 
         with pytest.raises(psycopg.Error) as caught:
             connection.execute("select * from pgclarify.clarify('hello')")
+        told = run_command("ask", "hello", variables=environment(database, None), folder=tmp_path)
 
+    assert told.returncode == 1
+    assert str(caught.value.diag.message_detail) in told.stderr, "whole, with what stands after a colon"
     assert caught.value.sqlstate == "PC003"
     error = scalar(connection, "select error from pgclarify.run_summary where status = 'failed'")
     assert str(port) in error
