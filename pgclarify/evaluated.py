@@ -38,10 +38,10 @@ class Case:
         answer_sets: Its answers as each of several people knows them: a set for each person, of answers, each in all
             its spellings. Empty if none are known. Where there are interpretations, their answers are the one set.
         document_ids: Documents that are relevant; empty if none are known.
-        is_ambiguous: Whether people call it ambiguous; None if nobody said.
+        is_ambiguous: Whether people call it ambiguous; None if the data set does not say.
         history: What was said before it, oldest first.
-        kind: What kind of ambiguity it has; None if nobody said.
-        hops: How many facts lead to its answer, from 1; None if nobody said.
+        kind: What kind of ambiguity it has; None if the data set does not say.
+        hops: How many facts lead to its answer, from 1; None if the data set does not say.
     """
 
     case_id: str

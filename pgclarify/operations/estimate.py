@@ -280,7 +280,7 @@ class _Survey:
         """Count the confirmations: as if every passage answered, unless all verdicts on a question are known."""
         known: list[tuple[str, Sequence[_Judged]]] = []
         for question, verdicts in judged:
-            # The batches of an exploration are known to nobody.
+            # How an exploration will divide its passages into batches is not known.
             if self._is_adaptive or any(verdict is None for _, verdict in verdicts):
                 self._expected.add("confirmation", ceil(len(verdicts) / AT_ONCE))
             else:

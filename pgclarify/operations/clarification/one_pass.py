@@ -46,7 +46,7 @@ class OnePass:
         embedder: What readings are embedded by.
         first_stage: What ranks passages for a question.
         judge: Who judges them one by one.
-        confirmation: Who is asked once more about the answer that a language model gives; None if nobody is.
+        confirmation: Asks the language model once more about its answer; None if that is not wanted.
     """
 
     def __init__(

@@ -34,7 +34,7 @@ _REASONS: Final[dict[StopCode | Refusal, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Supported:
-    """A reading that its passage supports, as far as it was checked.
+    """A reading that passed the checks of its passage.
 
     Attributes:
         candidate: Whose passage it is.
@@ -55,7 +55,7 @@ class Judge:
     Args:
         context: The run; the completer judges.
         embedder: What readings are embedded by.
-        confirmation: Who is asked once more about each reading that its passage supports; None if nobody is.
+        confirmation: Asks the language model once more about each supported reading; None if that is not wanted.
     """
 
     def __init__(self, context: RunContext, embedder: Embedder, confirmation: Confirmation | None = None) -> None:
