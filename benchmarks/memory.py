@@ -24,7 +24,7 @@ _WORDS = 12
 _SECONDS = 0.5
 
 
-def measure(passages: int = _PASSAGES, backend: EmbeddingBackend = EmbeddingBackend.TORCH) -> list[Figure]:
+def measure(passages: int = _PASSAGES, backend: EmbeddingBackend = EmbeddingBackend.AUTO) -> list[Figure]:
     """Add documents of one sentence, then watch the worker's process while it makes them searchable."""
     with product.database() as dsn, product.connect(dsn) as connection:
         connection.execute("select pgclarify.create_corpus(%s, %s)", [_CORPUS, MODEL])
@@ -72,6 +72,6 @@ def _sentences() -> Iterator[Document]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--passages", type=int, default=_PASSAGES)
-    parser.add_argument("--backend", type=EmbeddingBackend, choices=list(EmbeddingBackend), default="torch")
+    parser.add_argument("--backend", type=EmbeddingBackend, choices=list(EmbeddingBackend), default="auto")
     given = parser.parse_args()
     show(measure(given.passages, given.backend))

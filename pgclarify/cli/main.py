@@ -50,6 +50,7 @@ _SERVER_GOES = ("57P01", "57P02", "57P03")
 _REPEAT = "Wait until it is back, and repeat the command: what was stored is kept."
 _DISK_FULL = "53100"
 _MAKE_ROOM = "Make room there and repeat the command: what was stored is kept. pgclarify doctor says more."
+_INSTALL = "Run: pip install 'pgclarify[worker]', or 'pgclarify[embedded]' to have a PostgreSQL server, too."
 _RUN_FAILED = "PC003"
 
 # Options that are not ours are those of the program that a command hands on to, `-h` among them.
@@ -145,6 +146,8 @@ def explain(error: Exception) -> tuple[str, str | None, str | None]:
     if isinstance(error, OSError):
         place = f"The path is {error.filename}." if error.filename else None
         return (error.strerror or type(error).__name__).lower(), place, None
+    if isinstance(error, ModuleNotFoundError):
+        return f"this needs {error.name}, which is not installed", None, _INSTALL
     if isinstance(error, UnicodeEncodeError):
         # Python spells a byte that is no character as half a surrogate pair.
         return "an argument is no valid text", f"Its character {error.start + 1} is none.", "Type it in UTF-8."

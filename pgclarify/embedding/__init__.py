@@ -1,26 +1,38 @@
-"""Embedding models. Importing this is cheap: torch is imported when a model is loaded."""
+"""Embedding models. Importing this is cheap: a library is imported when a model is loaded."""
 
 from __future__ import annotations
 
-from pgclarify.config import EmbeddingBackend
-from pgclarify.embedding.sentence_transformers import SentenceTransformerEmbedder
+from importlib.util import find_spec
 
-__all__ = ["SentenceTransformerEmbedder", "load_embedder"]
+from pgclarify.config import EmbeddingBackend
+from pgclarify.embedding.embedder import LocalEmbedder
+from pgclarify.embedding.minilm import load_minilm
+from pgclarify.embedding.packaged import packaged_model
+from pgclarify.embedding.sentence_transformers import load_sentence_transformer
+from pgclarify.errors import ConfigurationError
+
+__all__ = ["LocalEmbedder", "load_embedder"]
 
 
 def load_embedder(
-    model: str, *, threads: int | None = None, backend: EmbeddingBackend = EmbeddingBackend.TORCH
-) -> SentenceTransformerEmbedder:
-    """Load an embedding model. Takes seconds, so call it off the event loop, and close() the embedder in the end.
+    model: str, *, threads: int | None = None, backend: EmbeddingBackend = EmbeddingBackend.AUTO
+) -> LocalEmbedder:
+    """Load an embedding model. May take seconds, so call it off the event loop, and close() the embedder in the end.
 
     Args:
         model: "all-MiniLM-L6-v2", another sentence-transformers name, or a local path.
-        threads: CPU threads that the model computes with; None leaves that to torch.
-        backend: In what precision it computes on a CPU.
+        threads: CPU threads that the model computes with; None leaves that to the library.
+        backend: What computes it, and in what precision. AUTO is ONNX Runtime for all-MiniLM-L6-v2 where the package
+            pgclarify-minilm is installed, and PyTorch for others.
 
     Raises:
         ModelNotFound: If there is no such model on this machine or where sentence-transformers looks.
         EmbeddingError: If the model is not what it should be.
         ConfigurationError: If threads is not positive, or the backend cannot be used with this model or processor.
     """
-    return SentenceTransformerEmbedder(model, threads=threads, backend=backend)
+    if threads is not None and threads < 1:
+        raise ConfigurationError("threads must be at least 1", detail=f"threads is {threads}.")
+    folder = packaged_model(model) if backend is EmbeddingBackend.AUTO and find_spec("onnxruntime") else None
+    if folder is not None:
+        return LocalEmbedder(model, load_minilm(folder, threads=threads))
+    return LocalEmbedder(model, load_sentence_transformer(model, threads=threads, backend=backend))

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms import to_unit_interval
 from pgclarify.embedding.batching import BatchQueue
-from pgclarify.embedding.loading import load_cross_encoder
-from pgclarify.embedding.sentence_transformers import (
+from pgclarify.embedding.embedder import (
     ACCELERATOR_BATCH_CHARS,
     CPU_BATCH_CHARS,
     MAX_CHARS_PER_TOKEN,
     check_unicode,
-    set_threads,
 )
+from pgclarify.embedding.loading import load_cross_encoder
+from pgclarify.embedding.sentence_transformers import set_threads
 from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError
 
 _ENTAILMENT = "entailment"

@@ -111,7 +111,7 @@ def bound_caches() -> None:
 
 def runs_here(backend: EmbeddingBackend) -> bool:
     """Whether this processor has the instructions for a backend."""
-    if backend is EmbeddingBackend.TORCH:
+    if not backend.is_rounded:
         return True
     return any(torch.cpu.get_capabilities().get(name) for name in _KINDS[backend].instructions)
 
@@ -168,5 +168,5 @@ def _unusable(backend: EmbeddingBackend, why: str) -> ConfigurationError:
     return ConfigurationError(
         f"the embedding backend {backend} cannot be used here",
         detail=why,
-        hint=f"Set PGCLARIFY_EMBEDDING_BACKEND={EmbeddingBackend.TORCH}, which runs everywhere.",
+        hint=f"Set PGCLARIFY_EMBEDDING_BACKEND={EmbeddingBackend.AUTO}, which runs everywhere.",
     )

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from pgclarify.config import EmbeddingBackend
-from pgclarify.embedding.sentence_transformers import SentenceTransformerEmbedder
+from pgclarify.embedding import LocalEmbedder, load_embedder
 from pgclarify.errors import EmbeddingError, ModelNotFound
 
 _logger = logging.getLogger(__name__)
@@ -143,13 +143,13 @@ class Registry(Generic[_Model]):
             loaded.close()
 
 
-class Embedders(Registry[SentenceTransformerEmbedder]):
+class Embedders(Registry[LocalEmbedder]):
     """The embedding models of a process.
 
     Args:
-        backend: In what precision they compute on a CPU.
+        backend: What computes them, and in what precision.
         most_loaded: How many stay when nobody uses them, those that were asked for last.
     """
 
-    def __init__(self, backend: EmbeddingBackend = EmbeddingBackend.TORCH, *, most_loaded: int = _MOST_LOADED) -> None:
-        super().__init__(partial(SentenceTransformerEmbedder, backend=backend), most_loaded=most_loaded)
+    def __init__(self, backend: EmbeddingBackend = EmbeddingBackend.AUTO, *, most_loaded: int = _MOST_LOADED) -> None:
+        super().__init__(partial(load_embedder, backend=backend), most_loaded=most_loaded)

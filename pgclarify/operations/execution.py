@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from dataclasses import replace
+from importlib.util import find_spec
 
 from pgclarify.errors import (
     CompletionError,
@@ -19,7 +20,7 @@ from pgclarify.errors import (
 )
 from pgclarify.model import RunStatus
 from pgclarify.operations.context import Ending, RunContext
-from pgclarify.operations.missing_models import no_language_model
+from pgclarify.operations.missing_models import no_hdbscan, no_language_model
 from pgclarify.operations.table import OPERATIONS
 from pgclarify.operations.trace import Trace
 
@@ -63,6 +64,9 @@ async def _carry_out(context: RunContext) -> Ending:
         raise DatabaseError(f"this version of pgclarify does not know the operation {name}")
     if operation.without_model is not None and context.models.chat is None:
         raise no_language_model(*operation.without_model)
+    if context.run.settings.get("consolidation") == "hdbscan" and find_spec("hdbscan") is None:
+        # Said before a model is called, since what it says would be paid for.
+        raise no_hdbscan()
     return await operation.carry_out(context)
 
 

@@ -1,4 +1,4 @@
-"""Refusals where a model is missing: the language model of the worker, or a cross-encoder."""
+"""Refusals where a model or library is missing: the language model of the worker, a cross-encoder, or hdbscan."""
 
 from __future__ import annotations
 
@@ -29,4 +29,12 @@ def cannot_load(option: str, name: str, usual: str) -> ModelNotFound:
     return ModelNotFound(
         f"no cross-encoder {name} could be loaded as the {option}",
         detail=f'Pass "{usual}" or "model", or leave {option} out; why it could not be loaded is in the worker\'s log.',
+    )
+
+
+def no_hdbscan() -> ConfigurationError:
+    """Refuse to group readings with a library that only some workers have."""
+    return ConfigurationError(
+        'consolidation "hdbscan" takes the library hdbscan, which is not installed where the worker runs: run'
+        " pip install 'pgclarify[worker]' there, or leave consolidation out"
     )

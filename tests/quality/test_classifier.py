@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
-from pgclarify.embedding import SentenceTransformerEmbedder
+from pgclarify.embedding import LocalEmbedder
 
 CLEAR = (
     "What is the capital of Norway?",
@@ -106,7 +106,7 @@ VAGUE_WITHIN = (
 )
 
 
-async def judge(embedder: SentenceTransformerEmbedder, asked: Sequence[tuple[str, Sequence[str]]]) -> dict[str, float]:
+async def judge(embedder: LocalEmbedder, asked: Sequence[tuple[str, Sequence[str]]]) -> dict[str, float]:
     """How probable it is that each question is ambiguous."""
     classifier = AmbiguityClassifier.load()
     vectors = await embedder.encode([text for question in asked for text in classifier.inputs(*question)])
@@ -114,21 +114,21 @@ async def judge(embedder: SentenceTransformerEmbedder, asked: Sequence[tuple[str
     return {question: one.probability for (question, _), one in zip(asked, judged, strict=True)}
 
 
-async def test_most_clear_questions_are_called_clear(embedder: SentenceTransformerEmbedder) -> None:
+async def test_most_clear_questions_are_called_clear(embedder: LocalEmbedder) -> None:
     judged = await judge(embedder, [(question, []) for question in CLEAR])
     wrong = [question for question, probability in judged.items() if probability >= AmbiguityClassifier.threshold]
     # 2 of 24: "What does the abbreviation HTTP stand for?", 0.62, and "At which temperature is the vaccine …", 0.53.
     assert len(wrong) <= 3, wrong
 
 
-async def test_most_vague_questions_are_called_ambiguous(embedder: SentenceTransformerEmbedder) -> None:
+async def test_most_vague_questions_are_called_ambiguous(embedder: LocalEmbedder) -> None:
     judged = await judge(embedder, [(question, []) for question in VAGUE])
     wrong = [question for question, probability in judged.items() if probability < AmbiguityClassifier.threshold]
     # 1 of 24: "Tell me about Mercury.", 0.30.
     assert len(wrong) <= 2, wrong
 
 
-async def test_probabilities_of_clear_and_vague_questions_are_far_apart(embedder: SentenceTransformerEmbedder) -> None:
+async def test_probabilities_of_clear_and_vague_questions_are_far_apart(embedder: LocalEmbedder) -> None:
     vague = await judge(embedder, [(question, []) for question in VAGUE])
     clear = await judge(embedder, [(question, []) for question in CLEAR])
     losses = [-math.log(one) for one in vague.values()] + [-math.log(1 - one) for one in clear.values()]
@@ -136,7 +136,7 @@ async def test_probabilities_of_clear_and_vague_questions_are_far_apart(embedder
     assert statistics.mean(losses) <= 0.19, (vague, clear)
 
 
-async def test_most_clear_questions_of_a_conversation_are_called_clear(embedder: SentenceTransformerEmbedder) -> None:
+async def test_most_clear_questions_of_a_conversation_are_called_clear(embedder: LocalEmbedder) -> None:
     judged = await judge(embedder, CLEAR_WITHIN)
     wrong = [question for question, probability in judged.items() if probability >= AmbiguityClassifier.threshold]
     # None of 10; the highest is 0.25.
@@ -144,7 +144,7 @@ async def test_most_clear_questions_of_a_conversation_are_called_clear(embedder:
 
 
 async def test_vague_questions_of_a_conversation_are_more_probably_ambiguous_than_clear_ones(
-    embedder: SentenceTransformerEmbedder,
+    embedder: LocalEmbedder,
 ) -> None:
     vague, clear = await judge(embedder, VAGUE_WITHIN), await judge(embedder, CLEAR_WITHIN)
     # 1.00, from 0.26 on. By the default threshold 9 of 10 are called clear, all but "Which one?", 0.60: probabilities
@@ -153,7 +153,7 @@ async def test_vague_questions_of_a_conversation_are_more_probably_ambiguous_tha
 
 
 async def test_a_vague_question_is_less_probably_ambiguous_if_the_conversation_says_what_is_meant(
-    embedder: SentenceTransformerEmbedder,
+    embedder: LocalEmbedder,
 ) -> None:
     vague, resolved = await judge(embedder, VAGUE_WITHIN), await judge(embedder, RESOLVED_WITHIN)
     # 0.88; 0.79 if the conversation is not read.

@@ -7,7 +7,7 @@ from itertools import chain, combinations
 
 import pytest
 
-from pgclarify.embedding import SentenceTransformerEmbedder
+from pgclarify.embedding import LocalEmbedder
 from pgclarify.model import Run
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, reading_text
 from tests.fakes import FakeStore
@@ -31,7 +31,7 @@ class Grouped:
     groups: int
 
 
-async def group(embedder: SentenceTransformerEmbedder, mode: str) -> Grouped:
+async def group(embedder: LocalEmbedder, mode: str) -> Grouped:
     run = FakeStore().add_run("question", settings={"consolidation": mode})
     together, right, same, n_groups = 0, 0, 0, 0
     for groups in GROUPS.values():
@@ -45,9 +45,7 @@ async def group(embedder: SentenceTransformerEmbedder, mode: str) -> Grouped:
     return Grouped(right / max(together, 1), right / same, n_groups)
 
 
-async def groups_of(
-    run: Run, embedder: SentenceTransformerEmbedder, readings: list[tuple[str, str]]
-) -> list[list[int]]:
+async def groups_of(run: Run, embedder: LocalEmbedder, readings: list[tuple[str, str]]) -> list[list[int]]:
     """Groups of places in a list of readings."""
     vectors = await embedder.encode([reading_text(run, *reading) for reading in readings])
     grounded = [
@@ -69,14 +67,14 @@ async def groups_of(
     ],
 )
 async def test_readings_that_mean_the_same_are_one_group(
-    embedder: SentenceTransformerEmbedder, mode: str, precision: float, recall: float
+    embedder: LocalEmbedder, mode: str, precision: float, recall: float
 ) -> None:
     grouped = await group(embedder, mode)
     assert grouped.precision >= precision, grouped
     assert grouped.recall >= recall, grouped
 
 
-async def test_conservative_shows_two_thirds_of_the_groups(embedder: SentenceTransformerEmbedder) -> None:
+async def test_conservative_shows_two_thirds_of_the_groups(embedder: LocalEmbedder) -> None:
     default, conservative = await group(embedder, "default"), await group(embedder, "conservative")
     assert default.groups < N_READINGS
     # Of each question two thirds, rounded down, and one at least.

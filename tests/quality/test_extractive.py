@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgclarify.embedding import SentenceTransformerEmbedder
+from pgclarify.embedding import LocalEmbedder
 from pgclarify.model import Passage, Reading
 from pgclarify.prompts.verdict import verdict
 from pgclarify.providers.extractive import ExtractiveVerifier
@@ -18,7 +18,7 @@ async def read(verifier: ExtractiveVerifier, question: str, name: str) -> Readin
     return found if isinstance(found, Reading) else None
 
 
-async def test_most_answers_are_found_and_are_right(embedder: SentenceTransformerEmbedder) -> None:
+async def test_most_answers_are_found_and_are_right(embedder: LocalEmbedder) -> None:
     verifier = ExtractiveVerifier(embedder)
     found = {one.question: await read(verifier, one.question, one.passage) for one in QUESTIONS}
     wrong = [
@@ -32,7 +32,7 @@ async def test_most_answers_are_found_and_are_right(embedder: SentenceTransforme
 
 
 async def test_most_passages_that_do_not_answer_have_no_reading_of_the_question(
-    embedder: SentenceTransformerEmbedder,
+    embedder: LocalEmbedder,
 ) -> None:
     verifier = ExtractiveVerifier(embedder)
     wrong = [

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 
 from pgclarify.database import ExplorationTables, Runs, RunTables, open_pool
-from pgclarify.embedding import SentenceTransformerEmbedder
+from pgclarify.embedding import LocalEmbedder
 from pgclarify.operations.execution import execute
 from tests.fakes.context import context_of
 from tests.integration.by_hand import HandWorker, Hire, hire, scalar
@@ -34,7 +34,7 @@ FLOORS = {
 
 
 async def test_searches_find_what_answers(
-    connection: Connection, hire: Hire, embedder: SentenceTransformerEmbedder, make_role: Callable[..., str]
+    connection: Connection, hire: Hire, embedder: LocalEmbedder, make_role: Callable[..., str]
 ) -> None:
     worker = hire()
     await store(connection, worker, embedder)
@@ -54,7 +54,7 @@ async def test_searches_find_what_answers(
     assert len(missed) <= 1, missed
 
 
-async def store(connection: Connection, worker: HandWorker, embedder: SentenceTransformerEmbedder) -> None:
+async def store(connection: Connection, worker: HandWorker, embedder: LocalEmbedder) -> None:
     """Make a corpus of the passages, with a graph."""
     connection.execute("select pgclarify.create_corpus('lindvik')")
     for name, (title, text) in PASSAGES.items():
@@ -72,7 +72,7 @@ async def store(connection: Connection, worker: HandWorker, embedder: SentenceTr
 async def search(
     connection: Connection,
     worker: HandWorker,
-    embedder: SentenceTransformerEmbedder,
+    embedder: LocalEmbedder,
     options: Mapping[str, object],
     questions: Sequence[str],
     *,

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 import stat
+from contextlib import closing
 from pathlib import Path
 
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
@@ -123,10 +124,11 @@ def check_embedding_model(model: str) -> Check:
     Args:
         model: As the settings have it.
     """
-    from pgclarify.embedding.loading import load_model
+    from pgclarify.embedding import load_embedder
 
     try:
-        dimensions = load_model(model).get_embedding_dimension()
+        with closing(load_embedder(model)) as embedder:
+            dimensions = embedder.dimensions
     except ModelNotFound as error:
         # A name may still be downloaded by a worker; a path will not come into being.
         is_path = model.startswith((".", "/", "~"))

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from pgclarify.config import EmbeddingBackend, Settings
-from pgclarify.embedding import SentenceTransformerEmbedder, load_embedder
+from pgclarify.embedding import LocalEmbedder, load_embedder
 from pgclarify.embedding.linear import runs_here, use_onednn
 from pgclarify.embedding.loading import load_model
 from pgclarify.embedding.registry import Embedders
@@ -43,14 +43,14 @@ def exact() -> NDArray[np.float32]:
 
 
 @pytest.fixture(scope="module", params=FAST)
-def fast(request: pytest.FixtureRequest) -> Iterator[tuple[EmbeddingBackend, SentenceTransformerEmbedder]]:
+def fast(request: pytest.FixtureRequest) -> Iterator[tuple[EmbeddingBackend, LocalEmbedder]]:
     embedder = load_embedder(MODEL, threads=1, backend=request.param)
     yield request.param, embedder
     embedder.close()
 
 
 async def test_vectors_are_close_to_those_of_float32(
-    fast: tuple[EmbeddingBackend, SentenceTransformerEmbedder], exact: NDArray[np.float32]
+    fast: tuple[EmbeddingBackend, LocalEmbedder], exact: NDArray[np.float32]
 ) -> None:
     backend, embedder = fast
     vectors = await embedder.encode(sentences())
@@ -61,7 +61,7 @@ async def test_vectors_are_close_to_those_of_float32(
 
 
 async def test_company_in_a_batch_hardly_changes_a_vector(
-    fast: tuple[EmbeddingBackend, SentenceTransformerEmbedder],
+    fast: tuple[EmbeddingBackend, LocalEmbedder],
 ) -> None:
     backend, embedder = fast
     texts = sentences()[:40]
@@ -70,7 +70,7 @@ async def test_company_in_a_batch_hardly_changes_a_vector(
     assert similarities.min() > LEAST_SIMILARITY_IN_COMPANY[backend]
 
 
-async def test_odd_texts_have_vectors(fast: tuple[EmbeddingBackend, SentenceTransformerEmbedder]) -> None:
+async def test_odd_texts_have_vectors(fast: tuple[EmbeddingBackend, LocalEmbedder]) -> None:
     _, embedder = fast
     assert (await embedder.encode([])).shape == (0, 384)
     texts = ["", "word " * 100_000, "\0", "日本語 👩👩👧 Å\u0301 \u202eright to left", "\ufffd" * 300, " \n\t"]

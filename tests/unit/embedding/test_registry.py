@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from pgclarify.embedding import LocalEmbedder
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders, Registry
-from pgclarify.embedding.sentence_transformers import SentenceTransformerEmbedder
 from pgclarify.errors import ModelNotFound
 from tests.small_cross_encoder import save_cross_encoder
 from tests.small_model import save_small_model
@@ -81,7 +81,7 @@ async def test_what_could_not_be_loaded_is_tried_again(embedders: Embedders, pat
 async def test_a_name_that_was_not_found_is_not_looked_for_again_at_once() -> None:
     asked: list[str] = []
 
-    def look_for(model: str) -> SentenceTransformerEmbedder:
+    def look_for(model: str) -> LocalEmbedder:
         asked.append(model)
         raise ModelNotFound(f"no {model}", detail="There is none.")
 

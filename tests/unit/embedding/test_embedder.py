@@ -1,4 +1,4 @@
-"""The real model, from its package."""
+"""The real model, from its package, on ONNX Runtime and on PyTorch."""
 
 from __future__ import annotations
 
@@ -11,59 +11,81 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pgclarify.embedding import SentenceTransformerEmbedder, load_embedder
-from pgclarify.embedding.loading import verify_sha256
+from pgclarify.config import EmbeddingBackend
+from pgclarify.embedding import LocalEmbedder, load_embedder
+from pgclarify.embedding.packaged import verify_sha256
 from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound
 from pgclarify.protocols import Embedder
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def embedder() -> Iterator[SentenceTransformerEmbedder]:
-    embedder = load_embedder("all-MiniLM-L6-v2", threads=1)
+TEXTS = ["How do I rent a car?", "word " * 500, "Hiring a vehicle", "", "The cat sat on the mat.", "Straße 漢字 😀"]
+
+
+@pytest.fixture(scope="module", params=[EmbeddingBackend.AUTO, EmbeddingBackend.TORCH])
+def embedder(request: pytest.FixtureRequest) -> Iterator[LocalEmbedder]:
+    embedder = load_embedder("all-MiniLM-L6-v2", threads=1, backend=request.param)
     yield embedder
     embedder.close()
 
 
-def test_importing_is_cheap() -> None:
-    code = "import sys, pgclarify.embedding; print('torch' in sys.modules, 'sentence_transformers' in sys.modules)"
+def test_the_packaged_model_needs_no_pytorch() -> None:
+    code = """
+import sys
+sys.modules["torch"] = sys.modules["sentence_transformers"] = sys.modules["transformers"] = None
+from pgclarify.embedding import load_embedder
+print(load_embedder("all-MiniLM-L6-v2").dimensions)
+"""
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert output.split() == ["False", "False"]
+    assert output.split() == ["384"]
 
 
-def test_it_is_the_model_that_it_says(embedder: SentenceTransformerEmbedder) -> None:
+async def test_both_libraries_give_the_same_vectors() -> None:
+    light, torch = (load_embedder("all-MiniLM-L6-v2", backend=EmbeddingBackend(each)) for each in ("auto", "torch"))
+    np.testing.assert_allclose(await light.encode(TEXTS), await torch.encode(TEXTS), atol=1e-5)
+    light.close()
+    torch.close()
+
+
+def test_what_a_model_of_another_name_needs_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgclarify.embedding.loading.find_spec", lambda _: None)
+    with pytest.raises(ModelNotFound) as caught:
+        load_embedder("some-other-model")
+    assert "pgclarify[worker]" in str(caught.value.hint)
+
+
+def test_it_is_the_model_that_it_says(embedder: LocalEmbedder) -> None:
     as_protocol: Embedder = embedder
     assert (as_protocol.model, as_protocol.dimensions, as_protocol.max_tokens) == ("all-MiniLM-L6-v2", 384, 256)
 
 
-def test_tokenizer_counts_whole_texts(embedder: SentenceTransformerEmbedder) -> None:
+def test_tokenizer_counts_whole_texts(embedder: LocalEmbedder) -> None:
     assert len(embedder.tokenizer.encode("word " * 1000)) == 1002
     assert len(embedder.tokenizer.encode("word")) == 3
 
 
-async def test_vectors_are_unit_rows_in_the_order_of_texts(embedder: SentenceTransformerEmbedder) -> None:
-    texts = ["How do I rent a car?", "word " * 500, "Hiring a vehicle", "", "The cat sat on the mat."]
-    vectors = await embedder.encode(texts)
+async def test_vectors_are_unit_rows_in_the_order_of_texts(embedder: LocalEmbedder) -> None:
+    vectors = await embedder.encode(TEXTS)
     assert vectors.dtype == np.float32
-    assert vectors.shape == (5, 384)
+    assert vectors.shape == (6, 384)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     assert vectors[0] @ vectors[2] > 0.5 > vectors[0] @ vectors[4]
 
 
-async def test_no_texts_have_no_vectors(embedder: SentenceTransformerEmbedder) -> None:
+async def test_no_texts_have_no_vectors(embedder: LocalEmbedder) -> None:
     vectors = await embedder.encode([])
     assert vectors.shape == (0, 384)
     assert vectors.dtype == np.float32
 
 
-async def test_company_in_a_batch_does_not_change_a_vector(embedder: SentenceTransformerEmbedder) -> None:
+async def test_company_in_a_batch_does_not_change_a_vector(embedder: LocalEmbedder) -> None:
     texts = [f"Text number {number} " + "and so on " * number for number in range(12)]
     together, *alone = await asyncio.gather(embedder.encode(texts), *(embedder.encode([text]) for text in texts))
     np.testing.assert_allclose(together, np.concatenate(alone), atol=1e-5)
 
 
-async def test_loop_goes_on_while_it_computes(embedder: SentenceTransformerEmbedder) -> None:
+async def test_loop_goes_on_while_it_computes(embedder: LocalEmbedder) -> None:
     task = asyncio.create_task(embedder.encode(["word " * 200] * 8))
     turns = 0
     while not task.done():
@@ -72,7 +94,7 @@ async def test_loop_goes_on_while_it_computes(embedder: SentenceTransformerEmbed
     assert turns > 10
 
 
-async def test_text_that_is_no_text_fails_alone(embedder: SentenceTransformerEmbedder) -> None:
+async def test_text_that_is_no_text_fails_alone(embedder: LocalEmbedder) -> None:
     good, bad = await asyncio.gather(embedder.encode(["good"]), embedder.encode(["\ud800"]), return_exceptions=True)
     assert isinstance(good, np.ndarray)
     assert isinstance(bad, EmbeddingError)

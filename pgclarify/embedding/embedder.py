@@ -1,0 +1,141 @@
+"""An embedding model that computes on this machine, in one thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from pgclarify.embedding.batching import BatchQueue
+from pgclarify.errors import DimensionMismatch, EmbeddingError
+
+# Characters of padded input that are computed at once. On a CPU some 5 passages take 0.1 s, which is how long a query
+# may have to wait, and larger batches are no faster; the readings of one run fit into one. An accelerator is idle with
+# so few.
+CPU_BATCH_CHARS = 3072
+ACCELERATOR_BATCH_CHARS = 128 * CPU_BATCH_CHARS
+# What is beyond cannot be among the tokens that the model reads: no ordinary token has that many characters.
+MAX_CHARS_PER_TOKEN = 100
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """An embedding model that a library has loaded.
+
+    Attributes:
+        encode: Maps texts, each cut by the model where it is too long, to vectors of unit length: float32, shape
+            (len(texts), dimensions). Called in one thread only.
+        tokenizer: The model's, without truncation or padding. Not the one that encode uses.
+        dimensions: Length of a vector.
+        max_tokens: Longest input in tokens, special tokens included.
+        batch_chars: Characters of padded input to compute at once.
+        on_thread_start: Called once in the thread that calls encode, before it.
+    """
+
+    encode: Callable[[list[str]], NDArray[np.float32]]
+    tokenizer: Tokenizer
+    dimensions: int
+    max_tokens: int
+    batch_chars: int = CPU_BATCH_CHARS
+    on_thread_start: Callable[[], None] | None = None
+
+
+class LocalEmbedder:
+    """An embedding model on this machine. Implements protocols.Embedder.
+
+    Calls of encode() that wait at the same time share batches; small ones come first, so that a query does not wait
+    for a corpus.
+
+    Args:
+        name: The model's name, as a user gave it.
+        loaded: The model.
+    """
+
+    def __init__(self, name: str, loaded: LoadedModel) -> None:
+        self._name = name
+        self._loaded = loaded
+        self._queue = BatchQueue(
+            self._compute,
+            dimensions=loaded.dimensions,
+            max_batch_chars=loaded.batch_chars,
+            # 5 characters a token: longer texts are cut by the model, and cost no more.
+            max_chars=5 * loaded.max_tokens,
+            length=len,
+            on_thread_start=loaded.on_thread_start,
+        )
+
+    @property
+    def model(self) -> str:
+        """The model's name, as it was given."""
+        return self._name
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        return self._loaded.dimensions
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest input in tokens, special tokens included; what is longer is cut."""
+        return self._loaded.max_tokens
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The model's tokenizer, without truncation or padding."""
+        return self._loaded.tokenizer
+
+    async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts without blocking the event loop.
+
+        Args:
+            texts: Any number, also none.
+
+        Returns:
+            float32, shape (len(texts), dimensions), rows of unit length, in the order of texts.
+
+        Raises:
+            EmbeddingError: If the model fails, a text is not valid Unicode, or the embedder is closed.
+        """
+        if not texts:
+            return np.zeros((0, self.dimensions), dtype=np.float32)
+        # Checked here, so that it does not fail those that happen to share its batch.
+        check_unicode(texts)
+        cut = self.max_tokens * MAX_CHARS_PER_TOKEN
+        # Whoever else is about to embed something gets as far as this, or the first of many texts makes a batch alone.
+        await asyncio.sleep(0)
+        return await asyncio.wrap_future(self._queue.submit([text[:cut] for text in texts]))
+
+    def close(self) -> None:
+        """Stop the thread, after the batch it is at; what still waits fails. Closing twice is fine."""
+        self._queue.close()
+
+    def _compute(self, texts: list[str]) -> NDArray[np.float32]:
+        vectors = self._loaded.encode(texts)
+        if vectors.shape != (len(texts), self.dimensions):
+            raise DimensionMismatch(
+                f"the embedding model {self._name} returned vectors of another shape",
+                detail=f"It returned {vectors.shape}; expected were {(len(texts), self.dimensions)}.",
+            )
+        if not np.isfinite(vectors).all():
+            raise EmbeddingError(f"the embedding model {self._name} returned numbers that are not finite")
+        return vectors
+
+
+def check_unicode(texts: Iterable[str]) -> None:
+    """Check that texts are such as a model can read.
+
+    Raises:
+        EmbeddingError: If one is not valid Unicode.
+    """
+    for position, text in enumerate(texts):
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise EmbeddingError(
+                "a text to embed is not valid Unicode",
+                detail=f"Text {position} has half a surrogate pair at offset {error.start}.",
+            ) from error

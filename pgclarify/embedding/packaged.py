@@ -1,0 +1,58 @@
+"""The model all-MiniLM-L6-v2 in the package pgclarify-minilm."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+from pathlib import Path
+
+from pgclarify.errors import EmbeddingError
+
+_NAMES = frozenset({"all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"})
+# The weights are as their authors published them; the graph, for ONNX Runtime, is written when the package is built.
+_SHA256 = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "model.onnx": "5bf0a888b5b83484b9f1afe77dda5bde4d1d091a61a1b2df8e9572f2e38ef61e",
+}
+
+
+def packaged_model(name: str) -> Path | None:
+    """Folder of a model's files, for both libraries; None if it has another name or the package is not installed.
+
+    Raises:
+        EmbeddingError: If a file is not the one that belongs there.
+    """
+    if name not in _NAMES:
+        return None
+    try:
+        folder: Path = importlib.import_module("pgclarify_minilm").FOLDER
+    except ImportError:
+        return None
+    for file, expected in _SHA256.items():
+        verify_sha256(folder / file, expected)
+    return folder
+
+
+def verify_sha256(path: Path, expected: str) -> None:
+    """Check that a file is the expected one.
+
+    Raises:
+        EmbeddingError: If it is another, or is not there.
+    """
+    try:
+        with path.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise EmbeddingError("the packaged embedding model cannot be read", detail=f"{error}.") from error
+    if found != expected:
+        raise EmbeddingError(
+            "the packaged embedding model is not the published one",
+            detail=f"The SHA-256 of {path} is {found}; published is {expected}.",
+            hint="Install the package pgclarify-minilm again.",
+        )
+
+
+def use_one_tokenizer_thread() -> None:
+    """Keep tokenizers from starting threads: they are not needed, and warn when the process forks."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
