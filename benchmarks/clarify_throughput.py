@@ -1,4 +1,7 @@
-"""How close `clarify_many` comes to what the endpoint can answer: 64 calls at once, 400 ms each, 160 a second."""
+"""How close `clarify_many` comes to what the endpoint can answer: 64 calls at once, 400 ms each, 160 a second.
+
+And the CPU time of the worker for each of these calls, which depends less on what else the machine does.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,12 @@ def measure(dsn: str, corpus: str) -> list[Figure]:
     questions = made_up.questions(_QUESTIONS, seed=21)
     with (
         openai_server.spawn(latency=CALL_SECONDS, concurrency=AT_ONCE) as endpoint,
-        product.worker(dsn, endpoint, concurrency=AT_ONCE),
+        product.worker(dsn, endpoint, concurrency=AT_ONCE) as worker,
         product.connect(dsn) as connection,
     ):
         for question in made_up.questions(3, seed=20):
             product.clarify(connection, question, corpus, TOP_K)
-        calls_before = endpoint.stats["calls"]
+        calls_before, cpu_before = endpoint.stats["calls"], product.cpu_seconds(worker)
         with step(f"{_QUESTIONS} questions at once"):
             started = time.perf_counter()
             rows = connection.execute(
@@ -33,9 +36,11 @@ def measure(dsn: str, corpus: str) -> list[Figure]:
             ).fetchall()
             seconds = time.perf_counter() - started
         calls = endpoint.stats["calls"] - calls_before
+        cpu_seconds = product.cpu_seconds(worker) - cpu_before
     assert len(rows) == _QUESTIONS and {row["status"] for row in rows} == {"succeeded"}
     return [
-        Figure("calls a second over the endpoint's 160", calls / seconds * CALL_SECONDS / AT_ONCE, aim="> 0.9"),
+        Figure("calls a second over the endpoint's 160", calls / seconds * CALL_SECONDS / AT_ONCE, aim=">= 0.95"),
+        Figure("CPU time of the worker for a call", cpu_seconds / calls * 1000, "ms", aim="<= 4"),
         Figure(f"{_QUESTIONS} questions, {calls} calls", seconds, "s"),
     ]
 

@@ -106,6 +106,14 @@ def running_worker(dsn: str, environment: Mapping[str, str]) -> Iterator[subproc
             process.terminate()
 
 
+def cpu_seconds(process: subprocess.Popen[str]) -> float:
+    """CPU seconds of a process so far, all its threads together. Linux only."""
+    # The name of a program may have spaces and brackets in it; after it come the state and numbers.
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    user, system = int(fields[11]), int(fields[12])
+    return (user + system) / os.sysconf("SC_CLK_TCK")
+
+
 def _wait_for_worker(dsn: str, process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + _WORKER_SECONDS
     with connect(dsn) as connection:
