@@ -250,9 +250,8 @@ def _run_worker(settings: Settings, dsn: str) -> None:
 
     _warn_of_variables()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    # They report every request, or every model that is loaded.
-    for chatty in ("httpx2", "sentence_transformers"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
+    # It reports every model that is loaded.
+    logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
     run_worker(settings, dsn, on_ready=lambda: terminal.notices().print("worker is alive; stop it with Ctrl-C"))
 
 

@@ -6,15 +6,12 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
-import httpx2
-import openai
 from pydantic import SecretStr
 
 from pgclarify.config import Settings
@@ -26,7 +23,7 @@ from pgclarify.providers.chat_reply import ChatReply, read_reply, storable
 
 OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
 
-# The client insists on a key; servers that need none ignore it.
+# Some servers insist on a key; those that need none ignore it.
 _NO_KEY: Final = "no-key-set"
 
 _LONGEST_SERVER_TEXT: Final = 300
@@ -147,13 +144,7 @@ class Endpoint:
         self._timeout = timeout
         self._max_retries = max_retries
         self._dialect = _Dialect()
-        self._client = openai.AsyncOpenAI(
-            api_key=self._key or _NO_KEY,
-            base_url=self._base_url,
-            timeout=openai.Timeout(timeout, connect=min(timeout, 10.0), pool=None),
-            max_retries=max_retries,
-            http_client=BoundedClient(silence=timeout, connections=concurrency),
-        )
+        self._client = self.client(silence=timeout, connections=concurrency, max_retries=max_retries)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
@@ -168,6 +159,16 @@ class Endpoint:
             api_key=settings.openai_api_key,
             concurrency=settings.llm_concurrency,
             timeout=settings.llm_timeout,
+        )
+
+    def client(self, *, silence: float, connections: int, max_retries: int) -> BoundedClient:
+        """Make another HTTP client for this address and key; arguments as of `BoundedClient`."""
+        return BoundedClient(
+            self._base_url,
+            self._key or _NO_KEY,
+            silence=silence,
+            connections=connections,
+            max_retries=max_retries,
         )
 
     @property
@@ -222,7 +223,7 @@ class Endpoint:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self._client.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -245,8 +246,8 @@ class Endpoint:
             # A model may think where that is not asked for, too.
             most_bytes = (most_tokens + _THINKING_TOKENS) * _BYTES_PER_TOKEN + _BYTES_AROUND
             call = Call(read_reply, most_bytes, ends_at)
-            reply = await self._ask(call, {"model": self._model, **dialect.render(request)})
-            if reply is not None:
+            await self._client.post("/chat/completions", {"model": self._model, **dialect.render(request)}, call)
+            if call.reply is not None:
                 break
             refusal = call.fault if call.fault is not None and call.fault.status in _REFUSING_FORM else None
             simpler = dialect.simpler(request, refusal) if refusal is not None else None
@@ -263,14 +264,6 @@ class Endpoint:
                     _UNLIMITED_TOKENS,
                 )
             self._dialect = dialect
-        return reply
-
-    async def _ask(self, call: Call[ChatReply], body: Mapping[str, Any]) -> ChatReply | None:
-        """Make all tries of a call; None if they brought no reply, and the call says why."""
-        with call.under_way(), suppress(openai.OpenAIError, TimeoutError):
-            async with asyncio.timeout_at(call.ends_at):
-                # The answer is read where it arrives, so the client has nothing to make of it.
-                await self._client.post("/chat/completions", cast_to=httpx2.Response, body=dict(body))
         return call.reply
 
     def _check(self, *, has_address: bool) -> None:

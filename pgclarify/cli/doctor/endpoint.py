@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.config import Provider, Settings
@@ -64,10 +63,7 @@ def check_endpoint(settings: Settings, *, has_workers: bool) -> Check:
 
 
 async def _ask_endpoint(settings: Settings) -> Check:
-    import httpx2
-    import openai
-
-    from pgclarify.providers.bounded_client import BoundedClient, Call, Problem
+    from pgclarify.providers.bounded_client import Call, Problem
     from pgclarify.providers.chat_reply import read_models
     from pgclarify.providers.endpoint import Endpoint
 
@@ -77,19 +73,8 @@ async def _ask_endpoint(settings: Settings) -> Check:
         return problem(_NAME, error.message, f"{error.detail} {error.hint}")
     key = settings.openai_api_key.get_secret_value().strip() if settings.openai_api_key else ""
     call = Call(read_models, _MOST_BYTES, asyncio.get_running_loop().time() + _SECONDS)
-    async with (
-        endpoint,
-        openai.AsyncOpenAI(
-            api_key=key or "no-key-set",
-            base_url=endpoint.base_url,
-            timeout=_SECONDS,
-            max_retries=0,
-            http_client=BoundedClient(silence=_SECONDS, connections=1),
-        ) as client,
-    ):
-        with call.under_way(), suppress(openai.OpenAIError, TimeoutError):
-            async with asyncio.timeout_at(call.ends_at):
-                await client.get("/models", cast_to=httpx2.Response)
+    async with endpoint, endpoint.client(silence=_SECONDS, connections=1, max_retries=0) as client:
+        await client.get("/models", call)
     if call.reply is not None:
         return models_check(endpoint.model, call.reply, endpoint.base_url)
     match call.fault and call.fault.problem:

@@ -13,7 +13,7 @@ from tests.raw_server import RawServer
 @pytest.fixture(autouse=True, scope="module")
 def short_pauses() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
+        patch.setattr("pgclarify.providers.bounded_client._FIRST_PAUSE", 0.001)
         yield
 
 

@@ -61,6 +61,7 @@ READ = {
     "line breaks after the body": (http(OK) + b"\r\n", "yes"),
     "NaN elsewhere": (http(b'{"logprobs": [NaN, -Infinity], ' + OK[1:]), "yes"),
     "another success": (http(OK, "201 Created"), "yes"),
+    "a reason that is no text": (http(OK, "200 ", reason=b"\xff\xfe"), "yes"),
     "an interim answer first": (b"HTTP/1.1 102 Processing\r\n\r\n" + http(OK), "yes"),
     "gzip that nobody asked for": (encoded(gzip.compress(OK), "gzip"), "yes"),
     "deflate": (encoded(zlib.compress(OK), "deflate"), "yes"),
@@ -91,7 +92,6 @@ TRIED_AGAIN: dict[str, bytes] = {
     "a chunk cut off": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n" + OK,
     "a long header": http(OK, "200 OK", f"X-Long: {'a' * 9000}"),
     "many headers": http(OK, "200 OK", *(f"X-{number}: a" for number in range(300))),
-    "a reason that is no text": http(OK, "200 ", reason=b"\xff\xfe"),
     "an empty body": http(b""),
     "no content": b"HTTP/1.1 204 No Content\r\n\r\n",
     "a page": http(b"<html>502 Bad Gateway</html>"),
@@ -240,6 +240,59 @@ async def test_how_long_a_server_asks_to_wait_is_said(server: RawServer) -> None
     with pytest.raises(EndpointUnavailable) as caught:
         await ask(server)
     assert str(HOUR) in str(caught.value.detail)
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "calls"),
+    [
+        *((status, "X: y", 1) for status in (401, 403, 404, 410)),
+        *((status, "X: y", 2) for status in (408, 409, 429, 500, 502, 503, 504)),
+        (404, "x-should-retry: true", 2),
+        (503, "x-should-retry: false", 1),
+    ],
+)
+async def test_a_refusal_that_may_pass_is_asked_again(server: RawServer, status: int, said: str, calls: int) -> None:
+    server.answer = http({"error": {"message": "no"}}, f"{status} No", said)
+    with pytest.raises(EndpointUnavailable):
+        await ask(server)
+    assert server.calls == calls
+
+
+async def test_pauses_grow_and_the_servers_own_count(server: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setattr("pgclarify.providers.bounded_client._FIRST_PAUSE", 0.5)
+    monkeypatch.setattr("pgclarify.providers.bounded_client.asyncio.sleep", sleep)
+    server.answer = http({}, "503 No")
+    server.script += [http({}, "503 No", f"Retry-After: {wait}") for wait in ("7", "61")]
+    with pytest.raises(EndpointUnavailable):
+        await ask(server, max_retries=7, timeout=60)
+    assert pauses[0] == 7
+    for pause, usual in zip(pauses[1:], (1, 2, 4, 8, 8, 8), strict=True):
+        assert 0.75 * usual < pause <= usual
+
+
+async def test_what_the_environment_says_of_the_way_is_obeyed(
+    server: RawServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("no_proxy", "")
+    monkeypatch.setenv("http_proxy", server.base_url.removesuffix("/v1"))
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
+    async with endpoint_of(server, base_url="http://127.0.0.2:1/v1") as endpoint:
+        assert (await endpoint.complete(request())).reply == "yes"
+    (head,) = server.requests
+    assert head.startswith(b"POST http://127.0.0.2:1/v1/chat/completions ")
+    assert b"openai-organization: org-1\r\n" in head.lower()
+    assert b"openai-project: proj-1\r\n" in head.lower()
+    monkeypatch.setenv("no_proxy", "127.0.0.2")
+    async with endpoint_of(server, base_url="http://127.0.0.2:1/v1") as endpoint:
+        with pytest.raises(EndpointUnavailable):
+            await endpoint.complete(request())
+    assert len(server.requests) == 1
 
 
 def dripping(data: bytes, *, before: bytes = b"") -> Callable[[asyncio.StreamWriter], Awaitable[None]]:
