@@ -28,7 +28,7 @@ def content_words(text: str) -> Iterator[tuple[int, str, bool]]:
         word = match[0]
         if word.lower() not in _NOT_CONTENT:
             # The first word is capitalized whatever it is.
-            is_name = any(c.isdigit() for c in word) or (place > 0 and word[0].isupper())
+            is_name = any(map(str.isdigit, word)) or (place > 0 and word[0].isupper())
             yield place, without_possessive(word.lower()), is_name
 
 

@@ -33,7 +33,7 @@ _MOST_DIGITS = 28
 
 _VALUE = "|".join(sorted(_VALUES, key=len, reverse=True))
 _SCALE = "|".join(_SCALES)
-# All of these begin a word: at most places, one look says that none of them is there.
+# All of these begin a word: see _quantities.
 _QUANTITY = re.compile(
     rf"""
     \b (?:
@@ -51,6 +51,11 @@ _QUANTITY = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# The words that a quantity can begin with, and what else can begin one: a digit, a numeral. In letters beyond ASCII a
+# word may be spelled that is none of these and equal to one without regard to case.
+_FIRST_WORDS = frozenset({*_VALUES, *MONTHS})
+_FIRST_LETTERS = frozenset("0123456789IVX")
+_WORD = re.compile(r"\w+")
 # After one of these, "one" is a number and "I" a numeral.
 _NUMBERED = re.compile(
     r"\b(?:act|book|chapter|class|episode|game|grade|level|part|phase|round|season|series|stage|step|tier|type|unit"
@@ -78,7 +83,7 @@ def find_quantities(text: str, *, is_question: bool) -> tuple[dict[str, frozense
     quantities: dict[str, set[str]] = defaultdict(set)
     rest: list[str] = []
     position = 0
-    for match in _QUANTITY.finditer(text):
+    for match in _quantities(text):
         found = list(_read(match, is_question=is_question))
         if found:
             rest.append(text[position : match.start()])
@@ -97,12 +102,29 @@ def write_numbers(text: str) -> str:
     Returns:
         "On may 1, 2 to 3": see `find_quantities` for the notation. White space at its ends may be gone.
     """
-
-    def write(match: re.Match[str]) -> str:
+    text = _normalized(text)
+    written: list[str] = []
+    position = 0
+    for match in _quantities(text):
         values = [value for _, value in _read(match, is_question=False)]
-        return f" {' '.join(values)} " if values else match[0]
+        if values:
+            written += [text[position : match.start()], f" {' '.join(values)} "]
+            position = match.end()
+    return "".join([*written, text[position:]])
 
-    return _QUANTITY.sub(write, _normalized(text))
+
+def _quantities(text: str) -> Iterator[re.Match[str]]:
+    """All matches of _QUANTITY: it is tried only where a word stands that can begin one, a tenth of its own search."""
+    position = 0
+    for word in _WORD.finditer(text):
+        if word.start() < position:
+            continue
+        letters = word[0]
+        if letters[0] in _FIRST_LETTERS or letters.lower() in _FIRST_WORDS or not letters.isascii():
+            match = _QUANTITY.match(text, word.start())
+            if match is not None:
+                yield match
+                position = match.end()
 
 
 def _normalized(text: str) -> str:

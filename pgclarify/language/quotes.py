@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -28,6 +28,7 @@ _RUN = re.compile(rf"([{_QUOTE}{_SPACE}{_DASH}])\1+")
 # Folding these would change what is said: x² is not x2.
 _MEANINGFUL = ("<super>", "<sub>", "<fraction>", "<circle>")
 _ELLIPSIS = "..."
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,8 @@ class _FoldedText:
     """
 
     text: str
-    starts: list[int]
-    ends: list[int]
+    starts: Sequence[int]
+    ends: Sequence[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Offsets of the original characters that text[start:end] stands for."""
@@ -67,7 +68,7 @@ def fold(text: str) -> str:
     Returns:
         The folded text, without white space at its ends.
     """
-    return _RUN.sub(r"\1", text.translate(_TABLE)).strip(_SPACE)
+    return _without_runs(text.translate(_TABLE)).strip(_SPACE)
 
 
 def without_accents(decomposed: str) -> str:
@@ -110,8 +111,17 @@ def find_quote(quote: str, content: str) -> tuple[int, int] | None:
 
 def _fold(text: str) -> _FoldedText:
     translated = text.translate(_TABLE)
+    if text.isascii() and not _has_runs(translated):
+        return _FoldedText(translated, range(len(text)), range(1, len(text) + 1))
     # Where each folded character comes from, runs included.
-    origins = [offset for offset, original in enumerate(text) for _ in _TABLE[ord(original)]]
+    origins: list[int] = []
+    after = 0
+    # A character of ASCII is folded to one character.
+    for character in _BEYOND_ASCII.finditer(text):
+        origins += range(after, character.start())
+        origins += [character.start()] * len(_TABLE[ord(character[0])])
+        after = character.end()
+    origins += range(after, len(text))
     starts: list[int] = []
     ends: list[int] = []
     after = 0
@@ -123,11 +133,20 @@ def _fold(text: str) -> _FoldedText:
         after = run.end()
     starts += origins[after:]
     ends += [offset + 1 for offset in origins[after:]]
-    return _FoldedText(_RUN.sub(r"\1", translated), starts, ends)
+    return _FoldedText(_without_runs(translated), starts, ends)
 
 
 # In one passage, several quotes are looked for.
 _fold_once = lru_cache(maxsize=256)(_fold)
+
+
+def _without_runs(translated: str) -> str:
+    """Make one of each run of quotation marks, dashes or spaces. Most texts have none, which is soon seen."""
+    return _RUN.sub(r"\1", translated) if _has_runs(translated) else translated
+
+
+def _has_runs(translated: str) -> bool:
+    return 2 * _SPACE in translated or 2 * _QUOTE in translated or 2 * _DASH in translated
 
 
 def _fold_character(character: str) -> str:

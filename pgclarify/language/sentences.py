@@ -1,7 +1,7 @@
 """Sentences of a passage: plain text, hard-wrapped text, and Markdown with headings, lists and tables.
 
-A hand-written scan and no grammar of regular expressions: every character is looked at a bounded number of times, so
-text without a full stop, or nothing but full stops, costs no more than any other.
+A scan, and no grammar of regular expressions: every character is looked at a bounded number of times, so text without
+a full stop, or nothing but full stops, costs no more than any other.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ MAX_CHARS = 20_000
 MAX_SENTENCE_CHARS = 600
 """A sentence that is longer is cut at white space; a quote of more proves nothing at a glance."""
 
-_TERMINATORS = frozenset(".!?…。\uff01\uff1f؟।")
+_TERMINATORS = ".!?…。\uff01\uff1f؟।"
 _WIDE_TERMINATORS = frozenset("。\uff01\uff1f")  # no space follows them
-_CLOSERS = frozenset("\"'”\u2019)]»*_")
+_CLOSERS = "\"'”\u2019)]»*_"
+_MARKS = re.compile(rf"[{_TERMINATORS}]+[{re.escape(_CLOSERS)}]*")
 
 _ABBREVIATIONS = word_set(
     """mr mrs ms dr prof rev gen col sgt capt lt st mt jr sr vs etc approx no nos vol fig figs art sec ch pp
@@ -133,19 +134,12 @@ def _is_table_rule(line: str) -> bool:
 def _bounds(passage: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Where the sentences of one block begin and end."""
     has_capitals = any(character.isupper() for character in passage[start:end])
-    begin = position = start
-    while position < end:
-        if passage[position] not in _TERMINATORS:
-            position += 1
-            continue
-        mark = position
-        while position < end and passage[position] in _TERMINATORS:
-            position += 1
-        while position < end and passage[position] in _CLOSERS:
-            position += 1
-        if passage[mark] in _WIDE_TERMINATORS or _ends_here(passage, begin, mark, position, end, has_capitals):
-            yield begin, position
-            begin = position
+    begin = start
+    for marks in _MARKS.finditer(passage, start, end):
+        mark, after = marks.span()
+        if passage[mark] in _WIDE_TERMINATORS or _ends_here(passage, begin, mark, after, end, has_capitals):
+            yield begin, after
+            begin = after
     if begin < end:
         yield begin, end
 

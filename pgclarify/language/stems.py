@@ -49,9 +49,10 @@ def stem(lower: str) -> str:
         return lower
     if lower.endswith(("ies", "ied")) and len(lower) > 4:
         return lower[:-3] + "y"
-    for suffix in _SUFFIXES:
-        if lower.endswith(suffix) and len(lower) - len(suffix) >= _MIN_STEM:
-            return _trim(lower.removesuffix(suffix))
+    if lower.endswith(_SUFFIXES):
+        for suffix in _SUFFIXES:
+            if lower.endswith(suffix) and len(lower) - len(suffix) >= _MIN_STEM:
+                return _trim(lower.removesuffix(suffix))
     for suffix in ("ing", "ed"):
         root = lower.removesuffix(suffix)
         if root != lower and len(root) >= 3 and any(letter in "aeiouy" for letter in root):

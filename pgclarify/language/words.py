@@ -17,7 +17,7 @@ WORD: Final = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 # A hyphen parts words where they are compared one by one: "30-day" has a unit in it.
 _PART: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _INNER_DOT: Final = re.compile(r"(?<=[^\W_])\.(?=[^\W_])")
-_POSSESSIVE: Final = re.compile(r"['\u2019]s$")
+_POSSESSIVE: Final = ("'s", "\u2019s")
 # Apostrophes part words, too, where all that counts is whether the same letters stand elsewhere.
 PIECE: Final = re.compile(r"\w+")
 
@@ -97,7 +97,7 @@ def distinct_words(*texts: str) -> frozenset[str]:
 
 def without_possessive(word: str) -> str:
     """Cut off a possessive ending."""
-    return _POSSESSIVE.sub("", word)
+    return word[:-2] if word.endswith(_POSSESSIVE) else word
 
 
 ARTICLES: Final = word_set("a an the")
