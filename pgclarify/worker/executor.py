@@ -8,6 +8,7 @@ import logging
 from pgclarify.database import DialogueTables, EstimateTables, ExplorationTables, Runs, RunTables, StepTables
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
+from pgclarify.embedding.remembering import RememberedTexts
 from pgclarify.errors import RunLost, RunSuspected
 from pgclarify.model import Run
 from pgclarify.operations.ambiguity.detector import Detector
@@ -109,7 +110,7 @@ def models_of(
         completer=language_models.completer,
         chat=language_models.chat,
         asking_nobody=language_models.asking_nobody,
-        embedder=embedders.get,
+        embedder=RememberedTexts(embedders.get).get,
         rerankers=Rerankers(language_models.chat, cross_encoders.get),
         entailments=Entailments(language_models.chat, cross_encoders.get),
         detector=Detector(classifier, embedders.get),
