@@ -11,12 +11,13 @@ the version, or the command line, does not wait for a database driver.
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from pgclarify import errors
 
 if TYPE_CHECKING:
+    __version__: str
+
     from pgclarify.client import (
         Ambiguity,
         AmbiguityReason,
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
         connect,
         connect_async,
     )
-
-__version__ = version("pgclarify")
 
 __all__ = [
     "Ambiguity",
@@ -95,6 +94,8 @@ if not TYPE_CHECKING:
     def __getattr__(name):  # noqa: ANN001, ANN202
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name == "__version__":
+            return import_module("importlib.metadata").version("pgclarify")
         return getattr(import_module("pgclarify.client"), name)
 
     def __dir__():  # noqa: ANN202

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from pgclarify.vocabulary import AmbiguityType as AmbiguityType
+
 MOST_TURNS: Final = 3
 """How often one may ask back in one conversation. Source: AT-CoT, §4.2."""
 
@@ -15,19 +17,6 @@ HISTORY_LENGTH: Final = 10
 
 Source: Detect, then rewrite (summary), Method Summary.
 """
-
-
-class AmbiguityType(StrEnum):
-    """What could be done about an ambiguous question. Source: AT-CoT, §3.1 and Table 1."""
-
-    SEMANTIC = "semantic"
-    """It can mean several things: settle which."""
-
-    GENERALIZE = "generalize"
-    """Something broader may be meant."""
-
-    SPECIFY = "specify"
-    """It covers too much: narrow it."""
 
 
 class PromptScheme(StrEnum):

@@ -4,42 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
-from uuid import UUID
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from pgclarify.errors import NotAllowed
+from pgclarify.vocabulary import Document as Document
+from pgclarify.vocabulary import Outcome as Outcome
+from pgclarify.vocabulary import RunStatus as RunStatus
+from pgclarify.vocabulary import StopCode as StopCode
 
+if TYPE_CHECKING:
+    from uuid import UUID
 
-class RunStatus(StrEnum):
-    """States of a run; see docs/run-states.md for the diagram."""
-
-    QUEUED = "queued"
-    RUNNING = "running"
-    SUCCEEDED = "succeeded"
-    PARTIAL = "partial"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
-
-class StopCode(StrEnum):
-    """Why a run that ended by itself has no result, or not all of it; docs/run-states.md says what each means."""
-
-    NOT_ANSWERED = "not_answered"
-    NO_LANGUAGE_MODEL = "no_language_model"
-    LANGUAGE = "language"
-    THRESHOLD = "threshold"
-    UNPROVEN = "unproven"
-    NO_PASSAGE = "no_passage"
-    CONTRADICTED = "contradicted"
-    LIMIT = "limit"
-    BUDGET = "budget"
-    FAILED_CALLS = "failed_calls"
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Refusal(StrEnum):
@@ -51,41 +31,6 @@ class Refusal(StrEnum):
     BESIDE_THE_POINT = "beside_the_point"
     ABOUT_ANOTHER = "about_another"
     NOT_CONFIRMED = "not_confirmed"
-
-
-class Outcome(StrEnum):
-    """What was decided about one candidate."""
-
-    GROUNDED = "grounded"
-    ABSTAINED = "abstained"
-    FAILED = "failed"
-    ERASED = "erased"
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One citable document, as a reader of files hands it over.
-
-    Attributes:
-        document_id: The user's own id; unique in its corpus.
-        content: Plain text or Markdown. Offsets of passages and citations count in it.
-        title: Null if the document has none.
-        uri: Where a person finds the original.
-        metadata: Any JSON object.
-        readers: Roles that may read it; None means every reader of the corpus.
-        origin: The file that it comes from, as `pgclarify.ingest.naming` spells it; None if it comes from none. A file
-            replaces only its own document, which keeps its id.
-        known_as: Another origin of the same file, under which its document may be stored; None if there is none.
-    """
-
-    document_id: str
-    content: str
-    title: str | None = None
-    uri: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    readers: tuple[str, ...] | None = None
-    origin: str | None = None
-    known_as: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,44 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
-
-class StepKind(StrEnum):
-    """What a step of an investigation is."""
-
-    DIRECT = "direct"
-    """The question itself, which needed no follow-up."""
-
-    FOLLOW_UP = "follow_up"
-    """One question that the whole one rests on."""
-
-    CONCLUSION = "conclusion"
-    """Always the last one: the run's answer to the whole question."""
-
-
-class StepOutcome(StrEnum):
-    """How a step of an investigation ended."""
-
-    ANSWERED = "answered"
-    """A quote from a passage proves the answer."""
-
-    NOT_IN_CORPUS = "not_in_corpus"
-    """There is no evidence for an answer."""
-
-    REPEATED = "repeated"
-    """It was asked before: the decomposition went round in a circle, and ended there."""
-
-    CONTRADICTED = "contradicted"
-    """Steps contradict each other, and the evidence does not decide between them."""
-
-    CUT_OFF = "cut_off"
-    """The limit on calls was reached before there was an answer."""
-
-    FAILED = "failed"
-    """The model could not be reached, or not be understood."""
-
+from pgclarify.vocabulary import StepKind as StepKind
+from pgclarify.vocabulary import StepOutcome as StepOutcome
 
 LEAST_CONFIDENCE: Final = 1e-6
 """The least that a confidence is: a share of a share of a share stays above 0 in a column of single precision."""

@@ -7,40 +7,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn, cast
 
 import typer
 
-from pgclarify.cli import (
-    asking,
-    asking_back,
-    comparing,
-    demo,
-    detecting,
-    documents,
-    erasing,
-    estimating,
-    evaluating,
-    evaluation_list,
-    explaining,
-    granting,
-    graph,
-    hints,
-    investigating,
-    listing,
-    loading,
-    programs,
-    reporting,
-    server,
-    status,
-)
-from pgclarify.cli.doctor import command as doctor
+from pgclarify.cli import hints
+from pgclarify.cli.commands import COMMANDS
 from pgclarify.errors import PgclarifyError
 
 if TYPE_CHECKING:
     import psycopg
+    from typer.core import TyperGroup
 
 # Objects that are missing because the schema is: schema, table, function, type.
 _NOT_INSTALLED = frozenset({"3F000", "42P01", "42883", "42704"})
@@ -53,10 +32,7 @@ _MAKE_ROOM = "Make room there and repeat the command: what was stored is kept. p
 _INSTALL = "Run: pip install 'pgclarify[worker]', or 'pgclarify[embedded]' to have a PostgreSQL server, too."
 _RUN_FAILED = "PC003"
 
-# Options that are not ours are those of the program that a command hands on to, `-h` among them.
-_PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
-
-app = typer.Typer(
+_app = typer.Typer(
     name="pgclarify",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -65,43 +41,9 @@ app = typer.Typer(
     help="Ask PostgreSQL a vague question; get the readings your documents can answer, each with its evidence.",
     epilog="Start with: pgclarify demo",
 )
-app.command()(demo.demo)
-app.command(epilog=server.UP_EXAMPLES)(server.up)
-app.command(epilog=server.DOWN_EXAMPLES)(server.down)
-app.command(epilog=loading.LOAD_EXAMPLES)(loading.load)
-app.command(epilog=documents.CORPORA_EXAMPLES)(documents.corpora)
-app.command(epilog=documents.DOCUMENTS_EXAMPLES)(documents.documents)
-app.command(epilog=documents.REMOVE_EXAMPLES)(documents.remove)
-app.command(epilog=documents.DROP_EXAMPLES)(documents.drop)
-app.command(epilog=erasing.ERASE_EXAMPLES)(erasing.erase)
-app.command(epilog=asking.ASK_EXAMPLES)(asking.ask)
-app.command(epilog=asking_back.ASK_BACK_EXAMPLES)(asking_back.ask_back)
-app.command("list", epilog=listing.LIST_EXAMPLES)(listing.list_answers)
-app.command(epilog=detecting.DETECT_EXAMPLES)(detecting.detect)
-app.command(epilog=detecting.REWRITE_EXAMPLES)(detecting.rewrite)
-app.command(epilog=estimating.ESTIMATE_EXAMPLES)(estimating.estimate)
-app.command(epilog=investigating.INVESTIGATE_EXAMPLES)(investigating.investigate)
-app.command(epilog=explaining.EXPLAIN_EXAMPLES)(explaining.explain)
-app.command(epilog=reporting.REPORT_EXAMPLES)(reporting.report)
-app.command(epilog=status.STATUS_EXAMPLES)(status.status)
-app.command(epilog=doctor.DOCTOR_EXAMPLES)(doctor.doctor)
-app.command(epilog=granting.GRANT_EXAMPLES)(granting.grant)
-app.command(epilog=granting.REVOKE_EXAMPLES)(granting.revoke)
-app.command(epilog=server.INIT_EXAMPLES)(server.init)
-app.command(epilog=server.WORKER_EXAMPLES)(server.worker)
-app.command(epilog=programs.PSQL_EXAMPLES, context_settings=_PROGRAM)(programs.psql)
-app.command("pg_dump", epilog=programs.PG_DUMP_EXAMPLES, context_settings=_PROGRAM)(programs.pg_dump)
-app.command("pg_dumpall", epilog=programs.PG_DUMPALL_EXAMPLES, context_settings=_PROGRAM)(programs.pg_dumpall)
-app.command(epilog=server.DSN_EXAMPLES)(server.dsn)
-app.command("dbt-package", epilog=server.DBT_PACKAGE_EXAMPLES)(server.dbt_package)
-app.add_typer(graph.app, name="graph")
-evaluating.app.command("list", epilog=evaluation_list.LIST_EXAMPLES)(evaluation_list.list_evaluations)
-evaluating.app.command(epilog=comparing.COMPARE_EXAMPLES)(comparing.compare)
-evaluating.app.command("report", epilog=reporting.EVALUATION_EXAMPLES)(reporting.report_evaluations)
-app.add_typer(evaluating.app, name="eval")
 
 
-@app.callback(invoke_without_command=True)
+@_app.callback(invoke_without_command=True)
 def _options(
     version: Annotated[bool, typer.Option("--version", metavar="", help="Show the version and exit.")] = False,
 ) -> None:
@@ -113,9 +55,12 @@ def _options(
 
 
 @cache
-def all_commands() -> Callable[..., Any]:
-    """All commands with their options, built once a process: `app()` builds them at each call, for 80 ms of CPU."""
-    return typer.main.get_command(app)
+def all_commands() -> TyperGroup:
+    """All commands, put together once a process."""
+    group = cast("TyperGroup", typer.main.get_command(_app))
+    for command in COMMANDS:
+        group.add_command(command)
+    return group
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

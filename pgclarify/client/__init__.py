@@ -31,9 +31,7 @@ from pgclarify.client.records import (
     StepCitation,
     Verdict,
 )
-from pgclarify.dialogue import AmbiguityType
-from pgclarify.model import Document, Outcome, RunStatus, StopCode
-from pgclarify.steps import StepKind, StepOutcome
+from pgclarify.vocabulary import AmbiguityType, Document, Outcome, RunStatus, StepKind, StepOutcome, StopCode
 
 __all__ = [
     "Ambiguity",

@@ -18,7 +18,7 @@ from pgclarify.client.records import (
 )
 from pgclarify.client.scripts import Script, Session, Statement, interval, listed, timed, to_json
 from pgclarify.errors import InputError
-from pgclarify.model import RunStatus, StopCode
+from pgclarify.vocabulary import RunStatus, StopCode
 
 
 def clarify(

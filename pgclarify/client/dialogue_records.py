@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pgclarify.client.records import Row, record
-from pgclarify.dialogue import AmbiguityType
-from pgclarify.model import RunStatus
+from pgclarify.vocabulary import AmbiguityType, RunStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pgclarify.client.records import CorpusStatus, record
 from pgclarify.client.scripts import Script, Session, Statement, interval, pace, to_json
 from pgclarify.errors import EmbeddingError, InputError, NotFound, NotReady, NoWorker, PermissionDenied
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 
 # A batch is one statement: large enough to hide the round trip, small enough to be sent at once.
 _BATCH_DOCUMENTS = 500

@@ -13,8 +13,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
-from pgclarify.model import Outcome, RunStatus, StopCode
-from pgclarify.steps import StepKind, StepOutcome
+from pgclarify.vocabulary import Outcome, RunStatus, StepKind, StepOutcome, StopCode
 
 Row: TypeAlias = Mapping[str, Any]
 R = TypeVar("R")

@@ -11,7 +11,7 @@ from pgclarify.client.asking import wait
 from pgclarify.client.records import Row, Step, Verdict, is_over, read_step, read_verdict
 from pgclarify.client.scripts import Session, Statement, Stream, interval, pace
 from pgclarify.errors import InputError, NotReady, RunTimeout
-from pgclarify.model import RunStatus
+from pgclarify.vocabulary import RunStatus
 
 T = TypeVar("T")
 

@@ -8,9 +8,8 @@ import tomllib
 from typing import Any
 
 import pytest
-import typer
 
-from pgclarify.cli.main import app
+from pgclarify.cli.main import all_commands
 from tests.compose import COMPOSE, SERVICES, dockerfile, variables
 from tests.pages import CHECKOUT
 from tests.unit.test_docs import VARIABLES
@@ -26,9 +25,7 @@ PROJECT: dict[str, Any] = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(
 
 
 def command_names() -> set[str]:
-    group = typer.main.get_command(app)
-    assert isinstance(group, typer.core.TyperGroup)
-    return set(group.commands)
+    return set(all_commands().commands)
 
 
 def test_variables_are_known() -> None:

@@ -16,6 +16,7 @@ import yaml
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
+from pgclarify.cli.deferred import DeferredCommand
 from pgclarify.cli.main import all_commands
 from pgclarify.config import Settings
 from tests.pages import CHECKOUT, PAGES, anchors, blocks, tables
@@ -114,6 +115,8 @@ def check_ours(arguments: list[str]) -> None:
         word, *arguments = arguments
         assert word in command.commands, word
         command = command.commands[word]
+        if isinstance(command, DeferredCommand):
+            command = command.command
     # Parsed as it would be, with whatever stands for a file in place of one that must exist.
     known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
     if not command.context_settings.get("ignore_unknown_options"):

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import typer
 from typer.core import TyperGroup
 
-from pgclarify.cli.main import app
+from pgclarify.cli.deferred import DeferredCommand
+from pgclarify.cli.main import all_commands
 from pgclarify.evaluated import EvaluationPlan
 from pgclarify.evaluation.configurations import read_configurations
 from pgclarify.reports.repeating import repeat
@@ -50,9 +50,9 @@ def test_the_command_makes_the_same_again(plan: EvaluationPlan, tmp_path: Path) 
         words[words.index("configuration.toml")] = str(tmp_path / "configuration.toml")
     (tmp_path / "rental.jsonl").write_text("")
     words[3] = str(tmp_path / "rental.jsonl")
-    group = typer.main.get_command(app)
-    assert isinstance(group, TyperGroup)
-    inner = group.commands["eval"]
+    group = all_commands().commands["eval"]
+    assert isinstance(group, DeferredCommand)
+    inner = group.command
     assert isinstance(inner, TyperGroup)
     given = inner.commands["run"].make_context("run", words[3:]).params
     assert (given["corpus"], given["name"], given["judge"]) == (plan.corpus_name, plan.name, plan.judge)

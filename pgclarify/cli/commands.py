@@ -1,0 +1,113 @@
+"""The commands of `pgclarify`: where each is, and what the list of commands says of it."""
+
+from __future__ import annotations
+
+from pgclarify.cli.deferred import DeferredCommand
+
+# Options that are not ours are those of the program that a command hands on to, `-h` among them.
+_PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
+
+# In the order in which they are listed. A test compares each sentence with the docstring of its command.
+COMMANDS = (
+    DeferredCommand(
+        "demo", "demo:demo", "Start everything, load a small corpus, ask a vague question; safe to repeat."
+    ),
+    DeferredCommand("up", "server:up", "Start the embedded server if no URL is set, install the schema, run a worker."),
+    DeferredCommand("down", "server:down", "Stop the detached worker and the embedded server."),
+    DeferredCommand("load", "loading:load", "Load documents into a corpus. Loading the same again changes nothing."),
+    DeferredCommand("corpora", "documents:corpora", "Show the corpora that you may search, and how far they are."),
+    DeferredCommand(
+        "documents",
+        "documents:documents",
+        "Show the documents of a corpus that you may read, by id, and where each comes from.",
+    ),
+    DeferredCommand(
+        "remove", "documents:remove", "Remove documents from a corpus, at once. Citations of them keep their quotes."
+    ),
+    DeferredCommand("drop", "documents:drop", "Drop a corpus with its documents. Runs on it stay, with their quotes."),
+    DeferredCommand(
+        "erase",
+        "erasing:erase",
+        "Remove a document and erase all text that comes from it: passages, quotes, readings, answers, replies.",
+    ),
+    DeferredCommand("ask", "asking:ask", "Ask a vague question; get the readings that documents answer."),
+    DeferredCommand(
+        "ask-back",
+        "asking_back:ask_back",
+        "Ask back about a vague question, as far as the corpus can answer it. It needs a language model.",
+    ),
+    DeferredCommand(
+        "list",
+        "listing:list_answers",
+        "List all answers of a question, one by one, each with its proof. It needs a language model.",
+    ),
+    DeferredCommand(
+        "detect",
+        "detecting:detect",
+        "Say whether a question is ambiguous, and why: one, or all of a log of searches. It needs no language model.",
+    ),
+    DeferredCommand(
+        "rewrite",
+        "detecting:rewrite",
+        "Make a question stand on its own, from what was said before it. A clear one comes back as it is.",
+    ),
+    DeferredCommand(
+        "estimate", "estimating:estimate", "Say what asking questions would cost. No language model is called."
+    ),
+    DeferredCommand(
+        "investigate",
+        "investigating:investigate",
+        "Take a question apart, answer it step by step, and prove the answer. It needs a language model.",
+    ),
+    DeferredCommand(
+        "explain",
+        "explaining:explain",
+        "Show what a run did: where its time and calls went, how it reached each passage, why it stopped.",
+    ),
+    DeferredCommand(
+        "report", "reporting:report", "Write what a run found and did as one HTML page, which needs no network."
+    ),
+    DeferredCommand(
+        "status",
+        "status:status",
+        "Show the server, workers, queue, corpora, attached tables, tight budgets, the last runs, and what went wrong.",
+    ),
+    DeferredCommand(
+        "doctor",
+        "doctor.command:doctor",
+        "Say what is missing or wrong, and how to mend it; exits with 1 if anything is.",
+    ),
+    DeferredCommand(
+        "grant", "granting:grant", "Let a role read, ask or analyze a corpus. Prints the SQL that this took."
+    ),
+    DeferredCommand(
+        "revoke", "granting:revoke", "Take back what grant has given on a corpus. Prints the SQL that this took."
+    ),
+    DeferredCommand("init", "server:init", "Install the schema, or upgrade it. Safe to repeat."),
+    DeferredCommand("worker", "server:worker", "Serve jobs until interrupted; any number of workers share one queue."),
+    DeferredCommand(
+        "psql",
+        "programs:psql",
+        "Open psql on the database in use: "
+        "the system's where it is new enough, since the embedded has no line editing.",
+        context_settings=_PROGRAM,
+    ),
+    DeferredCommand(
+        "pg_dump",
+        "programs:pg_dump",
+        "Dump the database in use, by the embedded server's pg_dump if there is one; all options are pg_dump's own.",
+        context_settings=_PROGRAM,
+    ),
+    DeferredCommand(
+        "pg_dumpall",
+        "programs:pg_dumpall",
+        "Dump the server in use, or its roles alone; all options are pg_dumpall's own.",
+        context_settings=_PROGRAM,
+    ),
+    DeferredCommand("dsn", "server:dsn", "Print the connection string of the database in use."),
+    DeferredCommand(
+        "dbt-package", "server:dbt_package", "Print the folder of the dbt package, for packages.yml of a dbt project."
+    ),
+    DeferredCommand("graph", "graph:app", "Build or check the graph of passages that are near each other."),
+    DeferredCommand("eval", "evaluations:app", "Measure how good answers are, on your own questions."),
+)

@@ -1,0 +1,10 @@
+"""The commands under eval, put together."""
+
+from __future__ import annotations
+
+from pgclarify.cli import comparing, evaluating, evaluation_list, reporting
+
+app = evaluating.app
+app.command("list", epilog=evaluation_list.LIST_EXAMPLES)(evaluation_list.list_evaluations)
+app.command(epilog=comparing.COMPARE_EXAMPLES)(comparing.compare)
+app.command("report", epilog=reporting.EVALUATION_EXAMPLES)(reporting.report_evaluations)
