@@ -25,10 +25,11 @@ from pgclarify.install.extensions import (
 )
 from pgclarify.install.functions import apply_sql, drop_routines
 from pgclarify.install.loopback import write_keys
-from pgclarify.install.revisions import current_revision, known_revisions, remove, run_alembic, upgrade
+from pgclarify.install.revisions import current_revision, remove, run_alembic, upgrade
 from pgclarify.install.roles import CAPTURE_SCHEMA, create_roles, create_schemas, mend_roles
 from pgclarify.install.table_readers import admit_readers, make_role_maker
-from pgclarify.schema import PRIVATE_SCHEMA, SCHEMA
+from pgclarify.install.versions import known_revisions
+from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
 # pg_advisory_xact_lock(1885823084, 0): the first key is ours, workers take their ids as the second.
 INSTALL_LOCK = (1885823084, 0)

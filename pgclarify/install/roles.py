@@ -8,7 +8,7 @@ import psycopg
 from psycopg import sql
 
 from pgclarify.errors import ConfigurationError
-from pgclarify.schema import PRIVATE_SCHEMA, SCHEMA
+from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
 # Of the role that the functions of triggers run as, and of that name.
 CAPTURE_SCHEMA = "pgclarify_capture"

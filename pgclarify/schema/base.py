@@ -6,9 +6,9 @@ from sqlalchemy import MetaData
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.types import UserDefinedType
 
-# What people use; and what only pgclarify itself uses.
-SCHEMA = "pgclarify"
-PRIVATE_SCHEMA = "pgclarify_private"
+from pgclarify.schema_names import PRIVATE_SCHEMA as PRIVATE_SCHEMA
+from pgclarify.schema_names import SCHEMA as SCHEMA
+
 metadata = MetaData(schema=SCHEMA)
 
 Timestamp = TIMESTAMP(timezone=True)

@@ -32,7 +32,7 @@ from pgclarify.database import (
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
-from pgclarify.install import check_schema
+from pgclarify.install.versions import check_schema
 from pgclarify.jobs import Queue, open_queue
 from pgclarify.worker.chores import (
     count_terms,

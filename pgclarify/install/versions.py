@@ -1,0 +1,105 @@
+"""Whether the schema in a database is the one of this version, found out without what migrates it.
+
+A worker asks this when it starts; alembic and SQLAlchemy would take it half a second of CPU time to import.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.rows import tuple_row
+
+from pgclarify.errors import SchemaMismatch
+from pgclarify.install.shipped import shipped, sql_hash
+from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
+
+# The last revision before the baseline: the only one from which there is a way to it.
+BRIDGED = "0016"
+# As migrations/script.py.mako writes them.
+_REVISION = re.compile(r"^(revision|down_revision) = (?:None|['\"](\w+)['\"])$", re.MULTILINE)
+
+
+def check_schema(connection: psycopg.Connection[Any]) -> None:
+    """Check that the schema in the database is the one that this version works with.
+
+    Raises:
+        SchemaMismatch: If it is missing, older or newer; the hint names the command that mends it.
+    """
+    # Whatever its rows are made into otherwise.
+    cursor = connection.cursor(row_factory=tuple_row)
+    compare(_read(cursor, SCHEMA, "schema_version", "version_num"))
+    if _read(cursor, PRIVATE_SCHEMA, "applied_sql", "shipped_hash") != sql_hash():
+        raise SchemaMismatch(
+            "the functions in the database are those of another version of pgclarify",
+            detail="Their hash is not the one of the files that this version comes with.",
+            hint="Run: pgclarify init",
+        )
+
+
+def known_revisions() -> list[str]:
+    """Revisions that this version ships, newest first."""
+    found = [dict(_REVISION.findall(path.read_text("utf-8"))) for path in shipped("migrations").glob("versions/*.py")]
+    after = {one["down_revision"]: one["revision"] for one in found}
+    in_order = [after[""]]
+    while in_order[0] in after:
+        in_order.insert(0, after[in_order[0]])
+    return in_order
+
+
+def compare(found: str | None) -> None:
+    """Check that a revision is the newest one of this version; None stands for a database without the tables.
+
+    Raises:
+        SchemaMismatch: If it is another one.
+    """
+    known = known_revisions()
+    if found == known[0]:
+        return
+    if found is None:
+        raise SchemaMismatch(
+            "pgclarify is not installed in this database",
+            detail="There is no schema pgclarify, or you may not look into it.",
+            hint="Run: pgclarify init",
+        )
+    if found in (*known, BRIDGED):
+        raise SchemaMismatch(
+            "the schema in the database is older than this version of pgclarify",
+            detail=f"It is at revision {found}; this version works with {known[0]}.",
+            hint="Run: pgclarify init",
+        )
+    if found.startswith("00"):
+        raise SchemaMismatch(
+            "the schema in the database is too old for this version of pgclarify",
+            detail=f"It is at revision {found}; this version starts from {BRIDGED}, the last one of version 0.1.",
+            hint=(
+                f"Bring it to {BRIDGED} by pgclarify init of version 0.1, then run this one's."
+                if found < BRIDGED
+                else "It is of a version that was never released: load the documents into a new database."
+            ),
+        )
+    raise SchemaMismatch(
+        "the schema in the database is newer than this version of pgclarify",
+        detail=f"It is at revision {found}; this version works with {known[0]}.",
+        hint="Run: pip install --upgrade pgclarify",
+    )
+
+
+def _read(cursor: psycopg.Cursor[Any], schema: str, table: str, column: str) -> str | None:
+    """The value in a table of one row; None if there is none, or it is not for us to see."""
+    is_readable = cursor.execute(
+        """
+        select from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+        where n.nspname = %s and c.relname = %s
+            and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
+        """,
+        (schema, table),
+    ).fetchone()
+    if is_readable is None:
+        return None
+    value = cursor.execute(
+        sql.SQL("select {} from {}").format(sql.Identifier(column), sql.Identifier(schema, table))
+    ).fetchone()
+    return None if value is None else str(value[0])
