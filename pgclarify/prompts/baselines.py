@@ -22,7 +22,7 @@ from pgclarify.model import Passage
 from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import FENCE_RULE, fenced_passages, line, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import one_line, read_form
+from pgclarify.prompts.replies import one_for_each, one_line, places, read_form
 
 T = TypeVar("T")
 
@@ -189,7 +189,7 @@ def verification(interpretation: str, passages: Sequence[Passage]) -> ModelCall[
         _PASSAGES_SYSTEM,
         _over(passages, "verify", [question_line(interpretation)]),
         _VERIFICATION_SCHEMA,
-        lambda completion: _places(read_form(_Verification, completion).passages, len(passages)),
+        lambda completion: places(read_form(_Verification, completion).passages, len(passages), "passages"),
         passages,
     )
 
@@ -202,7 +202,7 @@ def answers(interpretations: Sequence[str], passages: Sequence[Passage]) -> Mode
         _PASSAGES_SYSTEM,
         _over(passages, "answer", asked),
         _ANSWERS_SCHEMA,
-        lambda completion: _read_answers(completion, len(interpretations)),
+        lambda completion: one_for_each(read_form(_Answers, completion).answers, len(interpretations), "questions"),
         passages,
     )
 
@@ -244,16 +244,6 @@ def _read_proposal(completion: Completion) -> list[str]:
     return list(distinct.values())[:_MOST_PROPOSED]
 
 
-def _read_answers(completion: Completion, questions: int) -> list[str | None]:
-    answers = read_form(_Answers, completion).answers
-    if len(answers) != questions:
-        raise InvalidReply(
-            "the model answered another number of questions",
-            detail=f"There were {questions}, and it gave {len(answers)} answers.",
-        )
-    return answers
-
-
 def _read_disambiguation(completion: Completion, passages: int) -> list[ReadFromPassages]:
     try:
         read = read_form(_Disambiguation, completion).interpretations
@@ -262,7 +252,7 @@ def _read_disambiguation(completion: Completion, passages: int) -> list[ReadFrom
         if not read:
             raise
     return [
-        ReadFromPassages(one.interpretation, one.answer, tuple(_places(one.passages, passages)))
+        ReadFromPassages(one.interpretation, one.answer, tuple(places(one.passages, passages, "passages")))
         for one in read
         if one.interpretation is not None and one.answer is not None
     ]
@@ -286,13 +276,3 @@ def _complete_readings(reply: str) -> list[_Disambiguated]:
     with suppress(ValidationError):
         complete += [_Disambiguated.model_validate(one) for one in cut[-1:]]
     return complete
-
-
-def _places(numbers: Sequence[int], passages: int) -> list[int]:
-    """Turn numbers as shown, from 1, into places, from 0; one that was not shown never becomes another passage."""
-    if unknown := sorted({number for number in numbers if not 1 <= number <= passages}):
-        raise InvalidReply(
-            "the model named a passage that it was not shown",
-            detail=f"It named {', '.join(map(str, unknown))}; there were {passages}.",
-        )
-    return sorted({number - 1 for number in numbers})

@@ -8,12 +8,11 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from pgclarify.errors import InvalidReply
 from pgclarify.model import Passage
-from pgclarify.model_calls import Completion, ModelCall
+from pgclarify.model_calls import ModelCall
 from pgclarify.prompts.fencing import excerpt, fenced, line
 from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import read_form
+from pgclarify.prompts.replies import one_for_each, read_form
 
 _SYSTEM: Final = """\
 You get numbered claims. Each has a passage, a question, and an answer that somebody read in this passage. Judge for \
@@ -88,7 +87,7 @@ def confirmation(given: Sequence[GivenAnswer]) -> ModelCall[list[bool]]:
         _SYSTEM,
         [*shown, _AFTER, f"That is all: {count} to judge."],
         object_schema(confirmed={"type": "array", "items": {"type": "boolean"}, "minItems": count, "maxItems": count}),
-        lambda completion: _read(completion, count),
+        lambda completion: one_for_each(read_form(_Reply, completion).confirmed, count, "answers"),
         max_tokens=_MAX_TOKENS,
         reminder=_REMINDER,
         passages=[one.passage for one in given],
@@ -102,13 +101,3 @@ def _claim(number: int, given: GivenAnswer) -> list[str]:
         line(f"Question {number}", excerpt(given.interpretation, _LONGEST)),
         line(f"Answer {number}", excerpt(given.answer, _LONGEST)),
     ]
-
-
-def _read(completion: Completion, count: int) -> list[bool]:
-    confirmed = read_form(_Reply, completion).confirmed
-    if len(confirmed) != count:
-        raise InvalidReply(
-            "the model judged another number of answers",
-            detail=f"There were {count}, and it gave {len(confirmed)} judgements.",
-        )
-    return confirmed

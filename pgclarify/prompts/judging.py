@@ -14,12 +14,11 @@ from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pgclarify.errors import InvalidReply
 from pgclarify.model import Passage
 from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import FENCE_RULE, excerpt, fenced_passages, line, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import read_form
+from pgclarify.prompts.replies import one_for_each, places, read_form
 
 T = TypeVar("T")
 
@@ -187,7 +186,7 @@ def match(question: str, interpretations: Sequence[str], among: Sequence[str]) -
         _MATCH_SYSTEM,
         [*_listed(question, "Known", among), *_numbered("Check", interpretations), _last(interpretations)],
         object_schema(matched=_one_for_each(count)),
-        lambda completion: _counted(read_form(_Match, completion).matched, count),
+        lambda completion: one_for_each(read_form(_Match, completion).matched, count, "readings"),
     )
 
 
@@ -202,7 +201,7 @@ def distinct(question: str, interpretations: Sequence[str]) -> ModelCall[list[in
         _DISTINCT_SYSTEM,
         [*_listed(question, "Reading", interpretations), _last(interpretations)],
         object_schema(distinct=_some_of(count)),
-        lambda completion: _places(read_form(_Distinct, completion).distinct, count),
+        lambda completion: places(read_form(_Distinct, completion).distinct, count, "readings"),
     )
 
 
@@ -217,7 +216,7 @@ def relevance(question: str, interpretations: Sequence[str]) -> ModelCall[list[b
         _RELEVANCE_SYSTEM,
         [*_listed(question, "Reading", interpretations), _last(interpretations)],
         object_schema(relevant=_one_for_each(count)),
-        lambda completion: _counted(read_form(_Relevance, completion).relevant, count),
+        lambda completion: one_for_each(read_form(_Relevance, completion).relevant, count, "readings"),
     )
 
 
@@ -229,17 +228,6 @@ def _judgement(
     read: Callable[[Completion], T],
 ) -> ModelCall[T]:
     return model_call(purpose, system, lines, schema, read, max_tokens=_TOKENS, reminder=_REMINDER)
-
-
-def _places(numbers: Sequence[int], readings: int) -> list[int]:
-    """Turn numbers as shown, from 1, into places, from 0, ascending."""
-    named = set(numbers)
-    if unknown := sorted(named - set(range(1, readings + 1))):
-        raise InvalidReply(
-            "the model named a reading that it was not shown",
-            detail=f"It named {', '.join(map(str, unknown))}; there were {readings}.",
-        )
-    return sorted(number - 1 for number in named)
 
 
 def _shown(label: str, text: str) -> str:
@@ -256,12 +244,3 @@ def _listed(question: str, label: str, readings: Sequence[str]) -> list[str]:
 
 def _last(readings: Sequence[str]) -> str:
     return f"That is all: {len(readings)} to judge."
-
-
-def _counted(judgements: list[bool], readings: int) -> list[bool]:
-    if len(judgements) != readings:
-        raise InvalidReply(
-            "the model judged another number of readings",
-            detail=f"There were {readings}, and it gave {len(judgements)} judgements.",
-        )
-    return judgements

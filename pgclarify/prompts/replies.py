@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -15,6 +16,7 @@ _REASONING: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _CODE_BLOCK: Final = "```"
 
 _Form = TypeVar("_Form", bound=BaseModel)
+T = TypeVar("T")
 
 
 def read_form(form: type[_Form], completion: Completion) -> _Form:
@@ -54,6 +56,45 @@ def _unwrapped(reply: str) -> str:
         return text
     first, _, rest = text.partition("\n")
     return rest.removesuffix(_CODE_BLOCK) if first.strip() in (_CODE_BLOCK, f"{_CODE_BLOCK}json") else text
+
+
+def one_for_each(given: list[T], count: int, asked: str) -> list[T]:
+    """Refuse a reply that has not one entry for each thing that was asked about.
+
+    Args:
+        given: The entries, in the order of what was asked.
+        count: How many there have to be.
+        asked: What the entries are about, in the plural.
+
+    Raises:
+        InvalidReply: If there are more or fewer.
+    """
+    if len(given) != count:
+        raise InvalidReply(
+            f"the model replied about another number of {asked}",
+            detail=f"It was asked about {count}, and its reply has {len(given)} entries.",
+        )
+    return given
+
+
+def places(numbers: Iterable[int], count: int, shown: str) -> list[int]:
+    """Turn numbers as shown, from 1, into places, from 0: each once, ascending.
+
+    Args:
+        numbers: What the model named.
+        count: How many it was shown.
+        shown: What it was shown, in the plural.
+
+    Raises:
+        InvalidReply: If it named another one; that never becomes one that was shown.
+    """
+    named = sorted(set(numbers))
+    if unknown := [number for number in named if not 1 <= number <= count]:
+        raise InvalidReply(
+            f"the model named {shown} that it was not shown",
+            detail=f"It named {', '.join(map(str, unknown))}; it was shown {count}.",
+        )
+    return [number - 1 for number in named]
 
 
 def text_or_null(value: object) -> object:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pgclarify import prompts
 from pgclarify.errors import InvalidReply
 from pgclarify.model_calls import Completion
-from pgclarify.prompts.replies import read_form
+from pgclarify.prompts.replies import one_for_each, places, read_form
 
 FORM = '{"answer": "``` yes"}'
 
@@ -79,3 +79,17 @@ def test_no_form_lets_a_text_through_that_no_database_keeps(form: type[BaseModel
 def test_half_of_a_pair_is_no_text():
     with pytest.raises(InvalidReply):
         read('{"answer": "\\ud800"}')
+
+
+@pytest.mark.parametrize("given", [[], [True], [True, False, True]])
+def test_a_reply_has_one_entry_for_each_thing_that_was_asked(given: list[bool]):
+    assert one_for_each([True, False], 2, "answers") == [True, False]
+    with pytest.raises(InvalidReply):
+        one_for_each(given, 2, "answers")
+
+
+@pytest.mark.parametrize("number", [0, -1, 4])
+def test_a_number_that_was_not_shown_never_becomes_a_place(number: int):
+    assert places([3, 1, 3], 3, "passages") == [0, 2]
+    with pytest.raises(InvalidReply):
+        places([1, number], 3, "passages")
