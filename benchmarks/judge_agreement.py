@@ -1,11 +1,14 @@
 """How far a judge of evaluations agrees with labels: does this passage give this answer to this reading?
 
-python -m benchmarks.judge_agreement DATA_DIR [--base-url URL --model NAME [--concurrency N]] [--claims N]
-[--publish FILE], where squad2.corpus, squad2.ambiguous and squad2.answerable are (.jsonl.gz). Without a model the
-judge is the lexical one. benchmarks/claim_labels.py says who made the labels. Rules are chosen by the development
-claims; the held ones are for reporting. Intervals of 95 % are over passages, since claims about one passage are alike.
+python -m benchmarks.judge_agreement DATA_DIR [--base-url URL --model NAME [--judge model both] [--concurrency N]
+[--replies FILE]] [--part development|held] [--publish FILE], where squad2.corpus, squad2.ambiguous and
+squad2.answerable are (.jsonl.gz). Judges are the lexical one and, with a model, the model and both: supported only if
+each of the two says so. The model is then asked only about what the lexical one supports. benchmarks/claim_labels.py
+says who made the labels. Rules are chosen by the development claims; the held ones are for reporting. Intervals of
+95 % are over passages, since claims about one passage are alike.
 
---publish writes what evaluations warn by: pgclarify/evaluation/judge_figures.json, for the held claims.
+--replies keeps what the model said in a file, so that a second look asks nothing. --publish writes what evaluations
+warn by: pgclarify/evaluation/judge_figures.json, for the held claims of the lexical judge, or of the model if asked.
 """
 
 from __future__ import annotations
@@ -13,9 +16,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +27,7 @@ from rich.table import Table
 
 from benchmarks.claim_labels import LabelledClaim, read_claims
 from benchmarks.figures import step
+from benchmarks.kept_replies import KeptReplies
 from pgclarify.algorithms.metrics import bootstrap_interval
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.model_judge import ModelJudge
@@ -34,6 +38,9 @@ from tests.fakes import FakeLedger
 
 Counts = NDArray[np.float64]
 Judged = tuple[LabelledClaim, bool]
+
+# A small model on a busy machine takes minutes.
+_TIMEOUT: Final = 600.0
 
 
 def agreement(counts: Counts) -> Counts:
@@ -88,27 +95,63 @@ def by_passage(judged: Iterable[Judged]) -> Counts:
     return np.array(list(rows.values()), dtype=np.float64)
 
 
-def tables(judged: Sequence[Judged]) -> list[Table]:
-    """Agreement of both parts, and how often the judge says yes to each kind of claim."""
-    whole = Table("claims", "number", "labelled yes", "agreement", "kappa", "yes to right ones", "yes to wrong ones")
-    kinds = Table("part", "label", "kind", "claims", "judge says yes")
+def tables(judgements: Mapping[str, Sequence[Judged]]) -> list[Table]:
+    """Agreement of each judge with the labels of both parts, and how often it says yes to each kind of claim."""
+    whole = Table(
+        "judge", "claims", "number", "labelled yes", "agreement", "kappa", "yes to right ones", "yes to wrong ones"
+    )
+    kinds = Table("part", "label", "kind", "claims", *(f"{judge} says yes" for judge in judgements))
     for part in ("development", "held"):
-        of_part = [one for one in judged if one[0].is_held == (part == "held")]
-        sources = sorted({claim.source for claim, _ in of_part})
-        groups: list[tuple[str, Callable[[LabelledClaim], bool]]] = [
-            ("", lambda _: True),
-            (", hard ones", lambda claim: claim.is_hard),
-            (", not disputable", lambda claim: not claim.is_borderline),
-            *((f", {source}", lambda claim, source=source: claim.source == source) for source in sources),
-        ]
-        for name, belongs in groups:
-            chosen = [one for one in of_part if belongs(one[0])]
-            if chosen:
-                whole.add_row(part + name, str(len(chosen)), str(sum(c.is_supported for c, _ in chosen)), *_row(chosen))
-        for is_right, kind in sorted({(claim.is_supported, claim.kind) for claim, _ in of_part}):
-            said = [yes for claim, yes in of_part if (claim.is_supported, claim.kind) == (is_right, kind)]
-            kinds.add_row(part, "yes" if is_right else "no", kind, str(len(said)), f"{sum(said) / len(said):.2f}")
+        for judge, judged in judgements.items():
+            of_part = _of_part(judged, part)
+            sources = sorted({claim.source for claim, _ in of_part})
+            groups: list[tuple[str, Callable[[LabelledClaim], bool]]] = [
+                ("", lambda _: True),
+                (", hard ones", lambda claim: claim.is_hard),
+                (", not disputable", lambda claim: not claim.is_borderline),
+                *((f", {source}", lambda claim, source=source: claim.source == source) for source in sources),
+            ]
+            for name, belongs in groups:
+                chosen = [one for one in of_part if belongs(one[0])]
+                if chosen:
+                    labelled = sum(claim.is_supported for claim, _ in chosen)
+                    whole.add_row(judge, part + name, str(len(chosen)), str(labelled), *_row(chosen))
+        said: dict[tuple[bool, str], list[list[bool]]] = {}
+        for same in zip(*(_of_part(judged, part) for judged in judgements.values()), strict=True):
+            claim = same[0][0]
+            said.setdefault((claim.is_supported, claim.kind), []).append([yes for _, yes in same])
+        for (is_right, kind), rows in sorted(said.items()):
+            shares = [f"{share:.2f}" for share in np.mean(rows, axis=0)]
+            kinds.add_row(part, "yes" if is_right else "no", kind, str(len(rows)), *shares)
     return [whole, kinds]
+
+
+def gains(judgements: Mapping[str, Sequence[Judged]]) -> Table:
+    """By how much the kappa of the last judge is above that of each other one."""
+    table = Table("claims", "judge", "its kappa beyond that of", "by")
+    *others, last = judgements
+    for part in ("development", "held"):
+        for other in others:
+            pair = [by_passage(_of_part(judgements[name], part)) for name in (last, other)]
+            if len(pair[0]):
+                low, high = bootstrap_interval(np.concatenate(pair, axis=1), _kappa_gained, samples=2_000)
+                gained = kappa(pair[0][None])[0] - kappa(pair[1][None])[0]
+                table.add_row(part, last, other, f"{gained:+.2f} ({low:+.2f} to {high:+.2f})")
+    return table
+
+
+def _of_part(judged: Sequence[Judged], part: str) -> list[Judged]:
+    return [one for one in judged if _part(one[0]) == part]
+
+
+def _part(claim: LabelledClaim) -> str:
+    return "held" if claim.is_held else "development"
+
+
+def _kappa_gained(counts: Counts) -> Counts:
+    """Of the judge whose counts are the first four columns beyond that whose counts are the last four."""
+    gained: Counts = kappa(counts[..., :4]) - kappa(counts[..., 4:])
+    return gained
 
 
 def _row(judged: Sequence[Judged]) -> list[str]:
@@ -140,27 +183,35 @@ async def _judge(judge: Judge, claims: Sequence[LabelledClaim]) -> list[Judged]:
     return list(zip(claims, supported, strict=True))
 
 
-def _drawn(claims: Sequence[LabelledClaim], most: int) -> list[LabelledClaim]:
-    """At most so many claims, held ones first."""
-    shuffled = random.Random(7).sample(claims, len(claims))  # noqa: S311 - no secret
-    return sorted(shuffled, key=lambda claim: not claim.is_held)[:most]
+async def _both(rules: Sequence[Judged], model: Judge) -> list[Judged]:
+    asked = iter(await _judge(model, [claim for claim, is_supported in rules if is_supported]))
+    return [(claim, is_supported and next(asked)[1]) for claim, is_supported in rules]
 
 
 async def _main(given: argparse.Namespace) -> None:
-    claims = _drawn(read_claims(given.data_dir), given.claims)
-    if given.model is None:
-        judge: Judge = LexicalJudge()
-        judged = await _judge(judge, claims)
-    else:
-        async with Endpoint(model=given.model, base_url=given.base_url, concurrency=given.concurrency) as endpoint:
-            judge = ModelJudge(FakeLedger(), ChatModel(endpoint))
-            judged = await _judge(judge, claims)
-            print(f"{judge.unjudged} of {len(judged)} were not judged, and count as not supported")
-    Console(width=160).print(*tables(judged))
+    claims = [one for one in read_claims(given.data_dir) if given.part in (None, _part(one))]
+    rules = LexicalJudge()
+    judgements = {rules.name: await _judge(rules, claims)}
+    published: Judge = rules
+    if given.model is not None:
+        async with Endpoint(
+            model=given.model, base_url=given.base_url, concurrency=given.concurrency, timeout=_TIMEOUT
+        ) as endpoint:
+            model = ModelJudge(FakeLedger(), KeptReplies(ChatModel(endpoint), given.replies))
+            if "model" in given.judge:
+                published = model
+                judgements[model.name] = await _judge(model, claims)
+            if "both" in given.judge:
+                judgements["both"] = await _both(judgements[rules.name], model)
+            print(f"{model.unjudged} were not judged, and count as not supported")
+    console = Console(width=190)
+    console.print(*tables(judgements))
+    if len(judgements) > 1:
+        console.print(gains(judgements))
     if given.publish:
-        published = json.loads(given.publish.read_text(encoding="utf-8")) if given.publish.exists() else []
-        kept = [one for one in published if one["judge"] != judge.name]
-        kept = sorted([*kept, figures(judge, judged)], key=lambda one: str(one["judge"]))
+        known = json.loads(given.publish.read_text(encoding="utf-8")) if given.publish.exists() else []
+        kept = [one for one in known if one["judge"] != published.name]
+        kept = sorted([*kept, figures(published, judgements[published.name])], key=lambda one: str(one["judge"]))
         given.publish.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
 
 
@@ -168,8 +219,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("--base-url")
-    parser.add_argument("--model", help="a chat model; without one, the judge is the lexical one")
-    parser.add_argument("--claims", type=int, default=10_000, help="most claims that are judged, held ones first")
+    parser.add_argument("--model", help="a chat model; without one, the judge is the lexical one alone")
+    parser.add_argument("--judge", nargs="+", choices=("model", "both"), default=["model", "both"])
+    parser.add_argument("--part", choices=("development", "held"), help="judge the claims of this part alone")
     parser.add_argument("--concurrency", type=int, default=1, help="calls in flight at once")
+    parser.add_argument("--replies", type=Path, help="keep the model's replies in this file")
     parser.add_argument("--publish", type=Path, help="write the figures for the held claims to this file")
     asyncio.run(_main(parser.parse_args()))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pgclarify.errors import InvalidReply
 from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
-from pgclarify.protocols import Completer
+from pgclarify.protocols import Begin, Completer
 
 T = TypeVar("T")
 
 
 class KeptReplies:
-    """Asks a model once for each request, ever.
+    """Asks a model once for each request, ever. Implements protocols.Completer.
 
     Args:
         completer: Who is asked.
@@ -37,11 +37,29 @@ class KeptReplies:
                 key = row.pop("key")
                 self._kept[key] = Completion(**row)
 
-    async def complete(self, request: CompletionRequest) -> Completion:
+    @property
+    def provider(self) -> str:
+        """That of the model."""
+        return self._completer.provider
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self._completer.model
+
+    def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
+        """Give the call as the model answers it."""
+        return self._completer.adapt(call)
+
+    def request(self, call: ModelCall[Any]) -> CompletionRequest:
+        """Address a call to the model."""
+        return self._completer.request(call)
+
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
         """Give the reply to a request; its latency is what it was when the call was made."""
         key = json.dumps([*request.key[:4], request.input_hash.hex(), request.sample])
         if key not in self._kept:
-            completion = await self._completer.complete(request)
+            completion = await self._completer.complete(request, begin)
             self._kept[key] = completion
             if self._path is not None:
                 row = {
@@ -63,7 +81,7 @@ class KeptReplies:
         """
         replies = []
         for one in (call, call.retry()):
-            replies.append(await self.complete(self._completer.request(one)))
+            replies.append(await self.complete(self.request(one)))
             try:
                 return one.read(replies[-1]), replies
             except InvalidReply:
