@@ -34,7 +34,9 @@ from benchmarks.lexical_quality import read
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.cli.connection import load_settings, running_dsn
-from pgclarify.database import Presence, Runs, open_pool
+from pgclarify.database.pool import open_pool
+from pgclarify.database.presence import Presence
+from pgclarify.database.runs import Runs
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.model_calls import Completion, CompletionRequest, ModelCall

@@ -27,7 +27,7 @@ from rich.table import Table
 from benchmarks import product
 from benchmarks.figures import step
 from pgclarify import embedded
-from pgclarify.install import install
+from pgclarify.install.installer import install
 from tests.pages import CHECKOUT, blocks
 
 RUNS = 1_000_000

@@ -32,7 +32,11 @@ from benchmarks.ingest import MODEL
 from benchmarks.kept import MeteredTables
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms.metrics import cover_exact_match
-from pgclarify.database import ExplorationTables, Presence, Runs, StepTables, open_pool
+from pgclarify.database.exploration import ExplorationTables
+from pgclarify.database.investigations import StepTables
+from pgclarify.database.pool import open_pool
+from pgclarify.database.presence import Presence
+from pgclarify.database.runs import Runs
 from pgclarify.embedding import load_embedder
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.errors import CompletionError

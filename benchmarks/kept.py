@@ -16,9 +16,9 @@ from benchmarks.figures import step
 from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from pgclarify import embedded
-from pgclarify.database import RunTables
+from pgclarify.database.runs import RunTables
 from pgclarify.embedding import load_embedder
-from pgclarify.install import install
+from pgclarify.install.installer import install
 from pgclarify.model import Document
 from pgclarify.model_calls import Claim, Completion, CompletionRequest
 

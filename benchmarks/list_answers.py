@@ -38,7 +38,10 @@ from benchmarks.kept import MeteredTables
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms import find_variant
 from pgclarify.algorithms.metrics import answer_set_scores, cover_exact_match, covered_answers
-from pgclarify.database import ExplorationTables, Presence, Runs, RunTables, open_pool
+from pgclarify.database.exploration import ExplorationTables
+from pgclarify.database.pool import open_pool
+from pgclarify.database.presence import Presence
+from pgclarify.database.runs import Runs, RunTables
 from pgclarify.dialogue import ListedAnswer
 from pgclarify.embedding import load_embedder
 from pgclarify.errors import CompletionError, InvalidReply

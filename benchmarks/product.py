@@ -25,8 +25,10 @@ from psycopg.types.json import Jsonb
 from benchmarks import made_up
 from benchmarks.figures import step
 from pgclarify import embedded
-from pgclarify.database import Documents, Presence, open_pool
-from pgclarify.install import install
+from pgclarify.database.documents import Documents
+from pgclarify.database.pool import open_pool
+from pgclarify.database.presence import Presence
+from pgclarify.install.installer import install
 from pgclarify.model import Chunk, Document, IndexedDocument
 from tests import openai_server
 

@@ -24,7 +24,10 @@ from benchmarks import product
 from benchmarks.figures import step
 from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
-from pgclarify.database import ExplorationTables, Presence, Runs, RunTables, open_pool
+from pgclarify.database.exploration import ExplorationTables
+from pgclarify.database.pool import open_pool
+from pgclarify.database.presence import Presence
+from pgclarify.database.runs import Runs, RunTables
 from pgclarify.embedding.registry import Embedders
 from pgclarify.operations.ambiguity.readings import count_readings
 from pgclarify.providers.extractive import ExtractiveVerifier

@@ -25,7 +25,10 @@ from benchmarks.adaptive_clarify import CORPORA, Question, load_questions
 from benchmarks.figures import part_of, step
 from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
-from pgclarify.database import ExplorationTables, Presence, Runs, open_pool
+from pgclarify.database.exploration import ExplorationTables
+from pgclarify.database.pool import open_pool
+from pgclarify.database.presence import Presence
+from pgclarify.database.runs import Runs
 from pgclarify.embedding import load_embedder
 from pgclarify.language.quotes import find_quote
 from pgclarify.model import Found

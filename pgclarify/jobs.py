@@ -20,7 +20,8 @@ from procrastinate.worker import Worker
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from pgclarify.database import Connections, translated, with_keepalives
+from pgclarify.database.connections import Connections, with_keepalives
+from pgclarify.database.errors import translated
 from pgclarify.database.queries import queries
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 

@@ -22,7 +22,7 @@ from psycopg import sql
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-from pgclarify.install import install
+from pgclarify.install.installer import install
 from tests import rolled_back, servers
 
 TEMPLATE = "pgclarify_template"

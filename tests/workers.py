@@ -27,7 +27,7 @@ from psycopg import sql
 from pgclarify import embedded
 from pgclarify.cli.main import main
 from pgclarify.database import presence
-from pgclarify.install import install
+from pgclarify.install.installer import install
 from tests.conftest import drop_database, in_database
 from tests.openai_server import MODEL, Server, by_rules, serve
 

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 
 from pgclarify import embedded
-from pgclarify.install import install
+from pgclarify.install.installer import install
 from website.reference import RELATIONS
 
 FILE = Path(__file__).parents[1] / "dbt" / "models" / "sources.yml"

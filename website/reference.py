@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 
 from pgclarify import embedded
-from pgclarify.install import install
+from pgclarify.install.installer import install
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 GENERATED = "<!-- Written by `make reference` from the comments in the database. -->\n\n"

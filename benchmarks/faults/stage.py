@@ -21,7 +21,7 @@ from benchmarks.faults import wire
 from benchmarks.faults.accounts import ENDS, Account, Stored, account
 from benchmarks.faults.endpoint import Call, Endpoint
 from pgclarify import embedded
-from pgclarify.install import install
+from pgclarify.install.installer import install
 from tests import workers
 from tests.small_model import save_small_model
 

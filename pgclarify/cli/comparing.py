@@ -129,7 +129,8 @@ class _Loaded:
 async def _load(
     dsn: str, references: tuple[str, str], metrics: Sequence[str], count: int, case_id: str | None
 ) -> _Loaded:
-    from pgclarify.database import EvaluationTables, open_pool
+    from pgclarify.database.evaluations import EvaluationTables
+    from pgclarify.database.pool import open_pool
     from pgclarify.evaluation.comparison import compare as compared
 
     async with open_pool(dsn, application_name="pgclarify eval") as pool:

@@ -138,7 +138,7 @@ def dsn(
 
 def dbt_package() -> None:
     """Print the folder of the dbt package, for packages.yml of a dbt project."""
-    from pgclarify.install import shipped
+    from pgclarify.install.shipped import shipped
 
     typer.echo(shipped("dbt"))
 
@@ -160,7 +160,7 @@ def _install(
     adopt_roles: bool = False,
 ) -> tuple[str, dict[str, object]]:
     """The same; the connection string, and what `--json` says about it."""
-    from pgclarify.install import install
+    from pgclarify.install.installer import install
 
     console = terminal.notices()
     password = settings.loopback_password

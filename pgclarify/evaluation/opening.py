@@ -16,10 +16,12 @@ from pgclarify import __version__
 from pgclarify.client import AsyncClient
 from pgclarify.client.opening import CONNECTION_OPTIONS
 from pgclarify.config import Settings
-from pgclarify.database import LedgerTables, Presence, Runs, open_pool, translated
+from pgclarify.database.errors import translated
 from pgclarify.database.evaluated_runs import EvaluatedRuns
 from pgclarify.database.evaluations import EvaluationTables
-from pgclarify.database.pool import Pool
+from pgclarify.database.pool import Pool, open_pool
+from pgclarify.database.presence import Presence
+from pgclarify.database.runs import LedgerTables, Runs
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError, DatabaseError, NotFound, NotReady, NoWorker, PermissionDenied
 from pgclarify.evaluated import CorpusDescription, EvaluationPlan, ServingWorker

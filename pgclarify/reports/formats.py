@@ -1,4 +1,4 @@
-"""How numbers, times and foreign text are written on a page."""
+"""How numbers, times and foreign text are written, on pages and in terminals."""
 
 from __future__ import annotations
 
@@ -8,20 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from urllib.parse import urlsplit
 
-from markupsafe import Markup
-
-from pgclarify.foreign_text import harmless
-
 NOTHING = "–"  # noqa: RUF001 (an en dash is what tables show where there is nothing)
-
-
-def shown(value: object) -> object:
-    """What becomes of every value before it is escaped and written: nothing for None, and harmless text."""
-    if value is None:
-        return ""
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return harmless(value, kept="\n\t")
-    return value
 
 
 def count(value: float | None) -> str:

@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pgclarify import __version__
+from pgclarify.foreign_text import harmless
 from pgclarify.reports import formats
 
 
@@ -57,7 +58,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("pgclarify.reports"),
         autoescape=True,
-        finalize=formats.shown,
+        finalize=shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -86,3 +87,12 @@ def _part(name: str) -> str:
 
 def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def shown(value: object) -> object:
+    """What becomes of every value before it is escaped and written: nothing for None, and harmless text."""
+    if value is None:
+        return ""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return harmless(value, kept="\n\t")
+    return value

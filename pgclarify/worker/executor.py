@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from pgclarify.database import DialogueTables, EstimateTables, ExplorationTables, Runs, RunTables, StepTables
+from pgclarify.database.dialogue import DialogueTables
+from pgclarify.database.estimates import EstimateTables
+from pgclarify.database.exploration import ExplorationTables
+from pgclarify.database.investigations import StepTables
+from pgclarify.database.runs import Runs, RunTables
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.embedding.remembering import RememberedTexts

@@ -17,18 +17,15 @@ from pgclarify.config import Settings
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.corpora.reembedding import Reembedding
-from pgclarify.database import (
-    Connections,
-    Documents,
-    EmbeddingSpaces,
-    LongDocuments,
-    Presence,
-    Runs,
-    open_pool,
-    require_direct,
-    translated,
-    with_keepalives,
-)
+from pgclarify.database.connections import Connections, with_keepalives
+from pgclarify.database.documents import Documents
+from pgclarify.database.errors import translated
+from pgclarify.database.long_documents import LongDocuments
+from pgclarify.database.pool import open_pool
+from pgclarify.database.presence import Presence
+from pgclarify.database.runs import Runs
+from pgclarify.database.sessions import require_direct
+from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable

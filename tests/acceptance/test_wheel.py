@@ -14,6 +14,26 @@ CHECKOUT = Path(__file__).parents[2]
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
 
 
+# What `pip install pgclarify` alone does not bring.
+OF_EXTRAS = (
+    "aiohttp",
+    "alembic",
+    "hdbscan",
+    "jinja2",
+    "markupsafe",
+    "numpy",
+    "onnxruntime",
+    "pgclarify_minilm",
+    "pgvector",
+    "procrastinate",
+    "semantic_text_splitter",
+    "sentence_transformers",
+    "sqlalchemy",
+    "tokenizers",
+    "torch",
+)
+
+
 def run(*command: str | Path) -> str:
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True, timeout=600)
     return done.stdout.strip()
@@ -45,6 +65,7 @@ def test_the_wheel_works_away_from_the_checkout(empty_house: House, tmp_path: Pa
     lines = house.done("ask", "what is the refueling fee", "--json").splitlines()
 
     assert any("ninety dollars" in json.loads(line)["citations"][0]["quote"] for line in lines)
+    check_what_the_core_can_do(house)
     house.done("down")
     assert house.run("status").returncode == 1
     sql, installed = CHECKOUT / "sql", packages / "pgclarify" / "_sql"
@@ -66,3 +87,19 @@ def test_the_wheel_works_away_from_the_checkout(empty_house: House, tmp_path: Pa
             path.name for path in (CHECKOUT / reports / folder).iterdir()
         }
     assert not [*packages.glob("tests*"), *packages.glob("training*")]
+
+
+def check_what_the_core_can_do(house: House) -> None:
+    """Ask without the packages of the extras; what needs them says which extra has them."""
+    core = house.folder / "core"
+    core.mkdir()
+    (core / "sitecustomize.py").write_text(f"import sys\nsys.modules.update(dict.fromkeys({OF_EXTRAS!r}))\n")
+    # The command line may look for the server's own package, which stays.
+    without = {"PYTHONPATH": str(core)}
+    assert "ninety dollars" in house.done("ask", "what is the refueling fee", **without)
+    for command in (("explain", "1"), ("status",), ("doctor",), ("corpora",), ("estimate", "fee")):
+        house.done(*command, **without)
+    refused = house.run("worker", **without)
+    assert refused.returncode == 1
+    assert "pgclarify[worker]" in refused.stderr
+    assert "Traceback" not in refused.stderr

@@ -18,7 +18,7 @@ import pytest
 from psycopg import sql
 
 from pgclarify import embedded
-from pgclarify.install import install
+from pgclarify.install.installer import install
 from tests.conftest import hurry, in_database, trust_everybody
 from tests.workers import DOCUMENTS, Service, load, model_server, wait_until_searchable, worker
 

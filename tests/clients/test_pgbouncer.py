@@ -15,7 +15,8 @@ import pytest
 import pgclarify
 from pgclarify.cli.doctor.check import Level
 from pgclarify.cli.doctor.server import check_pooler
-from pgclarify.database import open_pool, require_direct
+from pgclarify.database.pool import open_pool
+from pgclarify.database.sessions import require_direct
 from pgclarify.errors import ConfigurationError
 from tests.clients.bouncing import Bouncer, bouncer
 from tests.clients.serving import DATABASE, STATEMENT_TIMEOUTS, ClientService

@@ -10,7 +10,8 @@ from typing import Any
 
 from psycopg.conninfo import make_conninfo
 
-from pgclarify.database import EvaluationTables, open_pool
+from pgclarify.database.evaluations import EvaluationTables
+from pgclarify.database.pool import open_pool
 from pgclarify.evaluated import (
     Case,
     CitedPassage,

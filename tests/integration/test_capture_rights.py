@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from pgclarify import embedded
-from pgclarify.install import install
+from pgclarify.install.installer import install
 from tests.in_turn import in_turn
 from tests.integration.attaching import ATTACH, RESYNC, attach
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of

@@ -19,7 +19,7 @@ import pytest
 from psycopg import sql
 
 from pgclarify import embedded
-from pgclarify.install import install
+from pgclarify.install.installer import install
 from tests.compose import SERVICES, variables
 from tests.workers import Worker, load, scalar, until, wait_until_searchable
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from pgclarify.database import DialogueTables, Runs, open_pool
+from pgclarify.database.dialogue import DialogueTables
+from pgclarify.database.pool import open_pool
+from pgclarify.database.runs import Runs
 from pgclarify.dialogue import (
     AmbiguityType,
     ClarifyingQuestion,

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from pgclarify import embedded
-from pgclarify.install import install
+from pgclarify.install.installer import install
 from tests.integration.by_hand import Connection, scalar, state_of
 
 SESAME = "open sesame"

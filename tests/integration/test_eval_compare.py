@@ -13,7 +13,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgclarify.cli.main import main
-from pgclarify.database import EvaluationTables
+from pgclarify.database.evaluations import EvaluationTables
 from pgclarify.evaluated import Output, PredictedInterpretation
 from pgclarify.evaluation.summaries import summarize
 from tests.integration.by_hand import Connection

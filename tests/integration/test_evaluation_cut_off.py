@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from pgclarify.config import Provider, Settings
-from pgclarify.database import Presence
+from pgclarify.database.presence import Presence
 from pgclarify.errors import (
     ConfigurationError,
     NotReady,

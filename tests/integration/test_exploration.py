@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pgclarify.database import ExplorationTables, Runs, RunTables, exploration, open_pool
-from pgclarify.database.pool import Pool, fetch
+from pgclarify.database import exploration
+from pgclarify.database.exploration import ExplorationTables
+from pgclarify.database.pool import Pool, fetch, open_pool
+from pgclarify.database.runs import Runs, RunTables
 from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
 from tests.fakes.context import context_of
 from tests.integration.by_hand import Connection, HandWorker, Hire, MakeRole, scalar

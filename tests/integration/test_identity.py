@@ -15,7 +15,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgclarify import embedded, install
+from pgclarify import embedded
+from pgclarify.install import installer
 from tests.conftest import hurry, in_database, trust_everybody
 from tests.integration import test_evaluation_policies as evaluations
 from tests.integration.attaching import ATTACH, RESYNC, STATE
@@ -296,7 +297,7 @@ class TestRestored:
         target = in_database(other_server, "restored")
         with closing(psycopg.connect(other_server, autocommit=True)) as root:
             root.execute("create database installed")
-            install.install(in_database(other_server, "installed"))
+            installer.install(in_database(other_server, "installed"))
             for role in (asked.team, asked.analysts):
                 root.execute(sql.SQL("create role {} login in role pgclarify_user").format(sql.Identifier(role)))
             root.execute("create role stranger login in role pgclarify_user")
@@ -305,7 +306,7 @@ class TestRestored:
         assert here != there
         self.restore(database, target)
 
-        install.install(target)
+        installer.install(target)
 
         with closing(psycopg.connect(target, user=asked.team, autocommit=True)) as carol:
             assert {name for name, rows in seen(carol).items() if rows} == {"named_role"}
@@ -321,7 +322,7 @@ class TestRestored:
             assert {"run", "conversation", "evaluation"} <= {one["kind"] for one in adopted}
             assert rows_of(carol, there) == expected
             assert evaluations.seen(carol) == evaluated
-            assert install.install(target, adopt_roles=True).adopted == ()
+            assert installer.install(target, adopt_roles=True).adopted == ()
 
     def test_on_the_same_server_everything_is_as_it_was(
         self, asked: House, database: str, make_database: MakeRole
@@ -331,7 +332,7 @@ class TestRestored:
         target = make_database()
         self.restore(database, target)
 
-        install.install(target)
+        installer.install(target)
 
         with closing(psycopg.connect(target, user=asked.team, autocommit=True)) as carol:
             assert rows_of(carol, oid) == expected

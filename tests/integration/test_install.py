@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgclarify import install
 from pgclarify.errors import ConfigurationError, SchemaMismatch, ServerUnavailable
+from pgclarify.install import installer, versions
 from tests.conftest import in_database
 
 HEAD = "v0_2_0"
@@ -23,7 +23,7 @@ def test_installing_twice_changes_nothing(database: str, connection: psycopg.Con
     keys = connection.execute("select * from pgclarify_private.caller_key").fetchall()
     ways_back = connection.execute("select * from pgclarify_private.loopback").fetchall()
 
-    installation = install.install(database)
+    installation = installer.install(database)
 
     assert (installation.previous, installation.current, installation.has_dblink) == (HEAD, HEAD, True)
     assert connection.execute("select * from pgclarify_private.caller_key").fetchall() == keys
@@ -36,7 +36,7 @@ def test_twenty_installs_at_once(make_database: Callable[..., str]) -> None:
     dsn = make_database()
 
     with ThreadPoolExecutor(20) as pool:
-        installations = list(pool.map(install.install, [dsn] * 20))
+        installations = list(pool.map(installer.install, [dsn] * 20))
 
     assert sorted(str(installation.previous) for installation in installations) == ["None"] + [HEAD] * 19
     assert {installation.current for installation in installations} == {HEAD}
@@ -54,7 +54,7 @@ def test_a_failed_install_leaves_nothing(make_database: Callable[..., str]) -> N
         connection.execute("create function pgclarify.cancel(run_id bigint) returns integer language sql as 'select 1'")
 
         with pytest.raises(psycopg.errors.InvalidFunctionDefinition):
-            install.install(dsn)
+            installer.install(dsn)
 
         assert connection.execute("select to_regclass('pgclarify.run')").fetchone() == (None,)
         assert connection.execute("select count(*) from pg_extension where extname = 'vector'").fetchone() == (0,)
@@ -71,7 +71,7 @@ def test_a_schema_of_somebody_else_is_not_moved_into(
         )
 
     with pytest.raises(ConfigurationError):
-        install.install(dsn)
+        installer.install(dsn)
 
 
 @pytest.mark.parametrize("revision", ["0001", "0015", "0017", "9999"])
@@ -80,11 +80,11 @@ def test_a_schema_that_there_is_no_way_from_is_left_alone(
 ) -> None:
     connection.execute("update pgclarify.schema_version set version_num = %s", [revision])
 
-    for step in (install.install, install.uninstall):
+    for step in (installer.install, installer.uninstall):
         with pytest.raises(SchemaMismatch):
             step(database)
     with pytest.raises(SchemaMismatch):
-        install.check_schema(connection)
+        versions.check_schema(connection)
 
     assert connection.execute("select version_num from pgclarify.schema_version").fetchone() == (revision,)
     assert connection.execute("select count(*) from pgclarify.corpus_status").fetchone() == (0,)
@@ -95,28 +95,28 @@ def test_the_schema_is_missing(make_database: Callable[..., str]) -> None:
         closing(psycopg.connect(make_database(), autocommit=True)) as connection,
         pytest.raises(SchemaMismatch),
     ):
-        install.check_schema(connection)
+        versions.check_schema(connection)
 
 
 def test_whoever_may_use_pgclarify_may_check_the_schema(
     connect: Callable[..., psycopg.Connection[Any]], make_role: Callable[..., str]
 ) -> None:
     for role in ("pgclarify_worker", "pgclarify_user", "pgclarify_reader"):
-        install.check_schema(connect(make_role(role)))
+        versions.check_schema(connect(make_role(role)))
     with pytest.raises(SchemaMismatch):
-        install.check_schema(connect(make_role()))
+        versions.check_schema(connect(make_role()))
 
 
 def test_no_server(server: str) -> None:
     with pytest.raises(ServerUnavailable):
-        install.install(in_database(server, "there_is_none"))
+        installer.install(in_database(server, "there_is_none"))
 
 
 def test_installing_keeps_what_rests_on_our_views(database: str, connection: psycopg.Connection[Any]) -> None:
     connection.execute("create view public.mine as select * from pgclarify.run_summary")
     connection.execute("create view public.readings as select * from pgclarify.result(1)")
 
-    install.install(database)
+    installer.install(database)
 
     assert connection.execute("select count(*) from public.mine").fetchone() == (0,)
 

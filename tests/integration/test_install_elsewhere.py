@@ -17,8 +17,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgclarify import embedded, install
+from pgclarify import embedded
 from pgclarify.errors import ConfigurationError
+from pgclarify.install import installer
 from tests.conftest import hurry, in_database, trust_everybody
 from tests.integration.by_hand import scalar, state_of
 from tests.pages import CHECKOUT, blocks
@@ -110,7 +111,7 @@ def test_four_databases_at_once_on_a_new_server(new_server: str, root: psycopg.C
         root.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
 
     with ThreadPoolExecutor(4) as pool:
-        installations = list(pool.map(install.install, [in_database(new_server, name) for name in names]))
+        installations = list(pool.map(installer.install, [in_database(new_server, name) for name in names]))
 
     assert [installation.previous for installation in installations] == [None] * 4
 
@@ -118,7 +119,7 @@ def test_four_databases_at_once_on_a_new_server(new_server: str, root: psycopg.C
 def test_whoever_may_create_roles_may_install(make_tenant: Callable[[str], str], root: psycopg.Connection[Any]) -> None:
     dsn = make_tenant("first")
 
-    first, second = install.install(dsn), install.install(dsn)
+    first, second = installer.install(dsn), installer.install(dsn)
 
     assert (first.previous, second.previous) == (None, first.current)
     assert first.has_dblink
@@ -141,25 +142,25 @@ def test_whoever_may_create_roles_may_install(make_tenant: Callable[[str], str],
     assert ask(dsn) == NO_LOOPBACK
     demand_password(root)
     assert ask(dsn) == NO_WORKER
-    install.uninstall(dsn)
+    installer.uninstall(dsn)
 
 
 def test_a_second_database_is_told_the_password(
     make_tenant: Callable[[str], str], root: psycopg.Connection[Any]
 ) -> None:
     first, second = make_tenant("first"), make_tenant("second")
-    install.install(first, loopback_password=PASSWORD)
+    installer.install(first, loopback_password=PASSWORD)
     demand_password(root)
     assert ask(first) == NO_WORKER
 
-    assert not install.install(second).has_loopback_password
+    assert not installer.install(second).has_loopback_password
     assert ask(second) == NO_LOOPBACK
 
     assert init(second)["has_loopback_password"] is False
     assert init(second, PGCLARIFY_LOOPBACK_PASSWORD=PASSWORD)["has_loopback_password"] is True
     assert ask(second) == ask(first) == NO_WORKER
     # It stays.
-    assert install.install(second).has_loopback_password
+    assert installer.install(second).has_loopback_password
     assert ask(second) == NO_WORKER
 
 
@@ -168,7 +169,7 @@ def test_a_superuser_sees_that_there_is_no_password_yet(
 ) -> None:
     root.execute("create role pgclarify_loopback login")
 
-    assert install.install(new_server).has_loopback_password
+    assert installer.install(new_server).has_loopback_password
 
     demand_password(root)
     assert ask(new_server) == NO_WORKER
@@ -183,13 +184,13 @@ def test_a_role_that_was_there_is_given_what_it_lacks(
 
     # A role that it has not made, a tenant may not alter; nothing is left behind.
     with pytest.raises(ConfigurationError) as refused:
-        install.install(make_tenant("first"))
+        installer.install(make_tenant("first"))
     assert refused.value.sqlstate == "42501"
     assert "; ".join(needed) in str(refused.value.hint)
     assert scalar(root, "select count(*) from pg_roles where rolname = 'pgclarify_owner'") == 0
 
-    assert install.install(new_server).mended == needed
-    assert install.install(new_server).mended == ()
+    assert installer.install(new_server).mended == needed
+    assert installer.install(new_server).mended == ()
     demand_password(root)
     assert ask(new_server) == NO_WORKER
 
@@ -201,7 +202,7 @@ def test_pgvector_in_a_schema_of_its_own(
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         connection.execute("create schema extensions")
         connection.execute("create extension vector schema extensions")
-        install.install(dsn)
+        installer.install(dsn)
 
         run_worker(dsn, user=make_role("pgclarify_worker"))
         load(connection, documents=2)
@@ -218,11 +219,11 @@ def test_pgvector_in_a_schema_that_we_may_not_open(make_tenant: Callable[[str], 
         connection.execute("alter extension vector set schema extensions")
 
         with pytest.raises(ConfigurationError) as refusal:
-            install.install(dsn)
+            installer.install(dsn)
         assert "extensions" in (refusal.value.hint or "")
 
         connection.execute("grant usage on schema extensions to tenant with grant option")
-        assert install.install(dsn).previous is None
+        assert installer.install(dsn).previous is None
 
 
 def test_the_way_to_the_primary_is_kept(database: str, connection: psycopg.Connection[Any]) -> None:
@@ -230,18 +231,18 @@ def test_the_way_to_the_primary_is_kept(database: str, connection: psycopg.Conne
     socket_dir = scalar(connection, "select split_part(current_setting('unix_socket_directories'), ',', 1)")
     assert connection.execute(way.encode()).fetchone() == (None, None, socket_dir)
 
-    install.install(database, loopback_host="primary.example", loopback_port=6543)
-    install.install(database)
+    installer.install(database, loopback_host="primary.example", loopback_port=6543)
+    installer.install(database)
     assert connection.execute(way.encode()).fetchone() == ("primary.example", 6543, socket_dir)
 
-    install.install(database, loopback_host="")
+    installer.install(database, loopback_host="")
     assert connection.execute(way.encode()).fetchone() == (None, None, socket_dir)
 
 
 @pytest.fixture
 def standby(new_server: str, root: psycopg.Connection[Any]) -> Iterator[str]:
     """A hot standby of the new server, which has the schema."""
-    install.install(new_server)
+    installer.install(new_server)
     data_dir = Path(str(scalar(root, "show data_directory")))
     with tempfile.TemporaryDirectory(prefix="pgclarify-standby-") as name:
         folder = Path(name)
@@ -287,7 +288,7 @@ def test_a_question_on_a_hot_standby(
         assert state_of(reader, "select * from pgclarify.clarify('car deductible')") == NO_LOOPBACK
 
         socket_dir = str(scalar(root, "select socket_dir from pgclarify_private.loopback"))
-        install.install(new_server, loopback_host=socket_dir, loopback_port=5432)
+        installer.install(new_server, loopback_host=socket_dir, loopback_port=5432)
         until(lambda: scalar(reader, "select host from pgclarify_private.loopback") == socket_dir)
         assert state_of(reader, "select * from pgclarify.clarify('car deductible')") == NO_WORKER
 

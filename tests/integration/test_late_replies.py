@@ -7,7 +7,8 @@ import asyncio
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from pgclarify.database import LedgerTables, Runs, open_pool
+from pgclarify.database.pool import open_pool
+from pgclarify.database.runs import LedgerTables, Runs
 from pgclarify.errors import CompletionError
 from pgclarify.ledger.completions import Pace, Paid, complete_all
 from pgclarify.model_calls import Completion, CompletionRequest, Message

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.corpora.reembedding import Reembedding
-from pgclarify.database import Documents, EmbeddingSpaces, LongDocuments, open_pool
-from pgclarify.database.pool import Pool
+from pgclarify.database.documents import Documents
+from pgclarify.database.long_documents import LongDocuments
+from pgclarify.database.pool import Pool, open_pool
+from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.errors import ModelNotFound
 from pgclarify.ingest.chunking import PART_CHUNKS
 from pgclarify.protocols import Embedder

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgclarify.install import install
+from pgclarify.install.installer import install
 from tests.integration.by_hand import state_of
 from tests.servers import start_16, stop_16
 from tests.workers import Worker, load, scalar, wait, wait_until_searchable

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from pgclarify.database import Presence, presence, with_keepalives
+from pgclarify.database import presence
+from pgclarify.database.connections import with_keepalives
+from pgclarify.database.presence import Presence
 from pgclarify.errors import ServerUnavailable
 from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.partitioning import network

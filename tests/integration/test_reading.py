@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from pgclarify import install
 from pgclarify.database.pool import fetch, open_pool
 from pgclarify.database.reading import ReadingSession
 from pgclarify.errors import DatabaseBusy
+from pgclarify.install import installer
 from pgclarify.worker.sources import Sources
 from tests.integration.attaching import (
     ATTACH,
@@ -426,7 +426,7 @@ class TestUpgrading:
     @pytest.mark.usefixtures("old")
     def test_each_owner_gets_its_reader(self, database: str, connection: Connection, hire: Hire) -> None:
         hire().send("inspect_sources")
-        install.install(database)
+        installer.install(database)
 
         assert rows(connection, "select 1 from pg_roles where rolname = 'pgclarify_table_reader'") == []
         assert rows(connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source") == [
@@ -440,10 +440,10 @@ class TestUpgrading:
     def test_without_the_rights_sources_fail_until_they_are_compared_again(
         self, database: str, alice: Connection, connection: Connection, hire: Hire, make_role: MakeRole
     ) -> None:
-        installer = make_role("pgclarify_owner", name="installer")
-        connection.execute(f"alter role {installer} createrole".encode())
+        owner = make_role("pgclarify_owner", name="installer")
+        connection.execute(f"alter role {owner} createrole".encode())
 
-        install.install(as_role(database, installer))
+        installer.install(as_role(database, owner))
         hire().send("inspect_sources")
 
         assert rows(connection, STATE) == ["failed", "failed"]
@@ -468,7 +468,7 @@ def test_a_renamed_owner_gets_another_reader(
         )
         hire().send("inspect_sources")
         assert rows(connection, STATE) == ["failed"]
-        install.install(database)
+        installer.install(database)
         assert scalar(connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source") is None
     finally:
         admin.execute(f"alter role {name}_too rename to {name}".encode())

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import psycopg
 import pytest
 
-from pgclarify import install
 from pgclarify.errors import DatabaseError, SchemaMismatch
-from pgclarify.install import installer
+from pgclarify.install import installer, versions
 from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
 from tests.migration import catalog
@@ -34,7 +33,7 @@ def test_with_nothing_to_change_it_waits_for_nobody(
     )
     before = connection.execute(views.encode()).fetchall()
 
-    install.install(database)
+    installer.install(database)
 
     assert connection.execute(views.encode()).fetchall() == before
     assert scalar(call_in_progress, "select count(*) from pgclarify.run_summary") == 0
@@ -45,16 +44,16 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
 ) -> None:
     connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
 
-    for step in (install.install, install.uninstall):
+    for step in (installer.install, installer.uninstall):
         with monkeypatch.context() as impatient, pytest.raises(DatabaseError) as refusal:
             impatient.setattr(installer, "LOCK_TIMEOUT", "300ms")
             step(database)
         assert refusal.value.sqlstate == "55P03"
         assert f"{call_in_progress.info.backend_pid} ({call_in_progress.info.user})" in (refusal.value.detail or "")
     call_in_progress.execute("rollback")
-    install.install(database)
+    installer.install(database)
 
-    install.check_schema(connection)
+    versions.check_schema(connection)
 
 
 @in_turn(
@@ -79,7 +78,7 @@ def test_what_was_damaged_is_mended(database: str, connection: Connection, damag
     if "disable" not in damage:
         assert catalog.everything(connection) != whole
 
-    install.install(database)
+    installer.install(database)
 
     assert catalog.everything(connection) == whole
     assert scalar(connection, "select relrowsecurity from pg_class where oid = 'pgclarify.run'::regclass")
@@ -88,21 +87,21 @@ def test_what_was_damaged_is_mended(database: str, connection: Connection, damag
 def test_functions_of_another_version_are_refused(connection: Connection) -> None:
     connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'other'")
     with pytest.raises(SchemaMismatch):
-        install.check_schema(connection)
+        versions.check_schema(connection)
 
     connection.execute("delete from pgclarify_private.applied_sql")
     with pytest.raises(SchemaMismatch):
-        install.check_schema(connection)
+        versions.check_schema(connection)
 
 
 def test_tables_without_functions_are_refused(database: str, connection: Connection) -> None:
-    install.migrate(database, "head")
+    installer.migrate(database, "head")
     with pytest.raises(SchemaMismatch):
-        install.check_schema(connection)
+        versions.check_schema(connection)
 
-    install.install(database)
+    installer.install(database)
 
-    install.check_schema(connection)
+    versions.check_schema(connection)
 
 
 def as_owner(connection: Connection, *statements: str) -> None:
@@ -123,7 +122,7 @@ def test_internal_functions_of_an_older_version_go(database: str, connection: Co
         "create function pgclarify.older() returns integer begin atomic select 1; end",
     )
 
-    install.install(database)
+    installer.install(database)
 
     assert scalar(connection, "select to_regprocedure('pgclarify_private.old(integer)')") is None
     assert scalar(connection, "select to_regprocedure('pgclarify_private.old_helper()')") is None
@@ -137,7 +136,7 @@ def test_what_rests_on_an_internal_function_is_not_dropped(database: str, connec
     connection.execute("create view public.mine as select pgclarify_private.old()")
 
     with pytest.raises(DatabaseError) as refusal:
-        install.install(database)
+        installer.install(database)
 
     assert refusal.value.sqlstate == "2BP01"
     assert "public.mine" in (refusal.value.detail or "")
@@ -156,7 +155,7 @@ def test_an_internal_function_that_returned_something_else_is_replaced(database:
     )
     assert catalog.everything(connection) != whole
 
-    install.install(database)
+    installer.install(database)
 
     assert catalog.everything(connection) == whole
 
@@ -173,7 +172,7 @@ def test_a_public_function_that_returned_something_else_is_an_error(
         )
 
         with pytest.raises(psycopg.errors.InvalidFunctionDefinition):
-            install.install(dsn)
+            installer.install(dsn)
 
         assert state_of(connection, "select pgclarify.cancel(1)") is None
 
@@ -186,7 +185,7 @@ def test_a_stranger_who_holds_the_lock_of_installs_is_named(
     stranger.execute("select pg_advisory_lock(1885823084, 0)")
 
     with pytest.raises(DatabaseError) as refusal:
-        install.install(database)
+        installer.install(database)
 
     assert refusal.value.sqlstate == "55P03"
     assert str(stranger.info.backend_pid) in str(refusal.value.detail)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pgclarify import install
+from pgclarify.install import installer
 from tests.integration.attaching import (
     ATTACH,
     DETACH,
@@ -292,12 +292,12 @@ def test_an_upgrade_makes_what_notes_changes_anew(database: str, alice: Connecti
         connection, f"select pg_get_functiondef('pgclarify_private.capture_{source_id}()'::regprocedure)"
     )
     before = alice.execute(TRIGGERS.encode()).fetchall()
-    install.install(database)
+    installer.install(database)
     assert alice.execute(TRIGGERS.encode()).fetchall() == before
     connection.execute(definition.replace("tg_op = 'INSERT'", "tg_op = 'OTHER'").encode())
     connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
 
-    install.install(database)
+    installer.install(database)
 
     assert alice.execute(TRIGGERS.encode()).fetchall() == before
     assert (
@@ -309,6 +309,6 @@ def test_an_upgrade_makes_what_notes_changes_anew(database: str, alice: Connecti
 @pytest.mark.committed
 def test_uninstalling_takes_the_triggers_along(alice: Connection, database: str) -> None:
     attach(alice)
-    install.uninstall(database)
+    installer.uninstall(database)
     alice.execute("update app.article set title = 'New'")
     assert alice.execute(TRIGGERS.encode()).fetchall() == []

@@ -9,7 +9,7 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from pgclarify.database import Presence
+from pgclarify.database.presence import Presence
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
 from tests.integration.explaining import explained
 

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from pgclarify.database import open_pool
+from pgclarify.database.pool import open_pool
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ModelNotFound
 from pgclarify.worker.spaces import Spaces

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from pgclarify.database import LedgerTables, Runs, open_pool
-from pgclarify.database.pool import Pool
+from pgclarify.database.pool import Pool, open_pool
+from pgclarify.database.runs import LedgerTables, Runs
 from pgclarify.errors import DatabaseBusy
 from pgclarify.ledger.completions import Pace, Paid, complete_all
 from pgclarify.model_calls import CompletionRequest, Message

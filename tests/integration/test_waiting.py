@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgclarify.install import install
+from pgclarify.install.installer import install
 from tests.integration.by_hand import Connect, Hire
 from tests.integration.holding_back import held_back
 from tests.openai_server import Server

@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 from pgclarify.cli.doctor.server import check_pooler
-from pgclarify.database import open_pool, require_direct
-from pgclarify.database.sessions import stripping
+from pgclarify.database.pool import open_pool
+from pgclarify.database.sessions import require_direct, stripping
 from pgclarify.errors import ServerUnavailable
 
 SETTINGS = {

@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 
 from pgclarify import embedded
-from pgclarify.install import install
+from pgclarify.install.installer import install
 
 LIST = Path(__file__).with_name("definer_functions.txt")
 _HEAD = """\

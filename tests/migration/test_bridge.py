@@ -17,8 +17,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgclarify import install
 from pgclarify.errors import SchemaMismatch
+from pgclarify.install import installer, versions
 from tests.migration import catalog
 
 # Partitions of corpora and spaces, an index for vectors of one length, functions of attached tables.
@@ -52,7 +52,7 @@ def old(old_table_reader: str, make_database: Callable[..., str], board: str, ow
 
 @pytest.fixture
 def bridged(old: str) -> Iterator[psycopg.Connection[Any]]:
-    install.install(old)
+    installer.install(old)
     with closing(psycopg.connect(old, autocommit=True)) as connection:
         yield connection
 
@@ -73,17 +73,17 @@ def test_all_objects_are_those_of_a_new_database(
 def test_an_older_schema_is_refused_until_it_is_upgraded(old: str) -> None:
     with closing(psycopg.connect(old, autocommit=True)) as connection:
         with pytest.raises(SchemaMismatch):
-            install.check_schema(connection)
+            versions.check_schema(connection)
 
-        installation = install.install(old)
+        installation = installer.install(old)
 
         assert (installation.previous, installation.current) == ("0016", "v0_2_0")
-        install.check_schema(connection)
-    assert install.install(old).previous == "v0_2_0"
+        versions.check_schema(connection)
+    assert installer.install(old).previous == "v0_2_0"
 
 
 def test_it_can_be_uninstalled_as_it_is(old: str) -> None:
-    install.uninstall(old)
+    installer.uninstall(old)
 
     with closing(psycopg.connect(old, autocommit=True)) as connection:
         assert connection.execute(

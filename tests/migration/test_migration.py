@@ -12,7 +12,8 @@ import sqlalchemy
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from pgclarify import install, schema
+from pgclarify import schema
+from pgclarify.install import installer
 from tests.migration import catalog
 
 
@@ -55,38 +56,38 @@ def drift(dsn: str) -> list[Any]:
 
 def test_made_removed_and_made_again(make_database: Callable[..., str]) -> None:
     dsn = make_database()
-    install.migrate(dsn, "head")
+    installer.migrate(dsn, "head")
     first = look(dsn, catalog.everything)
 
-    install.migrate(dsn, "base")
+    installer.migrate(dsn, "base")
 
     assert look(dsn, catalog.tables) == set()
-    install.migrate(dsn, "head")
+    installer.migrate(dsn, "head")
     assert look(dsn, catalog.everything) == first
 
 
 def test_uninstall_and_install_again(make_database: Callable[..., str]) -> None:
     dsn = make_database()
-    install.install(dsn)
+    installer.install(dsn)
     first = look(dsn, catalog.everything)
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         connection.execute("select pgclarify.create_corpus('kept')")
 
-    install.uninstall(dsn)
+    installer.uninstall(dsn)
 
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         assert connection.execute(
             "select count(*) from pg_namespace where nspname in ('pgclarify', 'pgclarify_private', 'pgclarify_queue')"
         ).fetchone() == (0,)
         assert connection.execute("select count(*) from pg_default_acl").fetchone() == (0,)
-    install.uninstall(dsn)
-    assert install.install(dsn).previous is None
+    installer.uninstall(dsn)
+    assert installer.install(dsn).previous is None
     assert look(dsn, catalog.everything) == first
 
 
 def test_removed_with_functions_data_and_partitions(make_database: Callable[..., str]) -> None:
     dsn = make_database()
-    install.install(dsn)
+    installer.install(dsn)
     first = look(dsn, catalog.everything)
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         connection.execute("select pgclarify.create_corpus('insurance')")
@@ -94,8 +95,8 @@ def test_removed_with_functions_data_and_partitions(make_database: Callable[...,
         connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
         connection.execute("select pgclarify.submit('cars', 'insurance')")
 
-    install.migrate(dsn, "base")
-    install.install(dsn)
+    installer.migrate(dsn, "base")
+    installer.install(dsn)
 
     assert look(dsn, catalog.everything) == first
 

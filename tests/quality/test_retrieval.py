@@ -9,7 +9,9 @@ from typing import Any
 
 import psycopg
 
-from pgclarify.database import ExplorationTables, Runs, RunTables, open_pool
+from pgclarify.database.exploration import ExplorationTables
+from pgclarify.database.pool import open_pool
+from pgclarify.database.runs import Runs, RunTables
 from pgclarify.embedding import LocalEmbedder
 from pgclarify.operations.execution import execute
 from tests.fakes.context import context_of

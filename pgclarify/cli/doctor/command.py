@@ -107,7 +107,7 @@ def _examine_listening(settings: Settings, database: connection.Database) -> Ite
 def _examine_server(database: connection.Database, user: str) -> Iterator[Check]:
     from pgclarify.cli.doctor import server
     from pgclarify.cli.doctor.check import Level
-    from pgclarify.install import ROLES
+    from pgclarify.install.roles import ROLES
 
     yield server.check_version(database.info.server_version)
     extensions = {row["name"]: row for row in connection.fetch(database, "cli_list_extensions")}

@@ -124,8 +124,10 @@ def check_embedding_model(model: str) -> Check:
     Args:
         model: As the settings have it.
     """
-    from pgclarify.embedding import load_embedder
-
+    try:
+        from pgclarify.embedding import load_embedder
+    except ModuleNotFoundError:
+        return ok("embedding model", "none: this installation asks, and runs no worker")
     try:
         with closing(load_embedder(model)) as embedder:
             dimensions = embedder.dimensions

@@ -11,7 +11,9 @@ from pgclarify.cli import connection
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.database.sessions import sharing, stripping
 from pgclarify.errors import PgclarifyError, SchemaMismatch
-from pgclarify.install import OLDEST_SERVER, OLDEST_VECTOR, ROLES, check_schema
+from pgclarify.install.extensions import OLDEST_SERVER, OLDEST_VECTOR
+from pgclarify.install.roles import ROLES
+from pgclarify.install.versions import check_schema
 
 if TYPE_CHECKING:
     from pgclarify.embedded import Address

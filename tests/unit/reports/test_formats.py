@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from markupsafe import Markup
 
-from pgclarify.reports import formats
+from pgclarify.reports import formats, pages
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def test_seconds(value: float | None, told: str) -> None:
 
 
 def test_what_is_shown_is_harmless() -> None:
-    assert formats.shown("a\x00b\u202e\n\tc") == "a\\x00b\\u202e\n\tc"
-    assert formats.shown(None) == ""
-    assert formats.shown(Markup("<b>")) == Markup("<b>")
-    assert formats.shown(7) == 7
+    assert pages.shown("a\x00b\u202e\n\tc") == "a\\x00b\\u202e\n\tc"
+    assert pages.shown(None) == ""
+    assert pages.shown(Markup("<b>")) == Markup("<b>")
+    assert pages.shown(7) == 7
 
 
 def test_texts_are_shortened_to_one_line() -> None:

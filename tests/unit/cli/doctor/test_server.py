@@ -6,7 +6,7 @@ import pytest
 
 from pgclarify.cli.doctor import server
 from pgclarify.cli.doctor.check import Level
-from pgclarify.install import ROLES
+from pgclarify.install.roles import ROLES
 
 
 @pytest.mark.parametrize(
