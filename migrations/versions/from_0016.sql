@@ -407,6 +407,17 @@ comment on column pgclarify.embedding_space.embedding_space_id is
 comment on column pgclarify_private.source.source_id is
     'Key; also names the function pgclarify_private.capture_<source_id>.';
 
+-- One row notes the keys of a statement, not one for each.
+drop view if exists pgclarify_capture.change;
+alter table pgclarify_private.change
+    alter column key type text[] using case when key is not null then array[key] end;
+alter table pgclarify_private.change rename column key to keys;
+comment on table pgclarify_private.change is
+    'Pending changes of an attached table. Triggers append rows and do nothing else; workers take them.';
+comment on column pgclarify_private.change.keys is
+    'Values of the id column, as text: of one row, or some of those of a statement; null if any row may have changed: TRUNCATE, '
+    'or a column that is gone.';
+
 -- A constraint says what a pattern is, without a function.
 alter table pgclarify.ambiguity_rule
     drop constraint ambiguity_rule_pattern_is_fit,

@@ -356,18 +356,19 @@ create table pgclarify_private.change (
     change_id bigint generated always as identity,
     source_id bigint not null,
     relation oid not null,
-    key text,
+    keys text[],
     changed_at timestamptz default clock_timestamp() not null,
     constraint change_pk primary key (source_id, change_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 comment on table pgclarify_private.change is
-    'A pending change of an attached table. Triggers append rows and do nothing else; workers take them.';
+    'Pending changes of an attached table. Triggers append rows and do nothing else; workers take them.';
 comment on column pgclarify_private.change.change_id is 'Order of the changes of a source.';
 comment on column pgclarify_private.change.source_id is
     'The source. Without a foreign key, which would lock its row in every user''s transaction.';
 comment on column pgclarify_private.change.relation is 'The table or the partition that changed, by its oid.';
-comment on column pgclarify_private.change.key is
-    'Value of the id column, as text; null if any row may have changed: TRUNCATE, or a column that is gone.';
+comment on column pgclarify_private.change.keys is
+    'Values of the id column, as text: of one row, or some of those of a statement; null if any row may have changed: TRUNCATE, '
+    'or a column that is gone.';
 comment on column pgclarify_private.change.changed_at is 'When.';
 
 create table pgclarify_private.worker (

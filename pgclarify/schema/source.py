@@ -145,10 +145,11 @@ change = Table(
     ),
     Column("relation", OID, nullable=False, comment="The table or the partition that changed, by its oid."),
     Column(
-        "key",
-        Text,
+        "keys",
+        ARRAY(Text),
         comment=(
-            "Value of the id column, as text; null if any row may have changed: TRUNCATE, or a column that is gone."
+            "Values of the id column, as text: of one row, or some of those of a statement; null if any row may have "
+            "changed: TRUNCATE, or a column that is gone."
         ),
     ),
     Column("changed_at", Timestamp, nullable=False, server_default=text("clock_timestamp()"), comment="When."),
@@ -158,6 +159,6 @@ change = Table(
         "autovacuum_vacuum_threshold": 10000,
         "autovacuum_vacuum_cost_delay": 0,
     },
-    comment="A pending change of an attached table. Triggers append rows and do nothing else; workers take them.",
+    comment="Pending changes of an attached table. Triggers append rows and do nothing else; workers take them.",
     schema=PRIVATE_SCHEMA,
 )

@@ -236,10 +236,12 @@ begin atomic
             ) as pending_since
         from pgclarify_private.source
         cross join lateral (
-            select count(*) as changes, min(change.changed_at) as changed_at
+            select
+                least(coalesce(sum(coalesce(cardinality(change.keys), 1)), 0), 10000)::bigint as changes,
+                min(change.changed_at) as changed_at
             -- A status stays cheap: more than that is "many".
             from (
-                select change.changed_at from pgclarify_private.change
+                select change.keys, change.changed_at from pgclarify_private.change
                 where change.source_id = source.source_id
                 order by change.change_id
                 limit 10000

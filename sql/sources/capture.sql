@@ -11,6 +11,43 @@ end;
 comment on function pgclarify_private.capture_name(bigint) is
 'Name of the function, in schema pgclarify_private, that triggers of a source call.';
 
+create or replace function pgclarify_private.noted_keys(rows text, id_column name, type oid)
+returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- The user's own statement must never fail because of us. Where the column is gone, its name is found outside of the
+    -- rows, with a type that no id has. Every change is one of any row then, and so it is if the column has another type.
+    -- concat uses the output function of the type, where a cast could be somebody's function.
+    select format(
+        'select concat(given.id) as key, pg_typeof(given.id) = %1$s as is_same_type'
+        ' from (select null::pg_catalog.pg_snapshot as %2$I) as missing'
+        ' cross join lateral (select %2$I from %3$s) as given (id)'
+        ' where given.id is not null or pg_typeof(given.id) <> %1$s',
+        coalesce(noted_keys.type, 0), noted_keys.id_column, noted_keys.rows
+    );
+end;
+
+comment on function pgclarify_private.noted_keys(text, name, oid) is
+'A query of the keys in a transition table, as text, and whether their column still has this type; rows without a key are left '
+'out.';
+
+create or replace function pgclarify_private.packed_keys(query text)
+returns text
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- So many keys mostly fit into a row without TOAST, and no array gets near to what a value may have.
+    select format(
+        'select case when bool_and(noted.is_same_type) then array_agg(noted.key) end'
+        ' from (select listed.*, row_number() over () / 150 as place from (%s) as listed) as noted group by noted.place',
+        packed_keys.query
+    );
+end;
+
+comment on function pgclarify_private.packed_keys(text) is
+'A query of arrays with the keys of a query of noted_keys; null in place of an array if the column is another one now.';
+
 create or replace function pgclarify_private.make_capture(source_id bigint)
 returns void
 language plpgsql volatile security definer
@@ -21,6 +58,8 @@ declare
     v_name name := pgclarify_private.capture_name(make_capture.source_id);
     v_type oid;
     v_triggers text;
+    v_new text;
+    v_old text;
     v_body text;
 begin
     select source.* into v_source from pgclarify_private.source where source.source_id = make_capture.source_id;
@@ -43,68 +82,94 @@ begin
         )
     into v_triggers
     from pgclarify_private.trigger_kinds() as kind;
-    -- Statements with their names spelt out take a fraction of the time of those built at run time. The user's own
-    -- statement must never fail because of us, so we look first whether the column is still what it was: what is never
-    -- run, plpgsql never parses, either.
+    v_new := pgclarify_private.noted_keys('new_rows', v_source.id_column, v_type);
+    v_old := pgclarify_private.noted_keys('old_rows', v_source.id_column, v_type);
+    -- Statements with their names spelt out take a fraction of the time of those built at run time.
     v_body := format(
         $body$
--- The table may have a column of any name.
-#variable_conflict use_variable
+-- The table may have a column of any name, and one that is gone may have that of a variable.
+#variable_conflict use_column
 declare
+    -- A statement trigger of the table itself, with the name of ours. Whether it has transition tables shows when they are
+    -- read, and a restored database has other numbers.
+    v_is_known constant boolean :=
+        tg_relid = %5$s and tg_level = 'STATEMENT' and tg_op <> 'TRUNCATE' and tg_name = %6$L || pg_catalog.lower(tg_op);
     v_is_ours boolean;
     v_is_same_column boolean;
 begin
-    -- Neither is found by a transaction whose snapshot is older than the trigger. Of the number of the table only a view
-    -- knows, since it is another one in a restored database. A partition has its trigger from its parent; but not that of
-    -- truncate, which stays on a partition that is detached.
-    select
-        -- As one text, because this is done at every statement.
-        concat(pg_trigger.tgname, ' ', pg_trigger.tgtype, ' ', pg_trigger.tgoldtable, ',', pg_trigger.tgnewtable) in (%4$s)
-        and (pg_trigger.tgrelid = source.relation or pg_trigger.tgparentid <> 0 or pg_trigger.tgtype = 32),
-        exists (
-            select from pg_catalog.pg_attribute
-            where
-                pg_attribute.attrelid = tg_relid
-                and pg_attribute.attname = %3$L
-                and pg_attribute.atttypid = %2$s
-                and not pg_attribute.attisdropped
-        )
-    into v_is_ours, v_is_same_column
-    from pg_catalog.pg_trigger
-    left join pgclarify_capture.source on source.source_id = %1$s
-    where pg_trigger.tgrelid = tg_relid and pg_trigger.tgname = tg_name;
-    if not v_is_ours then
-        raise exception 'trigger "%%" is none of pgclarify''s', tg_name
-            using errcode = 'trigger_protocol_violated',
-                detail = format('It is on table %%s, and notes changes for source %1$s.', tg_relid::pg_catalog.regclass),
-                hint = format('Drop it: drop trigger %%I on %%s.', tg_name, tg_relid::pg_catalog.regclass);
-    end if;
-    -- concat uses the output function of the type, where a cast could be somebody's function.
-    if tg_op = 'TRUNCATE' or v_is_ours is null or not v_is_same_column then
-        insert into pgclarify_capture.change (source_id, relation) values (%1$s, tg_relid);
-    elsif tg_level = 'STATEMENT' then
-        if tg_op = 'INSERT' then
-            insert into pgclarify_capture.change (source_id, relation, key)
-            select %1$s, tg_relid, concat(new_rows.%3$I) from new_rows where new_rows.%3$I is not null;
-        elsif tg_op = 'DELETE' then
-            insert into pgclarify_capture.change (source_id, relation, key)
-            select %1$s, tg_relid, concat(old_rows.%3$I) from old_rows where old_rows.%3$I is not null;
-        else
-            insert into pgclarify_capture.change (source_id, relation, key)
-            select %1$s, tg_relid, concat(changed.key)
-            from (select new_rows.%3$I from new_rows union select old_rows.%3$I from old_rows) as changed (key)
-            where changed.key is not null;
+    if not v_is_known then
+        -- Neither is found by a transaction whose snapshot is older than the trigger. Of the number of the table only a view
+        -- knows, since it is another one in a restored database. A partition has its trigger from its parent; but not that of
+        -- truncate, which stays on a partition that is detached.
+        select
+            -- As one text, which takes less time.
+            concat(pg_trigger.tgname, ' ', pg_trigger.tgtype, ' ', pg_trigger.tgoldtable, ',', pg_trigger.tgnewtable) in (%4$s)
+            and (pg_trigger.tgrelid = source.relation or pg_trigger.tgparentid <> 0 or pg_trigger.tgtype = 32),
+            exists (
+                select from pg_catalog.pg_attribute
+                where
+                    pg_attribute.attrelid = tg_relid
+                    and pg_attribute.attname = %3$L
+                    and pg_attribute.atttypid = %2$s
+                    and not pg_attribute.attisdropped
+            )
+        into v_is_ours, v_is_same_column
+        from pg_catalog.pg_trigger
+        left join pgclarify_capture.source on source.source_id = %1$s
+        where pg_trigger.tgrelid = tg_relid and pg_trigger.tgname = tg_name;
+        if not v_is_ours then
+            raise exception 'trigger "%%" is none of pgclarify''s', tg_name
+                using errcode = 'trigger_protocol_violated',
+                    detail = format('It is on table %%s, and notes changes for source %1$s.', tg_relid::pg_catalog.regclass),
+                    hint = format('Drop it: drop trigger %%I on %%s.', tg_name, tg_relid::pg_catalog.regclass);
         end if;
-    else
+        if tg_op = 'TRUNCATE' or v_is_ours is null or not v_is_same_column then
+            insert into pgclarify_capture.change (source_id, relation) values (%1$s, tg_relid);
+            return null;
+        end if;
+    end if;
+    if tg_level = 'ROW' then
         if tg_op <> 'DELETE' then
             if new.%3$I is not null then
-                insert into pgclarify_capture.change (source_id, relation, key) values (%1$s, tg_relid, concat(new.%3$I));
+                insert into pgclarify_capture.change (source_id, relation, keys)
+                values (%1$s, tg_relid, array[concat(new.%3$I)]);
             end if;
         end if;
         if tg_op = 'DELETE' or tg_op = 'UPDATE' and (new.%3$I is null or concat(new.%3$I) <> concat(old.%3$I)) then
             if old.%3$I is not null then
-                insert into pgclarify_capture.change (source_id, relation, key) values (%1$s, tg_relid, concat(old.%3$I));
+                insert into pgclarify_capture.change (source_id, relation, keys)
+                values (%1$s, tg_relid, array[concat(old.%3$I)]);
             end if;
+        end if;
+    -- One row is what most statements change, and needs neither a sort nor a hash table.
+    elsif tg_op = 'UPDATE' then
+        insert into pgclarify_capture.change (source_id, relation, keys)
+        select %1$s, tg_relid, array[after.key]
+        from (%7$s) as after
+        cross join (%8$s) as before
+        where after.is_same_type and after.key = before.key and not exists (select from new_rows offset 1);
+        if not found then
+            -- Old keys are the new ones mostly, and then so are the arrays of them.
+            insert into pgclarify_capture.change (source_id, relation, keys)
+            select %1$s, tg_relid, packed.keys from (%9$s union %10$s) as packed (keys);
+        end if;
+    elsif tg_op = 'INSERT' then
+        insert into pgclarify_capture.change (source_id, relation, keys)
+        select %1$s, tg_relid, array[after.key]
+        from (%7$s) as after
+        where after.is_same_type and not exists (select from new_rows offset 1);
+        if not found then
+            insert into pgclarify_capture.change (source_id, relation, keys)
+            select %1$s, tg_relid, packed.keys from (%9$s) as packed (keys);
+        end if;
+    else
+        insert into pgclarify_capture.change (source_id, relation, keys)
+        select %1$s, tg_relid, array[before.key]
+        from (%8$s) as before
+        where before.is_same_type and not exists (select from old_rows offset 1);
+        if not found then
+            insert into pgclarify_capture.change (source_id, relation, keys)
+            select %1$s, tg_relid, packed.keys from (%10$s) as packed (keys);
         end if;
     end if;
     return null;
@@ -114,7 +179,13 @@ $body$,
         -- 0 is no type: without the column every change is one of any row.
         coalesce(v_type, 0),
         v_source.id_column,
-        v_triggers
+        v_triggers,
+        v_source.relation::oid,
+        pgclarify_private.trigger_name(v_source.source_id, ''),
+        v_new,
+        v_old,
+        pgclarify_private.packed_keys(v_new),
+        pgclarify_private.packed_keys(v_old)
     );
     execute format(
         'create or replace function pgclarify_private.%I() returns trigger language plpgsql security definer '

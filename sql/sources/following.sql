@@ -110,7 +110,10 @@ declare
     v_fault text;
     v_change_ids bigint[];
     v_changed_keys text[];
+    v_sizes integer[];
     v_keys text[];
+    v_taken_ids bigint[];
+    v_begun_ids bigint[];
     v_is_any boolean;
     v_count integer;
     v_message text;
@@ -143,23 +146,29 @@ begin
         end if;
         -- Of partitions that were detached there is nothing to read here: what is not the table's counts as no key.
         select
-            array_agg(next_one.change_id order by next_one.change_id),
-            array_agg(next_one.key order by next_one.change_id),
+            array_agg(next_one.change_id order by next_one.change_id, next_one.place),
+            array_agg(next_one.key order by next_one.change_id, next_one.place),
+            array_agg(next_one.size order by next_one.change_id, next_one.place),
             bool_or(next_one.key is null and next_one.is_ours)
-        into v_change_ids, v_changed_keys, v_is_any
+        into v_change_ids, v_changed_keys, v_sizes, v_is_any
         from (
             select
                 change.change_id,
-                case when members.relation is not null then change.key end as key,
+                noted.place,
+                case when members.relation is not null then noted.key end as key,
+                cardinality(change.keys) as size,
                 members.relation is not null as is_ours
             from (
-                select waiting.change_id, waiting.key, waiting.relation
+                select waiting.change_id, waiting.keys, waiting.relation
                 from pgclarify_private.change as waiting
                 where waiting.source_id = v_source.source_id
                 order by waiting.change_id
                 limit follow_changes.max_changes
             ) as change
+            cross join lateral unnest(coalesce(change.keys, array[null]::text[])) with ordinality as noted (key, place)
             left join pgclarify_private.members_of(v_source.relation) as members on members.relation = change.relation
+            order by change.change_id, noted.place
+            limit follow_changes.max_changes
         ) as next_one;
         if v_change_ids is null then
             return 0;
@@ -175,16 +184,32 @@ begin
             ),
             follow_changes.max_bytes
         );
-        -- By an array, since statistics of this table are never right, and each would be compared with each.
-        v_change_ids := array(
-            select taken.change_id
-            from unnest(v_change_ids, v_changed_keys) as taken (change_id, key)
-            left join unnest(v_keys) as read (key) on taken.key = read.key
-            where taken.key is null or read.key is not null
-        );
+        -- The batch may end within the keys of a statement.
+        select
+            array_agg(begun.change_id) filter (where begun.is_taken),
+            array_agg(begun.change_id) filter (where not begun.is_taken),
+            sum(begun.keys)
+        into v_taken_ids, v_begun_ids, v_count
+        from (
+            select
+                noted.change_id, count(*) as keys, bool_or(noted.key is null) or count(*) = min(noted.size) as is_taken
+            from unnest(v_change_ids, v_changed_keys, v_sizes) as noted (change_id, key, size)
+            left join unnest(v_keys) as read (key) on noted.key = read.key
+            where noted.key is null or read.key is not null
+            group by noted.change_id
+        ) as begun;
+        -- By arrays, since statistics of this table are never right, and each would be compared with each.
         delete from pgclarify_private.change
-        where change.source_id = v_source.source_id and change.change_id = any(v_change_ids);
-        get diagnostics v_count = row_count;
+        where change.source_id = v_source.source_id and change.change_id = any(v_taken_ids);
+        update pgclarify_private.change
+        set keys = array(
+            select noted.key
+            from unnest(change.keys) with ordinality as noted (key, place)
+            left join unnest(v_keys) as read (key) on noted.key = read.key
+            where read.key is null
+            order by noted.place
+        )
+        where change.source_id = v_source.source_id and change.change_id = any(v_begun_ids);
         if v_is_any then
             -- TRUNCATE; or the id has another type now, which what notes the changes has to know.
             perform pgclarify_private.load_anew(v_source.source_id);
@@ -206,7 +231,7 @@ end
 $$;
 
 comment on function pgclarify_private.follow_changes(bigint, integer, bigint) is
-'Take up to max_changes changes of an attached table, whose rows have about max_bytes together, and make its documents be like '
+'Take up to max_changes changed keys of an attached table, whose rows have about max_bytes together, and make its documents be like '
 'its rows now; returns how many were taken, null if somebody holds the table or the source. Changes of a table that nobody '
 'follows any more go.';
 grant execute on function pgclarify_private.follow_changes(bigint, integer, bigint) to pgclarify_worker;

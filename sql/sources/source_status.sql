@@ -46,10 +46,10 @@ begin atomic
             or 'pgclarify_owner'::name = any(role.names)
     inner join pgclarify_private.source on corpus.corpus_id = source.corpus_id
     cross join lateral (
-        select count(*) as changes
+        select least(coalesce(sum(coalesce(cardinality(change.keys), 1)), 0), 10000)::bigint as changes
         -- A status stays cheap: more than that is "many".
         from (
-            select from pgclarify_private.change where change.source_id = source.source_id limit 10000
+            select change.keys from pgclarify_private.change where change.source_id = source.source_id limit 10000
         ) as change
     ) as noted;
 end;

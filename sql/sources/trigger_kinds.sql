@@ -4,7 +4,7 @@
 -- pgclarify, so that it cannot name its own functions, to hand them on or to move them here, where it could replace them.
 
 create or replace view pgclarify_capture.change as
-select change.source_id, change.relation, change.key
+select change.source_id, change.relation, change.keys
 from pgclarify_private.change;
 
 comment on view pgclarify_capture.change is 'What trigger functions append to: pgclarify_private.change.';
@@ -20,17 +20,35 @@ grant select on pgclarify_capture.source to pgclarify_capture;
 -- Transition tables have no schema. Their functions find these two views where a trigger has none, and never what a session
 -- calls so in pg_temp.
 
+create or replace function pgclarify_private.refuse_trigger()
+returns boolean
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    raise exception 'a trigger without transition tables is none of pgclarify''s'
+        using errcode = 'trigger_protocol_violated',
+            detail = 'It has the name of one that notes which rows of an attached table have changed.',
+            hint = 'Drop it, and call pgclarify.resync.';
+end
+$$;
+
+comment on function pgclarify_private.refuse_trigger() is 'Error 39P01, wherever a transition table is missing.';
+grant execute on function pgclarify_private.refuse_trigger() to pgclarify_capture;
+
 create or replace view pgclarify_capture.new_rows as
 select
-where false;
+where pgclarify_private.refuse_trigger();
 
 comment on view pgclarify_capture.new_rows is 'Stands before pg_temp for a trigger that has no transition table of this name.';
+grant select on pgclarify_capture.new_rows to pgclarify_capture;
 
 create or replace view pgclarify_capture.old_rows as
 select
-where false;
+where pgclarify_private.refuse_trigger();
 
 comment on view pgclarify_capture.old_rows is 'Stands before pg_temp for a trigger that has no transition table of this name.';
+grant select on pgclarify_capture.old_rows to pgclarify_capture;
 
 create or replace function pgclarify_private.trigger_kinds()
 returns table (

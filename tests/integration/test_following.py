@@ -151,7 +151,7 @@ class TestLoading:
         connection.execute("update article set body = repeat('y', 1000)")
         taken = worker.send("follow_changes", source_id=source_id, max_changes=100, max_bytes=2500)[0]["done"]
         assert taken == 3
-        assert scalar(connection, "select count(*) from pgclarify_private.change") == 6
+        assert scalar(connection, "select coalesce(sum(cardinality(keys)), 0) from pgclarify_private.change") == 6
         worker.follow_everything()
         assert_in_step(connection)
 
@@ -282,7 +282,7 @@ class TestChanges:
         assert scalar(connection, STATE) == "following"
         assert_in_step(connection)
         connection.execute("update article set body = 'Towed.'")
-        assert scalar(connection, "select count(key) from pgclarify_private.change") == 3
+        assert scalar(connection, "select coalesce(sum(cardinality(keys)), 0) from pgclarify_private.change") == 3
         worker.follow_everything()
         assert_in_step(connection)
 
