@@ -3,12 +3,12 @@
 python -m benchmarks.judge_agreement DATA_DIR [--base-url URL --model NAME [--judge model both] [--concurrency N]
 [--replies FILE]] [--part development|held] [--publish FILE], where squad2.corpus, squad2.ambiguous and
 squad2.answerable are (.jsonl.gz). Judges are the lexical one and, with a model, the model and both: supported only if
-each of the two says so. The model is then asked only about what the lexical one supports. benchmarks/claim_labels.py
+milder rules and the model say so. The model is then asked only about what the rules support. benchmarks/claim_labels.py
 says who made the labels. Rules are chosen by the development claims; the held ones are for reporting. Intervals of
 95 % are over passages, since claims about one passage are alike.
 
 --replies keeps what the model said in a file, so that a second look asks nothing. --publish writes what evaluations
-warn by: pgclarify/evaluation/judge_figures.json, for the held claims of the lexical judge, or of the model if asked.
+warn by: pgclarify/evaluation/judge_figures.json, for the held claims.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import argparse
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +30,7 @@ from benchmarks.claim_labels import LabelledClaim, read_claims
 from benchmarks.figures import step
 from benchmarks.kept_replies import KeptReplies
 from pgclarify.algorithms.metrics import bootstrap_interval
+from pgclarify.evaluation.both_judge import BothJudge
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.model_judge import ModelJudge
 from pgclarify.protocols import Judge
@@ -183,35 +185,30 @@ async def _judge(judge: Judge, claims: Sequence[LabelledClaim]) -> list[Judged]:
     return list(zip(claims, supported, strict=True))
 
 
-async def _both(rules: Sequence[Judged], model: Judge) -> list[Judged]:
-    asked = iter(await _judge(model, [claim for claim, is_supported in rules if is_supported]))
-    return [(claim, is_supported and next(asked)[1]) for claim, is_supported in rules]
-
-
 async def _main(given: argparse.Namespace) -> None:
     claims = [one for one in read_claims(given.data_dir) if given.part in (None, _part(one))]
-    rules = LexicalJudge()
-    judgements = {rules.name: await _judge(rules, claims)}
-    published: Judge = rules
-    if given.model is not None:
-        async with Endpoint(
-            model=given.model, base_url=given.base_url, concurrency=given.concurrency, timeout=_TIMEOUT
-        ) as endpoint:
-            model = ModelJudge(FakeLedger(), KeptReplies(ChatModel(endpoint), given.replies))
-            if "model" in given.judge:
-                published = model
-                judgements[model.name] = await _judge(model, claims)
-            if "both" in given.judge:
-                judgements["both"] = await _both(judgements[rules.name], model)
+    judges: list[Judge] = [LexicalJudge()]
+    async with AsyncExitStack() as stack:
+        if given.model is not None:
+            endpoint = Endpoint(
+                model=given.model, base_url=given.base_url, concurrency=given.concurrency, timeout=_TIMEOUT
+            )
+            chat = KeptReplies(ChatModel(await stack.enter_async_context(endpoint)), given.replies)
+            model = ModelJudge(FakeLedger(), chat)
+            made: dict[str, Judge] = {"model": model, "both": BothJudge(model)}
+            judges += [made[name] for name in given.judge]
+        judgements = {judge.name: await _judge(judge, claims) for judge in judges}
+        if given.model is not None:
             print(f"{model.unjudged} were not judged, and count as not supported")
     console = Console(width=190)
     console.print(*tables(judgements))
     if len(judgements) > 1:
         console.print(gains(judgements))
     if given.publish:
-        known = json.loads(given.publish.read_text(encoding="utf-8")) if given.publish.exists() else []
-        kept = [one for one in known if one["judge"] != published.name]
-        kept = sorted([*kept, figures(published, judgements[published.name])], key=lambda one: str(one["judge"]))
+        published = json.loads(given.publish.read_text(encoding="utf-8")) if given.publish.exists() else []
+        kept = [one for one in published if one["judge"] not in judgements]
+        kept += [figures(judge, judgements[judge.name]) for judge in judges]
+        kept.sort(key=lambda one: str(one["judge"]))
         given.publish.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
 
 

@@ -7,9 +7,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from pgclarify.model import Outcome, Passage, RunStatus
+
+LEXICAL: Final = "lexical"
+"""The judge that needs no model."""
+
+BOTH: Final = f"{LEXICAL}+"
+"""What the name of a model stands behind if the lexical judge and that model judge together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +199,7 @@ class EvaluationPlan:
         provider: Who judges passages or answers: openai or extractive.
         model: Its name.
         prompt_version: Of its prompts.
-        judge: lexical, or the name of a model.
+        judge: lexical, the name of a model, or this behind lexical+ if both judge together.
         judge_version: Of its rules or prompts.
         version: Of pgclarify.
         planned_cases: How many cases there are.
@@ -215,6 +221,18 @@ class EvaluationPlan:
     judge_version: str
     version: str
     planned_cases: int
+
+    @property
+    def judges(self) -> Literal["lexical", "model", "both"]:
+        """Who judges, as it is chosen."""
+        if self.judge == LEXICAL:
+            return "lexical"
+        return "both" if self.judge.startswith(BOTH) else "model"
+
+    @property
+    def judging_model(self) -> str | None:
+        """The model that judges, alone or not; None if none does."""
+        return None if self.judge == LEXICAL else self.judge.removeprefix(BOTH)
 
     @property
     def kind(self) -> str:

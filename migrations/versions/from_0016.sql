@@ -540,6 +540,8 @@ alter table pgclarify.eval_metric
 comment on table pgclarify.eval_metric is
     'How good a case was, or all cases together, or those of a stratum. docs/methods/evaluation.md says what each metric '
     'is.';
+comment on column pgclarify.eval_run.judge is
+    'Who judged what the method gave: lexical (no model), the name of a model, or lexical+ and this name.';
 comment on column pgclarify.eval_metric.ordinal is 'The case; null for several cases together.';
 comment on column pgclarify.eval_metric.low is
     'Lower end of the bootstrap 95 % interval; null for a case, or where there is none, as for a stratum of fewer than five '

@@ -697,7 +697,8 @@ comment on column pgclarify.eval_run.provider is 'Who judged passages or answere
 comment on column pgclarify.eval_run.model is 'Model that was asked.';
 comment on column pgclarify.eval_run.prompt_version is 'Version of its prompts.';
 comment on column pgclarify.eval_run.embedding_model is 'Embedding model of the corpus when it began.';
-comment on column pgclarify.eval_run.judge is 'Who judged what the method gave: lexical (no model), or the name of a model.';
+comment on column pgclarify.eval_run.judge is
+    'Who judged what the method gave: lexical (no model), the name of a model, or lexical+ and this name.';
 comment on column pgclarify.eval_run.judge_version is 'Version of the judge''s rules or prompts.';
 comment on column pgclarify.eval_run.version is 'Version of pgclarify.';
 comment on column pgclarify.eval_run.requested_by is 'Role that evaluated.';

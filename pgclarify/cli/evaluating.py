@@ -125,7 +125,7 @@ def run(
             help="clarify, list_answers, investigate, search, detect_ambiguity, dtv, dtv_unverified, rac or human.",
         ),
     ] = None,
-    judge: Annotated[str, typer.Option(metavar="NAME", help="Who judges: lexical, or model.")] = "lexical",
+    judge: Annotated[str, typer.Option(metavar="NAME", help="Who judges: lexical, model or both.")] = "lexical",
     cases: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Ask so many; which, the questions decide, not their order.")
     ] = None,
@@ -163,7 +163,7 @@ def run(
     from pgclarify.evaluation.data_sets import Selection, read_data_set
 
     if judge not in JUDGES:
-        raise typer.BadParameter(f"{judge!r} is none; judges are {' and '.join(JUDGES)}", param_hint="--judge")
+        raise typer.BadParameter(f"{judge!r} is none; judges are {', '.join(JUDGES)}", param_hint="--judge")
     if load and corpus is None:
         raise typer.BadParameter("name the corpus to load into", param_hint="--corpus")
     _look_for(load or [])

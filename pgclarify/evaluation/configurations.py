@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn
 from pgclarify.errors import InputError, UnreadableFile
 
 DEFAULT_METHOD: Final = "clarify"
-JUDGES: Final = ("lexical", "model")
+JUDGES: Final = ("lexical", "model", "both")
 # The provider of workers that ask no language model.
 EXTRACTIVE: Final = "extractive"
 # What methods that are no operations of the SQL API take, with the default of each; a number is from 1 to 1000, the
@@ -264,7 +264,7 @@ def _checked(one: Configuration) -> Configuration:
     if one.method not in METHODS:
         raise InputError(f"there is no method {one.method!r}", hint=f"The methods are {', '.join(METHODS)}.")
     if one.judge is not None and one.judge not in JUDGES:
-        raise InputError(f"there is no judge {one.judge!r}", hint=f"The judges are {' and '.join(JUDGES)}.")
+        raise InputError(f"there is no judge {one.judge!r}", hint=f"The judges are {', '.join(JUDGES)}.")
     known = BASELINE_SETTINGS.get(one.method)
     for name, value in one.settings.items():
         if name in _NOT_SETTINGS:

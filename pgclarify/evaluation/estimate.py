@@ -107,9 +107,14 @@ class Estimator:
         left = count - done
         has_model = plan.provider != EXTRACTIVE
         each = calls_of_a_case(configuration) if has_model else {}
-        judged = {} if plan.judge == "lexical" else judge_calls_of_a_case(configuration, self._cases)
+        judge = plan.judging_model
+        judged = (
+            {}
+            if judge is None
+            else judge_calls_of_a_case(configuration, self._cases, only_support=plan.judges == "both")
+        )
         averages = {
-            **(await self._averages(plan.judge) if judged else {}),
+            **(await self._averages(judge) if judge is not None and judged else {}),
             **(await self._averages(plan.model) if each else {}),
         }
         # Where the ledger knows all purposes, passages need not be measured.
@@ -194,11 +199,14 @@ def calls_of_a_case(configuration: Configuration) -> dict[str, int]:
             return {}
 
 
-def judge_calls_of_a_case(configuration: Configuration, cases: Sequence[Case]) -> dict[str, float]:
-    """About how many calls of a judge that is a model one case takes, by purpose.
+def judge_calls_of_a_case(
+    configuration: Configuration, cases: Sequence[Case], *, only_support: bool = False
+) -> dict[str, float]:
+    """About how many calls of a judge that asks a model one case takes, by purpose.
 
     One for each known reading, two for each reading that is given, and some that are about all of them. Where it is not
-    known which documents are relevant, each citation is judged by itself.
+    known which documents are relevant, each citation is judged by itself. A model that is asked about support only is
+    asked at most once about each, and nothing about all.
     """
     known = fmean(len(case.interpretations) or max(map(len, case.answer_sets), default=0) for case in cases)
     unknown = fmean(not relevant_documents(case) for case in cases)
@@ -222,6 +230,8 @@ def judge_calls_of_a_case(configuration: Configuration, cases: Sequence[Case]) -
             given = _MOST_PROPOSED
             cited = given * _CITED_BY_A_READING
     more = unknown * max(cited - given, 0)
+    if only_support:
+        return {"judge_support": given + more + known}
     # Each reading that is given is judged with its answer, and without it.
     return {"judge_support": 2 * given + more + known, "judge_match": 2, "judge_distinct": 2, "judge_relevance": 1}
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from pgclarify.algorithms import Relation, is_variant, relate, relate_answers
 from pgclarify.algorithms.metrics import cover_exact_match
-from pgclarify.evaluated import Stated
+from pgclarify.evaluated import LEXICAL, Stated
 from pgclarify.evaluation.answer_shapes import has_asked_shape
 from pgclarify.language.numbers import write_numbers
 from pgclarify.language.questions import asks_same_words
@@ -25,11 +26,8 @@ from pgclarify.model import Passage
 VERSION: Final = "4"
 """Another where one judgement is: a test compares many of them with those of this version, and says when."""
 
-# A passage is about what a question asks if this share of the question's words is in it,
+# A passage is about what a question asks if this share of the question's words is in it.
 _ABOUT: Final = 0.4
-# and a sentence, read with its title, if this share is, and nearly as much as in the best sentence of the passage.
-_SENTENCE_ABOUT: Final = 0.4
-_NEARLY_BEST: Final = 0.75
 # Two questions ask the same if their words have this F1 (Eq. 16's threshold, for unigrams instead of BLEU).
 _SAME: Final = 0.5
 # A reading keeps this share of the words of the question that it is a reading of.
@@ -45,13 +43,37 @@ _CHOICE: Final = re.compile(r"\bor\b", re.IGNORECASE)
 _NAME_AFTER_NUMBER: Final = re.compile(r"\s[A-Z][a-z]")
 
 
+@dataclass(frozen=True, slots=True)
+class SentenceBounds:
+    """When a sentence, read with its title, is about what a question asks.
+
+    Attributes:
+        share: It has at least this share of the question's words.
+        of_best: And at least this part of what the best sentence of the passage has of them.
+    """
+
+    share: float
+    of_best: float
+
+
+_STRICT: Final = SentenceBounds(share=0.4, of_best=0.75)
+
+
 class LexicalJudge:
-    """Judges by words alone. Implements Judge."""
+    """Judges by words alone. Implements Judge.
+
+    Args:
+        bounds: When a sentence that states the answer is about the question. With others than these, judgements are not
+            those of this version.
+    """
+
+    def __init__(self, bounds: SentenceBounds = _STRICT) -> None:
+        self._bounds = bounds
 
     @property
     def name(self) -> str:
         """Always lexical."""
-        return "lexical"
+        return LEXICAL
 
     @property
     def version(self) -> str:
@@ -74,7 +96,7 @@ class LexicalJudge:
 
         Source: VERDICT, Eq. 20, with words in place of a model.
         """
-        return [_is_supported(stated, passages) for stated, passages in claims]
+        return [_is_supported(stated, passages, self._bounds) for stated, passages in claims]
 
     async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
         """Whether a reading asks the same as one of the others.
@@ -137,7 +159,7 @@ def answers_differ(one: Stated, other: Stated) -> bool:
     return any(one.answers) and any(other.answers) and not is_same_answer(one.answers, other.answers)
 
 
-def _is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:
+def _is_supported(stated: Stated, passages: Sequence[Passage], bounds: SentenceBounds) -> bool:
     if not any(stated.answers):
         return False
     if stated.interpretation is None:
@@ -148,7 +170,7 @@ def _is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:
     asked = _words(stated.interpretation).difference(*map(_words, answers))
     if answers:
         fitting = [answer for answer in answers if _may_answer(stated.interpretation, answer)]
-        return bool(fitting) and any(_states_about(asked, fitting, passage) for passage in passages)
+        return bool(fitting) and any(_states_about(asked, fitting, passage, bounds) for passage in passages)
     return bool(asked) and any(_share(asked, _words(_text(passage))) >= _ABOUT for passage in passages)
 
 
@@ -159,7 +181,7 @@ def _may_answer(question: str, answer: str) -> bool:
     return not repeats and has_asked_shape(question, answer)
 
 
-def _states_about(asked: frozenset[str], answers: Sequence[str], passage: Passage) -> bool:
+def _states_about(asked: frozenset[str], answers: Sequence[str], passage: Passage, bounds: SentenceBounds) -> bool:
     text = _text(passage)
     if not _states(text, answers):
         return False
@@ -170,7 +192,7 @@ def _states_about(asked: frozenset[str], answers: Sequence[str], passage: Passag
     if not stating:
         # What the title says holds for every sentence; otherwise the answer runs over the end of one.
         stating = shares if _states(header, answers) else [_share(asked, _words(text))]
-    return max(stating, default=0.0) >= max(_SENTENCE_ABOUT, _NEARLY_BEST * max(shares, default=0.0))
+    return max(stating, default=0.0) >= max(bounds.share, bounds.of_best * max(shares, default=0.0))
 
 
 def _is_same(one: Stated, other: Stated) -> bool:

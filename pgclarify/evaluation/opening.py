@@ -24,7 +24,7 @@ from pgclarify.database.presence import Presence
 from pgclarify.database.runs import LedgerTables, Runs
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError, DatabaseError, NotFound, NotReady, NoWorker, PermissionDenied
-from pgclarify.evaluated import CorpusDescription, EvaluationPlan, ServingWorker
+from pgclarify.evaluated import LEXICAL, CorpusDescription, EvaluationPlan, ServingWorker
 from pgclarify.evaluation.baselines import AllAtOnce, Asked, DiversifyThenVerify
 from pgclarify.evaluation.configurations import BASELINE_SETTINGS, OPERATIONS, Configuration
 from pgclarify.evaluation.data_sets import DataSet
@@ -141,18 +141,20 @@ class Bench:
         )
 
     async def judge(self, name: str) -> Judge:
-        """Make a judge: lexical, or model, which may be another than the workers'.
+        """Make a judge: one of configurations.JUDGES; its model may be another than the workers'.
 
         Raises:
-            ConfigurationError: If it is a model, and this process has none.
+            ConfigurationError: If it takes a model, and this process has none.
             PgclarifyError: If the server refuses.
         """
-        if name == "lexical":
+        if name == LEXICAL:
             return LexicalJudge()
+        from pgclarify.evaluation.both_judge import BothJudge
         from pgclarify.evaluation.model_judge import ModelJudge
 
         language = await self._any_language(f"the judge {name!r}")
-        return ModelJudge(language.ledger, language.chat)
+        model = ModelJudge(language.ledger, language.chat)
+        return BothJudge(model) if name == "both" else model
 
     def plan(self, configuration: Configuration, data_set: DataSet, judge: Judge) -> EvaluationPlan:
         """What is kept of an evaluation before it begins."""

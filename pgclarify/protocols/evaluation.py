@@ -39,7 +39,7 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """lexical, or the name of a model."""
+        """lexical, the name of a model, or this behind lexical+ if both judge together."""
 
     @property
     def version(self) -> str:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pgclarify.evaluated import EvaluationPlan
 from pgclarify.reports.formats import setting
 
-_LEXICAL = "lexical"
 # They ask the model from where the command runs.
 _BASELINES = ("dtv", "dtv_unverified", "rac")
 
@@ -31,7 +30,7 @@ class Repeat:
 def repeat(plan: EvaluationPlan) -> Repeat:
     """How to make an evaluation again, as far as its plan says; what was paid for comes from the ledger."""
     words = ["pgclarify", "eval", "run", f"{plan.data_set}.jsonl", "--corpus", plan.corpus_name, "--name", plan.name]
-    words += ["--judge", _LEXICAL if plan.judge == _LEXICAL else "model"]
+    words += ["--judge", plan.judges]
     # A parameter without a value is as it is by default.
     given = {name: value for name, value in sorted(plan.settings.items()) if value is not None}
     file = None
@@ -47,8 +46,8 @@ def repeat(plan: EvaluationPlan) -> Repeat:
 
 def _asked_model(plan: EvaluationPlan) -> str:
     """Which model the command asks itself, for the shell; nothing if it asks none."""
-    if plan.judge != _LEXICAL:
-        return f"PGCLARIFY_LLM_MODEL={shlex.quote(plan.judge)} "
+    if plan.judging_model is not None:
+        return f"PGCLARIFY_LLM_MODEL={shlex.quote(plan.judging_model)} "
     return f"PGCLARIFY_LLM_MODEL={shlex.quote(plan.model)} " if plan.method in _BASELINES else ""
 
 

@@ -59,7 +59,7 @@ eval_run = Table(
         "judge",
         Text,
         nullable=False,
-        comment="Who judged what the method gave: lexical (no model), or the name of a model.",
+        comment="Who judged what the method gave: lexical (no model), the name of a model, or lexical+ and this name.",
     ),
     Column("judge_version", Text, nullable=False, comment="Version of the judge's rules or prompts."),
     Column("version", Text, nullable=False, comment="Version of pgclarify."),

@@ -159,6 +159,9 @@ async def test_a_model_judges_through_the_ledger(
     assert judged.summaries["calls"].value == lexical.summaries["calls"].value, "the judge's are not the method's"
     await carry_out(bench, data_set, of("clarify", top_k=TOP_K), judge="model")
     assert model.calls == calls + asked
+    both = await carry_out(bench, data_set, of("clarify", top_k=TOP_K), judge="both")
+    assert (both.plan.judge, both.plan.judges, both.plan.judging_model) == (f"lexical+{MODEL}", "both", MODEL)
+    assert model.calls == calls + asked, "what the model is asked with others, it has said alone"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +204,8 @@ async def test_what_it_will_take_is_what_it_took(bench: Bench, model: Server, tm
     assert (after.calls, after.paid, after.may_cost) == (12, 12, False)
     assert (await estimated(bench, new, of("search"))).calls == 0
     assert (await estimated(bench, new, of("rac"))).calls == 6
-    assert (await estimated(bench, new, clarify, judge="model")).judge_calls > 0
+    of_model, of_both = [(await estimated(bench, new, clarify, judge=judge)).judge_calls for judge in ("model", "both")]
+    assert of_model > of_both > 0
 
 
 async def test_a_case_that_fails_counts_as_nothing(bench: Bench, model: Server, tmp_path: Path) -> None:

@@ -62,6 +62,9 @@ def test_calls_of_the_judge(method: str) -> None:
     else:
         assert calls["judge_support"] > 4 / 3
         assert calls["judge_relevance"] == 1
+        of_support = judge_calls_of_a_case(of(method), known, only_support=True)
+        assert of_support.keys() == {"judge_support"}
+        assert of_support["judge_support"] < calls["judge_support"]
 
 
 def test_each_citation_is_judged_where_no_documents_are_known() -> None:

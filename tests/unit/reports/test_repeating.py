@@ -73,6 +73,8 @@ def test_the_model_that_judges_is_named() -> None:
     assert plain.startswith("pgclarify eval run")
     judged = repeat(replace(PLAN, judge="large; model")).command
     assert judged == f"PGCLARIFY_LLM_MODEL='large; model' {plain.replace('lexical', 'model')}"
+    both = repeat(replace(PLAN, judge="lexical+large; model")).command
+    assert both == f"PGCLARIFY_LLM_MODEL='large; model' {plain.replace('lexical', 'both')}"
 
 
 def test_a_baseline_asks_the_model_of_the_workers() -> None:

@@ -1,0 +1,70 @@
+"""The judge that is two: rules about words, and a chat model that is asked about what passes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pgclarify.evaluated import BOTH, Stated
+from pgclarify.evaluation.lexical_judge import LexicalJudge, SentenceBounds
+from pgclarify.evaluation.model_judge import ModelJudge
+from pgclarify.model import Passage
+
+_VERSION: Final = "1"
+# Milder than those of the lexical judge alone: the model refuses most of the wrong readings that pass.
+_BOUNDS: Final = SentenceBounds(share=0.3, of_best=0.5)
+
+
+class BothJudge:
+    """Calls a reading supported only if the rules of the lexical judge and a model both do. Implements Judge.
+
+    All else, which takes no passage, is judged by the rules alone.
+
+    Args:
+        model: Asked about what the rules support.
+    """
+
+    def __init__(self, model: ModelJudge) -> None:
+        self._model = model
+        self._lexical = LexicalJudge(_BOUNDS)
+
+    @property
+    def name(self) -> str:
+        """The names of both."""
+        return BOTH + self._model.name
+
+    @property
+    def version(self) -> str:
+        """Its own, and those of both."""
+        return f"{_VERSION}+{self._lexical.version}+{self._model.version}"
+
+    @property
+    def needs_answers(self) -> bool:
+        """The rules support no reading without an answer."""
+        return self._lexical.needs_answers
+
+    async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
+        """Whether a passage answers a reading by its words, and the model says so, too. See Judge.
+
+        Raises:
+            EndpointUnavailable: If the model could not be asked.
+            DatabaseError: If the ledger fails.
+
+        Source: VERDICT, Eq. 20; that words have to agree with the model is ours.
+        """
+        judgements = await self._lexical.supports(claims)
+        asked = [claim for claim, is_supported in zip(claims, judgements, strict=True) if is_supported]
+        replies = iter(await self._model.supports(asked))
+        return [is_supported and next(replies) for is_supported in judgements]
+
+    async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
+        """As the lexical judge. See Judge."""
+        return await self._lexical.matches(question, readings, among)
+
+    async def distinct(self, question: str, readings: Sequence[Stated]) -> list[int]:
+        """As the lexical judge. See Judge."""
+        return await self._lexical.distinct(question, readings)
+
+    async def relevant(self, question: str, readings: Sequence[Stated]) -> list[bool]:
+        """As the lexical judge. See Judge."""
+        return await self._lexical.relevant(question, readings)
