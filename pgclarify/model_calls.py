@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
 from pgclarify.errors import NotAllowed
@@ -101,21 +101,25 @@ class CompletionRequest:
     payload: Mapping[str, Any] | None = None
     max_output_tokens: int = 0
     document_ids: tuple[str, ...] = ()
+    _rendered: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     @property
     def rendered(self) -> bytes:
         """The rendered input, as it is hashed: JSON in UTF-8."""
-        rendered = json.dumps(
-            {
-                "messages": [[message.role, message.content] for message in self.messages],
-                "schema": self.schema,
-                "payload": self.payload,
-            },
-            sort_keys=True,
-            ensure_ascii=False,
-            separators=(",", ":"),
-        )
-        return rendered.encode("utf-8", "surrogatepass")
+        if not self._rendered:
+            rendered = json.dumps(
+                {
+                    "messages": [[message.role, message.content] for message in self.messages],
+                    "schema": self.schema,
+                    "payload": self.payload,
+                },
+                sort_keys=True,
+                ensure_ascii=False,
+                separators=(",", ":"),
+            )
+            # Claims need it three times.
+            object.__setattr__(self, "_rendered", rendered.encode("utf-8", "surrogatepass"))
+        return self._rendered
 
     @property
     def input_hash(self) -> bytes:

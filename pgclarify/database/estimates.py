@@ -9,9 +9,10 @@ from dataclasses import asdict
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.database.arrays import vector_text
 from pgclarify.database.exploration import found_passage
 from pgclarify.database.pool import fetch
-from pgclarify.database.runs import Runs, vector_text
+from pgclarify.database.runs import Runs
 from pgclarify.estimated import Prospect
 from pgclarify.model import Found, Run
 from pgclarify.model_calls import Completion

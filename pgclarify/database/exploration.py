@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.database.arrays import array_text, vector_text
 from pgclarify.database.pool import fetch
-from pgclarify.database.runs import Runs, vector_text
+from pgclarify.database.runs import Runs
 from pgclarify.model import Candidate, Found, Neighbors, Passage, Run
 
 
@@ -90,14 +91,14 @@ class ExplorationTables:
             "record_candidates",
             run_id=run.run_id,
             attempt=run.attempt,
-            ranks=[candidate.rank for candidate in candidates],
-            document_ids=[candidate.passage.document_id for candidate in candidates],
-            passage_ids=[candidate.passage.passage_id for candidate in candidates],
-            scores=[candidate.score for candidate in candidates],
-            origins=[candidate.origin for candidate in candidates],
-            via_passage_ids=[candidate.via_passage_id for candidate in candidates],
-            batches=[candidate.batch for candidate in candidates],
-            step_ordinals=[candidate.step_ordinal for candidate in candidates],
+            ranks=array_text(candidate.rank for candidate in candidates),
+            document_ids=array_text(candidate.passage.document_id for candidate in candidates),
+            passage_ids=array_text(candidate.passage.passage_id for candidate in candidates),
+            scores=array_text(candidate.score for candidate in candidates),
+            origins=array_text(candidate.origin for candidate in candidates),
+            via_passage_ids=array_text(candidate.via_passage_id for candidate in candidates),
+            batches=array_text(candidate.batch for candidate in candidates),
+            step_ordinals=array_text(candidate.step_ordinal for candidate in candidates),
         )
         return list(rows[0]["kept"])
 

@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from psycopg.rows import DictRow
 
+from pgclarify.database.arrays import array_text, vector_text
 from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing, RunLost, RunSuspected
@@ -102,22 +102,22 @@ class Runs:
         rows = await fetch(
             self.pool,
             "record_verdicts",
-            run_ids=[run.run_id for run, _ in batch],
-            attempts=[run.attempt for run, _ in batch],
-            ranks=[verdict.rank for _, verdict in batch],
-            outcomes=[verdict.outcome.value for _, verdict in batch],
-            interpretations=[verdict.interpretation for _, verdict in batch],
-            answers=[verdict.answer for _, verdict in batch],
-            quotes=[verdict.quote for _, verdict in batch],
-            start_chars=[verdict.start_char for _, verdict in batch],
-            end_chars=[verdict.end_char for _, verdict in batch],
-            vectors=[None if verdict.vector is None else vector_text(verdict.vector) for _, verdict in batch],
-            completion_ids=[verdict.completion_id for _, verdict in batch],
-            are_reused=[verdict.is_reused for _, verdict in batch],
-            reasons=[verdict.reason for _, verdict in batch],
-            errors=[verdict.error for _, verdict in batch],
-            abstention_codes=[verdict.abstention_code for _, verdict in batch],
-            error_codes=[verdict.error_code for _, verdict in batch],
+            run_ids=array_text(run.run_id for run, _ in batch),
+            attempts=array_text(run.attempt for run, _ in batch),
+            ranks=array_text(verdict.rank for _, verdict in batch),
+            outcomes=array_text(verdict.outcome.value for _, verdict in batch),
+            interpretations=array_text(verdict.interpretation for _, verdict in batch),
+            answers=array_text(verdict.answer for _, verdict in batch),
+            quotes=array_text(verdict.quote for _, verdict in batch),
+            start_chars=array_text(verdict.start_char for _, verdict in batch),
+            end_chars=array_text(verdict.end_char for _, verdict in batch),
+            vectors=array_text(None if verdict.vector is None else vector_text(verdict.vector) for _, verdict in batch),
+            completion_ids=array_text(verdict.completion_id for _, verdict in batch),
+            are_reused=array_text(verdict.is_reused for _, verdict in batch),
+            reasons=array_text(verdict.reason for _, verdict in batch),
+            errors=array_text(verdict.error for _, verdict in batch),
+            abstention_codes=array_text(verdict.abstention_code for _, verdict in batch),
+            error_codes=array_text(verdict.error_code for _, verdict in batch),
         )
         held = set(rows[0]["held"])
         return [run.run_id in held for run, _ in batch]
@@ -129,13 +129,13 @@ class Runs:
                     self.pool,
                     "store_completions",
                     worker_id=self.worker_id,
-                    completion_ids=[bought.completion_id for bought in batch],
-                    run_ids=[bought.run_id for bought in batch],
-                    leases=[bought.lease for bought in batch],
-                    replies=[bought.completion.reply for bought in batch],
-                    prompt_tokens=[bought.completion.prompt_tokens for bought in batch],
-                    completion_tokens=[bought.completion.completion_tokens for bought in batch],
-                    latencies_ms=[bought.completion.latency_ms for bought in batch],
+                    completion_ids=array_text(bought.completion_id for bought in batch),
+                    run_ids=array_text(bought.run_id for bought in batch),
+                    leases=array_text(bought.lease for bought in batch),
+                    replies=array_text(bought.completion.reply for bought in batch),
+                    prompt_tokens=array_text(bought.completion.prompt_tokens for bought in batch),
+                    completion_tokens=array_text(bought.completion.completion_tokens for bought in batch),
+                    latencies_ms=array_text(bought.completion.latency_ms for bought in batch),
                 )
                 break
             except DatabaseBusy as busy:
@@ -206,18 +206,18 @@ class LedgerTables:
             worker_id=self._runs.worker_id,
             run_id=self._run_id,
             lease=_LEASE,
-            purposes=list(purposes),
-            models=list(models),
-            parameters=list(parameters),
-            prompt_versions=list(prompt_versions),
-            input_hashes=list(input_hashes),
-            samples=list(samples),
-            input_bytes=[len(request.rendered) for request in requests],
-            max_output_tokens=[request.max_output_tokens for request in requests],
+            purposes=array_text(purposes),
+            models=array_text(models),
+            parameters=array_text(parameters),
+            prompt_versions=array_text(prompt_versions),
+            input_hashes=array_text(input_hashes),
+            samples=array_text(samples),
+            input_bytes=array_text(len(request.rendered) for request in requests),
+            max_output_tokens=array_text(request.max_output_tokens for request in requests),
             attempt=self._attempt,
             corpus_id=self._corpus_id,
-            shown_ordinals=[ordinal for ordinal, _ in shown],
-            shown_document_ids=[document_id for _, document_id in shown],
+            shown_ordinals=array_text(ordinal for ordinal, _ in shown),
+            shown_document_ids=array_text(document_id for _, document_id in shown),
         )
 
     async def store_completion(self, completion_id: int, completion: Completion) -> None:
@@ -237,20 +237,23 @@ class LedgerTables:
 
 
 class RunTables(LedgerTables):
-    """`pgclarify.protocols.RunStore` for one run of a worker; the ledger keeps which run paid for what."""
+    """`pgclarify.protocols.RunStore` for one run of a worker; the ledger keeps which run paid for what.
+
+    Attributes:
+        is_finished: Whether the run has ended here.
+    """
 
     def __init__(self, runs: Runs, run: Run) -> None:
         super().__init__(runs, run.run_id, attempt=run.attempt)
-        self._is_finished = False
+        self.is_finished = False
 
     async def settle(self) -> None:
-        """Write down what a run that others have ended has paid for; nothing if it ended here, or goes on.
+        """Write down what a run that others have ended has paid for; nothing if it goes on.
 
         Raises:
             DatabaseError: If the server refuses.
         """
-        if not self._is_finished:
-            await fetch(self._runs.pool, "settle_run", run_id=self._run_id)
+        await fetch(self._runs.pool, "settle_run", run_id=self._run_id)
 
     async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
         """See RunStore."""
@@ -318,7 +321,7 @@ class RunTables(LedgerTables):
             stop_reason=stop_reason,
             stop_code=None if stop_code is None else stop_code.value,
         )
-        self._is_finished = True
+        self.is_finished = True
 
 
 def _claim(row: Mapping[str, Any]) -> Claim:
@@ -338,10 +341,3 @@ def _claim(row: Mapping[str, Any]) -> Claim:
         is_taken_over=row["is_taken_over"],
         refusal=None if refusal is None else _REFUSALS[refusal["sqlstate"]](**refusal),
     )
-
-
-def vector_text(vector: NDArray[np.float32]) -> str:
-    """Write a vector as the type halfvec reads it: five digits tell all numbers of half precision apart."""
-    numbers = vector.astype(np.float16).tolist()
-    # One format for all numbers takes a third of the time of formatting each.
-    return ("[" + ",".join(["%.5g"] * len(numbers)) + "]") % tuple(numbers)

@@ -83,6 +83,8 @@ class RunExecutor:
                 raise
         finally:
             del self._held[run_id, run.attempt]
+        if tables.is_finished:
+            return
         # Only now are all its calls over, if others have ended it.
         await tables.settle()
         if not await self._runs.is_over(run_id):

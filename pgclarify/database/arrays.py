@@ -1,0 +1,49 @@
+"""Arrays and vectors as the text that PostgreSQL reads, for statements that are sent for every model call.
+
+psycopg looks for the type of every list anew, which for a statement of a dozen arrays takes longer than all else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Element: TypeAlias = bool | int | float | str | bytes | datetime | None
+
+
+def array_text(elements: Iterable[Element]) -> str:
+    """Write an array; the statement says of what type it is."""
+    return f"{{{','.join(map(_element, elements))}}}"
+
+
+def _element(value: Element) -> str:
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return f'"\\\\x{value.hex()}"'
+    if isinstance(value, datetime):
+        return f'"{value.isoformat()}"'
+    return str(value)
+
+
+def vector_text(vector: NDArray[np.float32]) -> str:
+    """Write a vector as the type halfvec reads it: five digits tell all numbers of half precision apart."""
+    return f"[{','.join(map(_WRITTEN.__getitem__, vector.astype(np.float16).view(np.uint16).tolist()))}]"
+
+
+class _Written(dict[int, str]):
+    """Numbers of half precision as text, by their bits: there are few, and to format one takes long."""
+
+    def __missing__(self, bits: int) -> str:
+        written = self[bits] = f"{np.array(bits, dtype=np.uint16).view(np.float16).item():.5g}"
+        return written
+
+
+_WRITTEN = _Written()
