@@ -114,7 +114,9 @@ class Registry(Generic[_Model]):
 
     def _load_now(self, model: str) -> _Model:
         if self._leaving:
-            # They refer to themselves: without this, their memory could be free much later.
+            # They refer to themselves: without this, their memory could be free much later. A worker freezes what it
+            # has loaded.
+            gc.unfreeze()
             gc.collect()
         if self._most_leaving is not None and len(self._leaving) >= self._most_leaving:
             raise EmbeddingError(

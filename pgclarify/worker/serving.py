@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 from collections.abc import Awaitable, Callable
@@ -227,10 +228,25 @@ async def _be_present(
     _logger.info("worker %d is ready", presence.worker_id)
     if on_ready is not None:
         on_ready()
+    frozen: list[str] | None = None
     while True:
+        if frozen != embedders.loaded:
+            frozen = embedders.loaded
+            _freeze()
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(presence.lost), _PRESENCE_SECONDS)
         await presence.say(embedders.loaded, queue.worker_id)
+
+
+def _freeze() -> None:
+    """Leave what is there now, which stays, out of the collection of garbage.
+
+    Modules and models are half a million objects. A collection that looks at all of them stops all runs for some
+    tenths of a second, and there is one for every few hundred model calls.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def _check(dsn: str) -> None:
