@@ -90,6 +90,8 @@ class _RememberingEmbedder:
         while (kept := self._kept.get(key)) is not None:
             if isinstance(kept, np.ndarray):
                 self._kept.move_to_end(key)
+                # As a model does: the stages of a run that is made again come in the same order.
+                await asyncio.sleep(0)
                 return kept
             # Another caller is embedding it. If that fails, or the caller is cancelled, this one tries itself.
             await asyncio.wait([kept])
