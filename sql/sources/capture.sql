@@ -32,21 +32,29 @@ comment on function pgclarify_private.noted_keys(text, name, oid) is
 'A query of the keys in a transition table, as text, and whether their column still has this type; rows without a key are left '
 'out.';
 
-create or replace function pgclarify_private.packed_keys(query text)
+create or replace function pgclarify_private.packed_keys(rows text, query text, is_short boolean)
 returns text
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- So many keys mostly fit into a row without TOAST, and no array gets near to what a value may have.
+    -- By rows and not by keys: of one statement there are as many old ones as new ones.
     select format(
-        'select case when bool_and(noted.is_same_type) then array_agg(noted.key) end'
-        ' from (select listed.*, row_number() over () / 150 as place from (%s) as listed) as noted group by noted.place',
-        packed_keys.query
+        case when packed_keys.is_short
+            then
+                'select case when (select first_one.is_same_type from (%2$s) as first_one limit 1) then array_agg(noted.key) end'
+                ' from (%2$s) as noted where not exists (select from %1$s offset 3000) having count(*) > 0'
+            else
+                'select case when bool_and(noted.is_same_type) then array_agg(noted.key) end'
+                ' from (select listed.*, row_number() over () / 3000 as place from (%2$s) as listed) as noted'
+                ' group by noted.place'
+        end,
+        packed_keys.rows, packed_keys.query
     );
 end;
 
-comment on function pgclarify_private.packed_keys(text) is
-'A query of arrays with the keys of a query of noted_keys; null in place of an array if the column is another one now.';
+comment on function pgclarify_private.packed_keys(text, text, boolean) is
+'A query of arrays with up to 3,000 keys of a query of noted_keys on a transition table; null in place of an array if the column '
+'is another one now. If it is short, it finds those of up to 3,000 rows, or nothing, in a third of the time.';
 
 create or replace function pgclarify_private.make_capture(source_id bigint)
 returns void
@@ -146,12 +154,15 @@ begin
         insert into pgclarify_capture.change (source_id, relation, keys)
         select %1$s, tg_relid, array[after.key]
         from (%7$s) as after
-        cross join (%8$s) as before
-        where after.is_same_type and after.key = before.key and not exists (select from new_rows offset 1);
+        where after.is_same_type
+            and after.key = (select before.key from (%8$s) as before limit 1)
+            and not exists (select from new_rows offset 1);
         if not found then
             -- Old keys are the new ones mostly, and then so are the arrays of them.
-            insert into pgclarify_capture.change (source_id, relation, keys)
-            select %1$s, tg_relid, packed.keys from (%9$s union %10$s) as packed (keys);
+            insert into pgclarify_capture.change (source_id, relation, keys) %11$s (%9$s union %10$s) %12$s;
+        end if;
+        if not found then
+            insert into pgclarify_capture.change (source_id, relation, keys) %11$s (%13$s union %14$s) %12$s;
         end if;
     elsif tg_op = 'INSERT' then
         insert into pgclarify_capture.change (source_id, relation, keys)
@@ -159,8 +170,10 @@ begin
         from (%7$s) as after
         where after.is_same_type and not exists (select from new_rows offset 1);
         if not found then
-            insert into pgclarify_capture.change (source_id, relation, keys)
-            select %1$s, tg_relid, packed.keys from (%9$s) as packed (keys);
+            insert into pgclarify_capture.change (source_id, relation, keys) %11$s (%9$s) %12$s;
+        end if;
+        if not found then
+            insert into pgclarify_capture.change (source_id, relation, keys) %11$s (%13$s) %12$s;
         end if;
     else
         insert into pgclarify_capture.change (source_id, relation, keys)
@@ -168,8 +181,10 @@ begin
         from (%8$s) as before
         where before.is_same_type and not exists (select from old_rows offset 1);
         if not found then
-            insert into pgclarify_capture.change (source_id, relation, keys)
-            select %1$s, tg_relid, packed.keys from (%10$s) as packed (keys);
+            insert into pgclarify_capture.change (source_id, relation, keys) %11$s (%10$s) %12$s;
+        end if;
+        if not found then
+            insert into pgclarify_capture.change (source_id, relation, keys) %11$s (%14$s) %12$s;
         end if;
     end if;
     return null;
@@ -184,8 +199,13 @@ $body$,
         pgclarify_private.trigger_name(v_source.source_id, ''),
         v_new,
         v_old,
-        pgclarify_private.packed_keys(v_new),
-        pgclarify_private.packed_keys(v_old)
+        pgclarify_private.packed_keys('new_rows', v_new, true),
+        pgclarify_private.packed_keys('old_rows', v_old, true),
+        format('select %s, tg_relid, packed.keys[part.first : part.first + 149] from', v_source.source_id),
+        -- So many keys mostly fit into a row without TOAST.
+        'as packed (keys) cross join lateral generate_series(1, coalesce(cardinality(packed.keys), 1), 150) as part (first)',
+        pgclarify_private.packed_keys('new_rows', v_new, false),
+        pgclarify_private.packed_keys('old_rows', v_old, false)
     );
     execute format(
         'create or replace function pgclarify_private.%I() returns trigger language plpgsql security definer '

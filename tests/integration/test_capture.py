@@ -91,6 +91,36 @@ def test_every_change_is_noted(
     assert keys(noted()) == expected
 
 
+@pytest.mark.parametrize("rows", [150, 151, 3000, 3001, 6100])
+def test_many_rows_of_a_statement_are_noted_together(
+    alice: Connection, connection: Connection, attach: Attach, noted: Noted, rows: int
+) -> None:
+    """Workers take them by parts, and so the arrays stay short."""
+    alice.execute("create table app.many (id integer unique, body text)")
+    attach("app.many")
+    parts = "select count(*), max(cardinality(keys)) from pgclarify_private.change"
+
+    def expect(*expected: int) -> None:
+        (counted, longest) = connection.execute(parts).fetchone() or (0, 0)
+        assert counted <= len(expected) / 150 + len(expected) / 3000 + 2
+        assert longest <= 150
+        assert sorted(int(key or 0) for key in keys(noted())) == sorted(expected)
+
+    alice.execute("insert into app.many select generate_series(1, %s)", [rows])
+    expect(*range(1, rows + 1))
+    alice.execute("update app.many set body = 'b'")
+    expect(*range(1, rows + 1))
+    alice.execute("update app.many set id = -id")
+    expect(*range(1, rows + 1), *range(-rows, 0))
+    # Almost all old keys, one new one.
+    alice.execute("update app.many set id = case id when -7 then 8 end")
+    expect(8, *range(-rows, 0))
+    alice.execute("update app.many set id = -id")
+    expect(8, -8)
+    alice.execute("delete from app.many")
+    expect(-8)
+
+
 def test_copy_and_cascades_are_noted(alice: Connection, attach: Attach, noted: Noted) -> None:
     alice.execute("create table app.topic (id bigint primary key)")
     alice.execute("insert into app.topic values (1), (2)")
