@@ -11,6 +11,8 @@ from benchmarks import (
     edits,
     exploration,
     graph,
+    idle,
+    imports,
     ingest,
     lexical,
     many_corpora,
@@ -35,6 +37,8 @@ with product.made_up_corpus() as (dsn, corpus):
 show(
     [
         *figures,
+        *imports.measure(),
+        *idle.measure(),
         *capture.measure(),
         *ingest.measure(),
         *detection.measure(questions=4_000),

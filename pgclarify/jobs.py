@@ -238,6 +238,8 @@ async def open_queue(
             max_size=_MOST_CONNECTIONS,
             timeout=_CONNECTION_SECONDS,
             configure=connections.prepare,
+            # Each call is one statement: BEGIN and COMMIT around it would make three of it.
+            kwargs={"autocommit": True},
         )
     )
 

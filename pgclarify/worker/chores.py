@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeVar
@@ -21,6 +22,12 @@ _Done = TypeVar("_Done")
 
 # So that what fails at once does not fill the log.
 _PAUSE_SECONDS = 2.0
+# Looking whether there is work is one statement, and people wait for what it finds.
+_LOOK_SECONDS = 0.5
+_QUIET_LOOK_SECONDS = 2.0
+_QUIET_AFTER_SECONDS = 30.0
+# As long as a table is attached.
+_ALWAYS_DUE = frozenset({"source_inspection"})
 # While a worker tries in vain, others wait behind it: not too often.
 _ORPHAN_RETRY_SECONDS = 60.0
 _LOCK_NOT_AVAILABLE = "55P03"
@@ -63,12 +70,32 @@ async def _try(work: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(_PAUSE_SECONDS)
 
 
-async def look(pool: Pool, due: Mapping[str, asyncio.Event]) -> None:
-    """Look what there is to do. The names are those of `pgclarify_private.due_work`."""
-    (row,) = await fetch(pool, "due_work")
-    # The functions may be those of a newer version by now, which knows of more.
-    for name in due.keys() & set(row["due"]):
-        due[name].set()
+async def keep_looking(pool: Pool, due: Mapping[str, asyncio.Event]) -> None:
+    """Look what there is to do, again and again: less often when there has been nothing for a while.
+
+    Args:
+        pool: The worker's connections.
+        due: What to set when there is something, by the names of `pgclarify_private.due_work`.
+
+    Raises:
+        ServerUnavailable: If the database is gone.
+    """
+    last_found = time.monotonic()
+
+    async def look() -> None:
+        nonlocal last_found
+        (row,) = await fetch(pool, "due_work")
+        # The functions may be those of a newer version by now, which knows of more.
+        found = due.keys() & set(row["due"])
+        for name in found:
+            due[name].set()
+        if found - _ALWAYS_DUE:
+            last_found = time.monotonic()
+
+    while True:
+        await _try(look)
+        is_quiet = time.monotonic() - last_found > _QUIET_AFTER_SECONDS
+        await asyncio.sleep(_QUIET_LOOK_SECONDS if is_quiet else _LOOK_SECONDS)
 
 
 async def rescue(pool: Pool, worker_id: int) -> None:

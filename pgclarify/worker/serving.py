@@ -39,7 +39,7 @@ from pgclarify.worker.chores import (
     fold_tallies,
     ingest,
     ingest_long,
-    look,
+    keep_looking,
     reembed,
     rescue,
     whenever,
@@ -54,8 +54,6 @@ from pgclarify.worker.spaces import Spaces
 
 _logger = logging.getLogger(__name__)
 
-# Looking whether there is work is one statement, and people wait for what it finds.
-_LOOK_SECONDS = 0.5
 _WORK_SECONDS = 0.3
 _WATCH_SECONDS = 0.5
 _RESCUE_SECONDS = 2.0
@@ -176,10 +174,10 @@ async def _serve(
                 asyncio.create_task(whenever(due[name], work, rest=rest), name=name)
                 for name, (work, rest) in kinds.items()
             ),
+            asyncio.create_task(keep_looking(pool, due), name="look"),
             *(
                 asyncio.create_task(every(seconds, work), name=name)
                 for name, seconds, work in (
-                    ("look", _LOOK_SECONDS, lambda: look(pool, due)),
                     ("watch", _WATCH_SECONDS, executor.stop_lost_runs),
                     ("captures", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_capture")),
                     ("readers", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_idle_reader")),

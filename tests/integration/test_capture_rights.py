@@ -289,7 +289,9 @@ class TestUsersStatementsGoOn:
         other.execute("begin isolation level repeatable read; select 1")
         alice.execute(ATTACH)
 
-        other.execute("insert into app.article (id) values (7); delete from app.article where id = 7; truncate app.article")
+        other.execute(
+            "insert into app.article (id) values (7); delete from app.article where id = 7; truncate app.article"
+        )
         other.execute("commit")
 
         assert set(connection.execute(NOTED).fetchall()) == {("app.article", "7"), ("app.article", None)}
