@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks import product
 from benchmarks.figures import Figure, show, step
 from pgclarify import embedded
-from pgclarify.install import install
+from pgclarify.install.installer import install
 
 _SECONDS = 120.0
 # What a worker does once, when it starts, does not count; and it looks around less often after half a minute.
