@@ -41,7 +41,7 @@ begin atomic
     select format(
         case when packed_keys.is_short
             then
-                'select case when (select first_one.is_same_type from (%2$s) as first_one limit 1) then array_agg(noted.key) end'
+                'select case when (select one.is_same_type from (%2$s) as one limit 1) then array_agg(noted.key) end'
                 ' from (%2$s) as noted where not exists (select from %1$s offset 3000) having count(*) > 0'
             else
                 'select case when bool_and(noted.is_same_type) then array_agg(noted.key) end'
@@ -53,8 +53,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.packed_keys(text, text, boolean) is
-'A query of arrays with up to 3,000 keys of a query of noted_keys on a transition table; null in place of an array if the column '
-'is another one now. If it is short, it finds those of up to 3,000 rows, or nothing, in a third of the time.';
+'A query of arrays with up to 3,000 keys of a query of noted_keys on a transition table; null in place of an array if the '
+'column is another one now. If it is short, it finds those of up to 3,000 rows, or nothing, in a third of the time.';
 
 create or replace function pgclarify_private.make_capture(source_id bigint)
 returns void

@@ -231,9 +231,9 @@ end
 $$;
 
 comment on function pgclarify_private.follow_changes(bigint, integer, bigint) is
-'Take up to max_changes changed keys of an attached table, whose rows have about max_bytes together, and make its documents be like '
-'its rows now; returns how many were taken, null if somebody holds the table or the source. Changes of a table that nobody '
-'follows any more go.';
+'Take up to max_changes changed keys of an attached table, whose rows have about max_bytes together, and make its '
+'documents be like its rows now; returns how many were taken, null if somebody holds the table or the source. Changes of a '
+'table that nobody follows any more go.';
 grant execute on function pgclarify_private.follow_changes(bigint, integer, bigint) to pgclarify_worker;
 
 create or replace function pgclarify_private.load_source(source_id bigint, max_rows integer, max_bytes bigint)
