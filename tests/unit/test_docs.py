@@ -26,7 +26,14 @@ WORDS_BETWEEN_COMMANDS = {"&&", "||", "|", ";"}
 # The folder that a default names depends on who runs it, and on what.
 DEFAULTS_IN_WORDS = {"PGCLARIFY_DATA_DIR": "the user's data folder"}
 # Not ours: the shell's, Docker Compose's, and one that a person debugs with.
-OTHER_VARIABLES = {"PATH", "POSTGRES_PASSWORD", "PGCLARIFY_DEBUG", "PGCLARIFY_DBT_PACKAGE"}
+OTHER_VARIABLES = {
+    "PATH",
+    "POSTGRES_PASSWORD",
+    "PGCLARIFY_DEBUG",
+    "PGCLARIFY_DBT_PACKAGE",
+    "OPENAI_ORG_ID",
+    "OPENAI_PROJECT_ID",
+}
 
 
 def name(page: Path) -> str:
