@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from struct import pack, unpack
 from typing import TypeAlias
 
 import numpy as np
@@ -42,7 +43,7 @@ class _Written(dict[int, str]):
     """Numbers of half precision as text, by their bits: there are few, and to format one takes long."""
 
     def __missing__(self, bits: int) -> str:
-        written = self[bits] = f"{np.array(bits, dtype=np.uint16).view(np.float16).item():.5g}"
+        written = self[bits] = f"{unpack('=e', pack('=H', bits))[0]:.5g}"
         return written
 
 
