@@ -30,12 +30,13 @@ from benchmarks.figures import mean_of
 from benchmarks.ingest import MODEL
 from benchmarks.kept_replies import KeptReplies
 from benchmarks.lexical_quality import read
-from pgclarify.dialogue import AmbiguityType, Form, PromptScheme, ProposedQuestion
+from pgclarify.dialogue import Form, PromptScheme, ProposedQuestion
 from pgclarify.embedding import load_embedder
 from pgclarify.prompts.clarifying_questions import clarifying_questions
 from pgclarify.protocols import Embedder
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
+from pgclarify.vocabulary import AmbiguityType
 
 _COUNT = 5
 

@@ -29,8 +29,8 @@ from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms import explore
 from pgclarify.embedding import load_embedder
-from pgclarify.model import Document
 from pgclarify.operations.retrieval.exploration import BATCH_SIZE, NEIGHBORS
+from pgclarify.vocabulary import Document
 from tests import openai_server
 
 BUDGET = 100

@@ -21,7 +21,7 @@ from pgclarify.config import EmbeddingBackend
 from pgclarify.embedding.linear import runs_here
 from pgclarify.embedding.loading import load_model
 from pgclarify.ingest.chunking import Chunker
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 from tests import openai_server
 
 PASSAGES = 2_000

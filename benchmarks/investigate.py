@@ -42,7 +42,7 @@ from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.errors import CompletionError
 from pgclarify.ledger.calls import Calls
 from pgclarify.ledger.completions import Pace
-from pgclarify.model import Candidate, Run, RunStatus
+from pgclarify.model import Candidate, Run
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.judging.proof import prove
@@ -53,6 +53,7 @@ from pgclarify.protocols import Embedder, StepStore
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.steps import Finding, Step
+from pgclarify.vocabulary import RunStatus
 from tests.fakes.context import context_of
 
 _CORPUS = "musique"

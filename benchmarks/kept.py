@@ -19,8 +19,8 @@ from pgclarify import embedded
 from pgclarify.database.runs import RunTables
 from pgclarify.embedding import load_embedder
 from pgclarify.install.installer import install
-from pgclarify.model import Document
 from pgclarify.model_calls import Claim, Completion, CompletionRequest
+from pgclarify.vocabulary import Document
 
 
 class MeteredTables(RunTables):

@@ -47,7 +47,7 @@ from pgclarify.embedding import load_embedder
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.ledger.calls import Calls
 from pgclarify.ledger.completions import Pace
-from pgclarify.model import Candidate, Run, RunStatus
+from pgclarify.model import Candidate, Run
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.execution import execute
 from pgclarify.operations.judging.proof import prove_told
@@ -58,6 +58,7 @@ from pgclarify.protocols import Embedder
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.steps import Finding
+from pgclarify.vocabulary import RunStatus
 from tests.fakes.context import context_of
 
 _CORPUS = "ambignq"

@@ -29,7 +29,8 @@ from pgclarify.database.documents import Documents
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.install.installer import install
-from pgclarify.model import Chunk, Document, IndexedDocument
+from pgclarify.model import Chunk, IndexedDocument
+from pgclarify.vocabulary import Document
 from tests import openai_server
 
 Connection: TypeAlias = psycopg.Connection[DictRow]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from pgclarify.vocabulary import AmbiguityType as AmbiguityType
+from pgclarify.vocabulary import AmbiguityType
 
 MOST_TURNS: Final = 3
 """How often one may ask back in one conversation. Source: AT-CoT, §4.2."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
-from pgclarify.model import Outcome, Passage, RunStatus
+from pgclarify.model import Passage
+from pgclarify.vocabulary import Outcome, RunStatus
 
 LEXICAL: Final = "lexical"
 """The judge that needs no model."""

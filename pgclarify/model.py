@@ -10,10 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from pgclarify.errors import NotAllowed
-from pgclarify.vocabulary import Document as Document
-from pgclarify.vocabulary import Outcome as Outcome
-from pgclarify.vocabulary import RunStatus as RunStatus
-from pgclarify.vocabulary import StopCode as StopCode
+from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pgclarify.vocabulary import StepKind as StepKind
-from pgclarify.vocabulary import StepOutcome as StepOutcome
+from pgclarify.vocabulary import StepKind, StepOutcome
 
 LEAST_CONFIDENCE: Final = 1e-6
 """The least that a confidence is: a share of a share of a share stays above 0 in a column of single precision."""

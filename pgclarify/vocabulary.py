@@ -1,7 +1,7 @@
 """What applications see as well as workers: states, outcomes and kinds by name, and a document.
 
-The client imports this module instead of the data of workers (`model`, `steps`, `dialogue`): building their classes
-would make up a third of its import time. Those modules export these names, too.
+Apart from the data of workers (`model`, `steps`, `dialogue`), so that the client need not import that: building its
+classes would make up a third of the client's import time.
 """
 
 from __future__ import annotations

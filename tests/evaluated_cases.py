@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pgclarify.evaluated import EvaluatedCase, Evaluation, EvaluationPlan, Usage
-from pgclarify.model import RunStatus
+from pgclarify.vocabulary import RunStatus
 
 PLAN = EvaluationPlan(
     name="clarify",

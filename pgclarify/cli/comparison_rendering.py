@@ -24,7 +24,7 @@ from pgclarify.evaluation.configurations import EXTRACTIVE
 from pgclarify.evaluation.metric_names import NEITHER_IS_BETTER
 from pgclarify.evaluation.paired_metrics import Direction, MetricComparison
 from pgclarify.evaluation.strata import FEWEST_CASES
-from pgclarify.model import RunStatus
+from pgclarify.vocabulary import RunStatus
 
 _WHOLE_NUMBERS = frozenset({"prompt_tokens", "completion_tokens"})
 _AMOUNTS = frozenset({"interpretations", "calls", "retrievals", "model_seconds", "seconds"})

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from pgclarify.config import Settings
-    from pgclarify.model import Document
+    from pgclarify.vocabulary import Document
 
 # A batch is one statement and one transaction: large enough to hide the round trip, small enough to be sent at once.
 BATCH_DOCUMENTS = 500

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pgclarify.cli.rendering import Row
     from pgclarify.config import Settings
-    from pgclarify.model import Document
+    from pgclarify.vocabulary import Document
 
 CORPUS = "insurance"
 QUESTION = "rental cars"

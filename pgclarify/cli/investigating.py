@@ -12,7 +12,7 @@ from pgclarify.cli import asking, connection, terminal
 from pgclarify.cli.options import AsOneObject, Timeout, read_options
 from pgclarify.cli.waiting import read_seconds
 from pgclarify.errors import NoWorker, RunTimeout
-from pgclarify.steps import StepKind
+from pgclarify.vocabulary import StepKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

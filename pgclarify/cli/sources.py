@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pgclarify.ingest.naming import Name, Naming
     from pgclarify.ingest.records import FieldMapping
-    from pgclarify.model import Document
+    from pgclarify.vocabulary import Document
 
 STANDARD_INPUT = "-"
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from pgclarify.database.evaluated_world import EvaluatedWorld
-from pgclarify.model import RunStatus
+from pgclarify.vocabulary import RunStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from pgclarify.database.pool import Pool
 from pgclarify.database.queries import queries
 from pgclarify.errors import InputError, NotFound, PermissionDenied, PgclarifyError, SchemaMismatch
 from pgclarify.evaluated import CorpusDescription, EvaluationPlan, ServingWorker, TokenAverages, Usage, VerdictAnswer
-from pgclarify.model import Outcome, Passage
+from pgclarify.model import Passage
+from pgclarify.vocabulary import Outcome
 
 # As docs/errors.md has them for people.
 REFUSALS: Final[Mapping[str, type[PgclarifyError]]] = {

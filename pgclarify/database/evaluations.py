@@ -19,7 +19,7 @@ from pgclarify.database.pool import Pool
 from pgclarify.database.queries import queries
 from pgclarify.errors import NotFound, NotReady
 from pgclarify.evaluated import Begun, Case, EvaluatedCase, Evaluation, EvaluationPlan, Output, Summary
-from pgclarify.model import RunStatus
+from pgclarify.vocabulary import RunStatus
 
 _LARGEST_ID: Final = 2**63 - 1
 # What is fetched at once of cases, each with all that its method gave.

@@ -16,8 +16,9 @@ from pgclarify.database.arrays import array_text, vector_text
 from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing, RunLost, RunSuspected
-from pgclarify.model import Interpretation, Outcome, Run, RunStatus, Stage, StopCode, Verdict, as_ended
+from pgclarify.model import Interpretation, Run, Stage, Verdict, as_ended
 from pgclarify.model_calls import Claim, Completion, CompletionRequest
+from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 
 _logger = logging.getLogger(__name__)
 

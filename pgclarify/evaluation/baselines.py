@@ -19,11 +19,12 @@ import numpy as np
 from pgclarify.errors import CompletionError, InvalidReply, code_of, describe
 from pgclarify.evaluated import Case, CitedPassage, Output, PredictedInterpretation, Usage
 from pgclarify.ledger.completions import Answer, Pace, ask_all, ask_one
-from pgclarify.model import Passage, RunStatus
+from pgclarify.model import Passage
 from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts import baselines as prompts
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.protocols import Completer, Embedder, Ledger, Retriever
+from pgclarify.vocabulary import RunStatus
 
 _PACE = Pace()
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import Any
 
 from pgclarify.algorithms.metrics import cover_exact_match, normalize_answer
 from pgclarify.evaluated import EvaluatedCase
-from pgclarify.model import RunStatus
+from pgclarify.vocabulary import RunStatus
 
 Reading = Mapping[str, Any]
 _SameKey = Callable[[Reading], tuple[str, ...] | None]

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pgclarify.algorithms.metrics import CitationScores, grounded_gold, supported_citation_scores
 from pgclarify.evaluated import Case, Output, PredictedInterpretation, Stated
 from pgclarify.language.questions import asks_same_words
-from pgclarify.model import Passage, RunStatus
+from pgclarify.model import Passage
 from pgclarify.protocols import Judge, Retriever
+from pgclarify.vocabulary import RunStatus
 
 _Person = tuple[Stated, ...]
 _EVIDENCE = 20

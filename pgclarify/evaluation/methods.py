@@ -27,8 +27,9 @@ from pgclarify.database.evaluations import EvaluationTables
 from pgclarify.errors import InputError, PgclarifyError, RunFailed, code_of, describe
 from pgclarify.evaluated import Case, CitedPassage, CorpusDescription, Output, PredictedInterpretation, Usage
 from pgclarify.evaluation.waiting import RunWaiter
-from pgclarify.model import Passage, RunStatus
+from pgclarify.model import Passage
 from pgclarify.protocols import Method
+from pgclarify.vocabulary import RunStatus
 
 _TOP_K = 20
 # The last thing that an operation looks at before it does anything is how long it may take.

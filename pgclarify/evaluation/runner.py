@@ -15,8 +15,9 @@ from pgclarify.evaluation.scoring import score
 from pgclarify.evaluation.strata import summarize_strata
 from pgclarify.evaluation.summaries import summarize_in_parts
 from pgclarify.ledger.completions import cause_of
-from pgclarify.model import Passage, RunStatus
+from pgclarify.model import Passage
 from pgclarify.protocols import Judge, Method
+from pgclarify.vocabulary import RunStatus
 
 # A server may fail over one case alone; over so many in a row, it does over all.
 _MOST_OUTAGES = 10

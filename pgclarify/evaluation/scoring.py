@@ -30,7 +30,7 @@ from pgclarify.algorithms.metrics import (
 )
 from pgclarify.evaluated import Case, Output, PredictedInterpretation
 from pgclarify.evaluation.judging import Judgements, given_readings, relevant_documents
-from pgclarify.model import RunStatus
+from pgclarify.vocabulary import RunStatus
 
 # They name passages, and no words of them.
 _QUOTE_NOTHING = frozenset({"dtv", "dtv_unverified", "rac", "human"})

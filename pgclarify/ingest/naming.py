@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import quote_from_bytes
 
 from pgclarify.errors import InputError
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 
 # PostgreSQL keeps origins of up to 2600 bytes in an index.
 _MOST_BYTES = 2000

@@ -16,7 +16,7 @@ from pgclarify.ingest.parsing import DOCX, HTML, MAIL, MARKDOWN, PDF, PPTX, TEXT
 from pgclarify.ingest.records import FieldMapping, RecordReader, read_record_stream, read_records
 from pgclarify.ingest.tables import read_table_stream
 from pgclarify.ingest.text import MAX_DOCUMENT_BYTES, unstorable
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 
 _read_tsv = partial(read_table_stream, delimiter="\t")
 # Their documents bring their own ids.

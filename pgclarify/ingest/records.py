@@ -12,7 +12,7 @@ from typing import IO, Any, NoReturn, TypeAlias, cast
 
 from pgclarify.errors import InputError, UnreadableFile
 from pgclarify.ingest.text import as_utf8, too_long, unstorable
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 
 RecordReader: TypeAlias = Callable[[IO[bytes], "str | Path", "FieldMapping"], Iterator[Document | UnreadableFile]]
 

@@ -15,7 +15,7 @@ from typing import IO
 
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.records import FieldMapping, check_strings, document_of, read_lines
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 
 # A row is held in memory whole. A quote that nothing closes makes one row of all that follows.
 _MAX_ROW_BYTES = 64 * 1024 * 1024

@@ -13,10 +13,10 @@ from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.language.numbers import counted
 from pgclarify.language.questions import proposes_same
 from pgclarify.ledger.completions import ask_one
-from pgclarify.model import RunStatus, StopCode
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.answerability import Answerability, AnswerabilityCheck
 from pgclarify.prompts.clarifying_questions import clarifying_questions
+from pgclarify.vocabulary import RunStatus, StopCode
 
 
 async def propose_questions(context: RunContext) -> Ending:

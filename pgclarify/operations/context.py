@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pgclarify.errors import EmbeddingError
 from pgclarify.ledger.completions import Pace
-from pgclarify.model import Interpretation, Run, RunStatus
+from pgclarify.model import Interpretation, Run
 from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
@@ -21,6 +21,7 @@ from pgclarify.protocols import (
     RunStore,
     StepStore,
 )
+from pgclarify.vocabulary import RunStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pgclarify.errors import InvalidReply
 from pgclarify.estimated import Prospect
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.expectations import Expectations, Known
-from pgclarify.model import Found, Reading, StopCode
+from pgclarify.model import Found, Reading
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass, most_verdicts
@@ -40,6 +40,7 @@ from pgclarify.prompts.confirmation import GivenAnswer, confirmation
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.relevance import relevance
 from pgclarify.protocols import Embedder
+from pgclarify.vocabulary import StopCode
 
 # So many passages are read at once, but those of one question in any case.
 _PASSAGES_AT_ONCE: Final = 1000

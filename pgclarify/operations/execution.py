@@ -18,11 +18,11 @@ from pgclarify.errors import (
     code_of,
     describe,
 )
-from pgclarify.model import RunStatus
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.missing_models import no_hdbscan, no_language_model
 from pgclarify.operations.table import OPERATIONS
 from pgclarify.operations.trace import Trace
+from pgclarify.vocabulary import RunStatus
 
 _logger = logging.getLogger(__name__)
 

@@ -16,7 +16,6 @@ from pgclarify.errors import (
 from pgclarify.language.numbers import counted
 from pgclarify.language.questions import asks_same, stands_alone
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
-from pgclarify.model import RunStatus, StopCode
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.investigation.answering import StepAnswerer
@@ -26,7 +25,8 @@ from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.proof import is_told
 from pgclarify.prompts.investigation import follow_up
 from pgclarify.protocols import Embedder
-from pgclarify.steps import FollowUp, Step, StepKind, StepOutcome
+from pgclarify.steps import FollowUp, Step
+from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome, StopCode
 
 # The least cosine at which a question in other words counts as one that was asked before: all-MiniLM-L6-v2 gives "the
 # father of" and "the mother of" 0.94.

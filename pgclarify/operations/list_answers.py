@@ -15,7 +15,7 @@ from pgclarify.errors import CompletionError, InvalidReply, describe
 from pgclarify.language.numbers import counted
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, Unproven
-from pgclarify.model import Candidate, RunStatus, StopCode
+from pgclarify.model import Candidate
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.proof import Proven, prove_told
@@ -24,6 +24,7 @@ from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.listing import listing
 from pgclarify.steps import Finding
+from pgclarify.vocabulary import RunStatus, StopCode
 
 # Rounds in a row may bring nothing but another spelling of an answer, since the next request shows it, and so asks for
 # something else.

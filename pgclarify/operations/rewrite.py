@@ -18,12 +18,12 @@ from pgclarify.errors import CompletionError, describe
 from pgclarify.language.questions import words_that_point_back
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one
-from pgclarify.model import RunStatus
 from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.rewriting import rewriting
 from pgclarify.protocols import Completer
+from pgclarify.vocabulary import RunStatus
 
 _LONGEST_SHOWN: Final = 200
 # "And in 1950?", "What about the museum?"

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pgclarify.model import Stage, StopCode
+from pgclarify.model import Stage
 from pgclarify.model_calls import Completion
+from pgclarify.vocabulary import StopCode
 
 
 @dataclass(slots=True)

@@ -10,13 +10,14 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pgclarify.dialogue import AmbiguityType, Form, PromptScheme, ProposedQuestion
+from pgclarify.dialogue import Form, PromptScheme, ProposedQuestion
 from pgclarify.errors import InvalidReply
 from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import one_line, read_form, shown
 from pgclarify.prompts.rewriting import history_lines
+from pgclarify.vocabulary import AmbiguityType
 
 # AT-CoT, §4.2: some variety, without too much invention.
 _TEMPERATURE: Final = 0.6

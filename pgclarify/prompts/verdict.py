@@ -13,11 +13,12 @@ from typing import Annotated, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Passage, Reading, StopCode
+from pgclarify.model import Passage, Reading
 from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import AFTER_PASSAGE, fenced, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import one_line, read_form, shown, text_or_null
+from pgclarify.vocabulary import StopCode
 
 _SYSTEM: Final = """\
 You get a question that may be read in several ways, and one passage. Find the one reading of the question that this \

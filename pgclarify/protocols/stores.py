@@ -22,13 +22,12 @@ from pgclarify.model import (
     PendingDocument,
     PendingPassage,
     Run,
-    RunStatus,
     Stage,
-    StopCode,
     Verdict,
 )
 from pgclarify.model_calls import Claim, Completion, CompletionRequest
 from pgclarify.steps import Step
+from pgclarify.vocabulary import RunStatus, StopCode
 
 CompletionKey: TypeAlias = tuple[str, str, str, str, bytes, int]
 """What a request is known by in the ledger: `CompletionRequest.key`."""

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.errors import DatabaseError
-from pgclarify.model import Document, IndexedDocument, PendingDocument, passage_hash
+from pgclarify.model import IndexedDocument, PendingDocument, passage_hash
+from pgclarify.vocabulary import Document
 
 
 class FakeDocumentStore:

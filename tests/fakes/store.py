@@ -10,19 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.errors import RunLost
-from pgclarify.model import (
-    Candidate,
-    Document,
-    Interpretation,
-    Outcome,
-    Passage,
-    Run,
-    RunStatus,
-    Stage,
-    StopCode,
-    Verdict,
-    as_ended,
-)
+from pgclarify.model import Candidate, Interpretation, Passage, Run, Stage, Verdict, as_ended
+from pgclarify.vocabulary import Document, Outcome, RunStatus, StopCode
 from tests.fakes.documents import FakeDocumentStore
 from tests.fakes.ledger import FakeLedger, FakeLedgerTable
 

@@ -12,7 +12,6 @@ from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.runs import Runs
 from pgclarify.dialogue import (
-    AmbiguityType,
     ClarifyingQuestion,
     Detection,
     DetectionReason,
@@ -25,6 +24,7 @@ from pgclarify.dialogue import (
 )
 from pgclarify.errors import ConfigurationError, DatabaseBusy, DatabaseError, RunLost
 from pgclarify.model import Run
+from pgclarify.vocabulary import AmbiguityType
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
 from tests.integration.explaining import Desk, desk
 from tests.integration.investigating import rows

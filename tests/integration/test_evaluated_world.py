@@ -10,7 +10,7 @@ import pytest
 from pgclarify.database.queries import queries
 from pgclarify.errors import InputError, NotFound
 from pgclarify.evaluated import ServingWorker, TokenAverages, Usage, VerdictAnswer
-from pgclarify.model import Outcome
+from pgclarify.vocabulary import Outcome
 from tests.integration.by_hand import MODEL, PROMPTS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.evaluating import DOCUMENTS, carry_out, load, pay, plan, tables_of
 

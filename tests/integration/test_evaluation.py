@@ -17,7 +17,7 @@ from pgclarify.evaluation.configurations import Configuration
 from pgclarify.evaluation.data_sets import DataSet
 from pgclarify.evaluation.opening import Bench, open_bench
 from pgclarify.evaluation.runner import Progress
-from pgclarify.model import RunStatus
+from pgclarify.vocabulary import RunStatus
 from tests.integration.evaluation_runs import (
     BASELINES,
     CASES,

@@ -10,7 +10,8 @@ import pytest
 
 from pgclarify.errors import DatabaseError, NotFound, NotReady, PermissionDenied
 from pgclarify.evaluated import Case, CitedPassage, Output, PredictedInterpretation, Summary
-from pgclarify.model import Passage, RunStatus
+from pgclarify.model import Passage
+from pgclarify.vocabulary import RunStatus
 from tests.integration.by_hand import Connection, MakeRole, scalar
 from tests.integration.evaluating import CASE, OUTPUT, load, plan, tables_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pgclarify.model import StopCode
+from pgclarify.vocabulary import StopCode
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, vector_of
 
 pytestmark = pytest.mark.rolled_back

@@ -14,11 +14,12 @@ from pgclarify.dialogue import DetectionReason
 from pgclarify.errors import CompletionError
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.completions import Answer
-from pgclarify.model import Candidate, Outcome, Reading, StopCode
+from pgclarify.model import Candidate, Reading
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdicts import supported_verdict, verdict_call
 from pgclarify.operations.retrieval.first_stage import ranked
+from pgclarify.vocabulary import Outcome, StopCode
 
 _MOST_SHOWN: Final = 3
 _LONGEST_SHOWN: Final = 80

@@ -14,12 +14,13 @@ from typing import TypeAlias
 from pgclarify.algorithms import Explorer, fuse
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.completions import cause_of
-from pgclarify.model import Candidate, Found, Outcome, Passage, Run, Verdict
+from pgclarify.model import Candidate, Found, Passage, Run, Verdict
 from pgclarify.operations.clarification.interpretations import Grounded, group, vectors_of
 from pgclarify.operations.clarification.relaxation import relax
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdicts import Judge
 from pgclarify.operations.retrieval.first_stage import FirstStage
+from pgclarify.vocabulary import Outcome
 
 # The first batch is judged while the question is being relaxed, so that it costs no time. How large the next one is,
 # beside all before it: a little, since it may be the last; as large if there is no reading yet, since then it is not;

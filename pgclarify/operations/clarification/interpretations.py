@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms import Density, Grouping, consolidate, relate_readings
 from pgclarify.errors import BudgetSpent, PriceMissing
-from pgclarify.model import Citation, Cluster, Interpretation, Outcome, Refusal, Run, RunStatus, StopCode, Verdict
+from pgclarify.model import Citation, Cluster, Interpretation, Refusal, Run, Verdict
 from pgclarify.operations.context import Ending, RunContext
+from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 
 _OF_A_BUDGET = (BudgetSpent.sqlstate, PriceMissing.sqlstate)
 

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from pgclarify.errors import CompletionError, EmbeddingError, describe
 from pgclarify.ledger.completions import Answer, ask_one
-from pgclarify.model import Candidate, Outcome, Verdict
+from pgclarify.model import Candidate, Verdict
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.clarification.guided import least_calls
@@ -28,6 +28,7 @@ from pgclarify.prompts.confirmation import GivenAnswer
 from pgclarify.prompts.investigation import answer as answer_from_passages
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.protocols import Completer, Embedder
+from pgclarify.vocabulary import Outcome
 
 READ_TOKENS: Final = 3000
 """What one pass reads of the passages, at most."""

@@ -13,14 +13,15 @@ from math import prod
 from pgclarify.errors import CompletionError, NotAllowed, describe
 from pgclarify.language.questions import asks_same
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
-from pgclarify.model import Candidate, Run, StopCode
+from pgclarify.model import Candidate, Run
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.proof import Proven, is_told, prove
 from pgclarify.operations.trace import Tally, Trace
 from pgclarify.prompts.investigation import conclusion
 from pgclarify.protocols import Embedder
-from pgclarify.steps import LEAST_CONFIDENCE, Finding, Step, StepKind, StepOutcome
+from pgclarify.steps import LEAST_CONFIDENCE, Finding, Step
+from pgclarify.vocabulary import StepKind, StepOutcome, StopCode
 
 # The least cosine at which two wordings of a question are expected to have one answer.
 _REPHRASED = 0.85

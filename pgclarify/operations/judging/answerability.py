@@ -9,12 +9,13 @@ from pgclarify.dialogue import EvidenceCitation
 from pgclarify.errors import CompletionError, describe
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.completions import Answer, ask_all
-from pgclarify.model import Candidate, Found, Reading, Refusal, StopCode
+from pgclarify.model import Candidate, Found, Reading, Refusal
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.support import check_support
 from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.retrieval.exploration import Query
 from pgclarify.protocols import Embedder
+from pgclarify.vocabulary import StopCode
 
 
 @dataclass(frozen=True, slots=True)

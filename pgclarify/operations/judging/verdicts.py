@@ -8,7 +8,7 @@ from typing import Final
 
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
 from pgclarify.ledger.completions import Answer, ask_all
-from pgclarify.model import Candidate, Outcome, Passage, Reading, Refusal, Run, StopCode, Verdict
+from pgclarify.model import Candidate, Passage, Reading, Refusal, Run, Verdict
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
@@ -17,6 +17,7 @@ from pgclarify.operations.judging.support import Quoted, check_support, cite
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer, Embedder
+from pgclarify.vocabulary import Outcome, StopCode
 
 # Why a passage has no verdict, for explain.
 _REASONS: Final[dict[StopCode | Refusal, str]] = {

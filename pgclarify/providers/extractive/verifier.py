@@ -12,13 +12,14 @@ from typing import Any, Final, TypeVar, cast
 from pgclarify.errors import InvalidReply
 from pgclarify.language.stems import stem
 from pgclarify.language.words import coverage, words
-from pgclarify.model import Passage, Reading, StopCode
+from pgclarify.model import Passage, Reading
 from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin, Embedder
 from pgclarify.providers.extractive.evidence import Evidence, gather_evidence
 from pgclarify.providers.extractive.readings import Asked, read_evidence
 from pgclarify.providers.extractive.scoring import THRESHOLD, features, probability
 from pgclarify.providers.extractive.topics import Topic, read_topic
+from pgclarify.vocabulary import StopCode
 
 T = TypeVar("T")
 

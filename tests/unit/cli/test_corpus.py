@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pgclarify.cli.corpus import BATCH_CHARS, BATCH_DOCUMENTS, LoadReport, batches
 from pgclarify.errors import MissingReader, UnreadableFile
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 
 
 def test_batches_are_bounded_and_complete() -> None:

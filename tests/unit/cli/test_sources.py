@@ -12,7 +12,7 @@ from pgclarify.cli.sources import Format, Sources, expand
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.naming import Name, Naming
 from pgclarify.ingest.readers import SUPPORTED_SUFFIXES
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pgclarify.client import asking, investigating
 from pgclarify.client.records import Answer, Citation, Interpretation, RunOutcome
 from pgclarify.client.scripts import Session
 from pgclarify.errors import InputError
-from pgclarify.model import RunStatus, StopCode
+from pgclarify.vocabulary import RunStatus, StopCode
 from tests.unit.client.playing import play
 
 SESSION = Session()

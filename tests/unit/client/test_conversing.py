@@ -21,9 +21,8 @@ from pgclarify.client.dialogue_records import (
     Route,
 )
 from pgclarify.client.scripts import Session
-from pgclarify.dialogue import AmbiguityType
 from pgclarify.errors import InputError, NotFound
-from pgclarify.model import RunStatus
+from pgclarify.vocabulary import AmbiguityType, RunStatus
 from tests.unit.client.playing import play
 
 SESSION = Session()

@@ -11,7 +11,7 @@ import pytest
 from pgclarify.client import documents
 from pgclarify.client.scripts import Session, Statement
 from pgclarify.errors import EmbeddingError, InputError, NotFound, NotReady, NoWorker
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 from tests.unit.client.playing import play
 
 SESSION = Session("insurance")

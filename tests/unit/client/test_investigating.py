@@ -11,8 +11,7 @@ from pgclarify.client import investigating
 from pgclarify.client.records import Investigation, StepCitation, read_step
 from pgclarify.client.scripts import Session
 from pgclarify.errors import InputError
-from pgclarify.model import RunStatus
-from pgclarify.steps import StepOutcome
+from pgclarify.vocabulary import RunStatus, StepOutcome
 from tests.unit.client.playing import play
 
 SESSION = Session()

@@ -10,8 +10,7 @@ from pgclarify.client import watching
 from pgclarify.client.records import Step, StepCitation, Verdict
 from pgclarify.client.scripts import Session
 from pgclarify.errors import InputError, NotReady, RunTimeout
-from pgclarify.model import Outcome
-from pgclarify.steps import StepKind, StepOutcome
+from pgclarify.vocabulary import Outcome, StepKind, StepOutcome
 from tests.unit.client.playing import play
 from tests.unit.client.test_investigating import CITATION, STEP
 

@@ -14,8 +14,9 @@ from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.splitting import Splitter, chunker_of
 from pgclarify.errors import DatabaseBusy, DatabaseError, ModelNotFound, ServerUnavailable
 from pgclarify.ingest.chunking import Chunker
-from pgclarify.model import Chunk, Document, IndexedDocument
+from pgclarify.model import Chunk, IndexedDocument
 from pgclarify.protocols import DocumentStore, Embedder
+from pgclarify.vocabulary import Document
 from tests.fakes import FakeDocumentStore, FakeEmbedder, FakeStore, scripts
 from tests.unit.operations.rental_cars import clarify_with
 

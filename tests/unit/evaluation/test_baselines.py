@@ -9,10 +9,11 @@ from pgclarify.errors import DatabaseError, EndpointUnavailable
 from pgclarify.evaluated import Case, Output, PredictedInterpretation
 from pgclarify.evaluation.baselines import AllAtOnce, Asked, DiversifyThenVerify
 from pgclarify.ledger.completions import Pace
-from pgclarify.model import Passage, RunStatus
+from pgclarify.model import Passage
 from pgclarify.protocols import Completer, Ledger
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
+from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeEmbedder, FakeLedger, FakeLedgerTable, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.openai_server import serve

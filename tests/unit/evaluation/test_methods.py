@@ -12,7 +12,8 @@ from pgclarify.errors import RunFailed
 from pgclarify.evaluated import Case, CorpusDescription, GoldInterpretation, Usage
 from pgclarify.evaluation.human import Human
 from pgclarify.evaluation.methods import Asking, sql_method
-from pgclarify.model import Passage, RunStatus
+from pgclarify.model import Passage
+from pgclarify.vocabulary import RunStatus
 
 PASSAGE = Passage("d", 1, "Tony Goldwyn was there.")
 

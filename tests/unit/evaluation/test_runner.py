@@ -14,8 +14,9 @@ from pgclarify.errors import NotReady, NoWorker, RunFailed
 from pgclarify.evaluated import Begun, Case, EvaluationPlan, Output, PredictedInterpretation, Summary, Usage
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.runner import Finished, Progress, Work, evaluate
-from pgclarify.model import Passage, RunStatus
+from pgclarify.model import Passage
 from pgclarify.protocols import Method
+from pgclarify.vocabulary import RunStatus
 
 
 @dataclass

@@ -24,8 +24,9 @@ from pgclarify.evaluation.judging import Evidence, Judgements, judge_output
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.scoring import score
 from pgclarify.evaluation.summaries import summarize, summarize_in_parts
-from pgclarify.model import Passage, RunStatus
+from pgclarify.model import Passage
 from pgclarify.protocols import Judge
+from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeJudge
 from tests.unit.evaluation.by_the_book import ByTheBook
 

@@ -10,7 +10,7 @@ import pytest
 from pgclarify.client import AsyncClient, RunOutcome
 from pgclarify.errors import ServerUnavailable
 from pgclarify.evaluation.waiting import RunWaiter
-from pgclarify.model import RunStatus
+from pgclarify.vocabulary import RunStatus
 
 
 class Looked:

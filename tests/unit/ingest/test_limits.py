@@ -16,7 +16,7 @@ from pgclarify.ingest import read_documents
 from pgclarify.ingest.apart import ParsingProcess, ReadingLimits
 from pgclarify.ingest.headings import find_headings
 from pgclarify.ingest.readers import read_stream
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 from tests.unit.ingest.test_pdf import pdf
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.mail import read_mail
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 
 
 def message(text: str | None = None, html: str | None = None, **headers: str) -> EmailMessage:

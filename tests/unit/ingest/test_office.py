@@ -16,7 +16,7 @@ from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.apart import ReadingLimits
 from pgclarify.ingest.office import read_docx, read_pptx
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 from tests.unit.ingest.office_files import docx, pptx, saved, with_part
 
 WORD_PART = "word/document.xml"

@@ -12,7 +12,7 @@ from pypdf import PdfReader, PdfWriter
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.pdf import read_pdf
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 
 
 def pdf(*pages: str, title: str | None = None, password: str | None = None) -> bytes:

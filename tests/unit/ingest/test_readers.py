@@ -16,7 +16,7 @@ from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.naming import Name, Naming
 from pgclarify.ingest.readers import find_names
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 
 
 def read_one(path: Path) -> Document:

@@ -11,7 +11,7 @@ import pytest
 from pgclarify.errors import InputError, UnreadableFile
 from pgclarify.ingest import FieldMapping
 from pgclarify.ingest.records import read_records
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 
 
 def read(path: Path, mapping: FieldMapping | None = None) -> list[Document | UnreadableFile]:

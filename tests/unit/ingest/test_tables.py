@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest import FieldMapping, read_documents
 from pgclarify.ingest.tables import read_table_stream
-from pgclarify.model import Document
+from pgclarify.vocabulary import Document
 
 FAQ = FieldMapping(id=("no",), content=("answer",), title=("question",))
 

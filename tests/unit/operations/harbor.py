@@ -3,11 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pgclarify.dialogue import AmbiguityType, ClarifyingQuestion, ProposedQuestion
+from pgclarify.dialogue import ClarifyingQuestion, ProposedQuestion
 from pgclarify.errors import CompletionError
 from pgclarify.model import Passage, Reading, Run
 from pgclarify.operations.execution import execute
 from pgclarify.protocols import Embedder
+from pgclarify.vocabulary import AmbiguityType
 from tests.fakes import (
     FakeDialogueStore,
     FakeExplorationStore,

@@ -9,11 +9,12 @@ import pytest
 
 from pgclarify.errors import BudgetSpent, EndpointUnavailable, PriceMissing
 from pgclarify.ledger.completions import Pace
-from pgclarify.model import Outcome, Passage, RunStatus, StopCode, as_ended
+from pgclarify.model import Passage, as_ended
 from pgclarify.model_calls import Claim, CompletionRequest
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Tally
+from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 from tests.fakes import FakeExplorationStore, FakeLedger, FakeLedgerTable, FakeStore, scripts
 from tests.fakes.completer import Prompt
 from tests.fakes.context import context_of

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms import Density, Grouping, consolidate
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.model import Citation, Cluster, Outcome, Passage, Reading, Refusal, RunStatus, StopCode
+from pgclarify.model import Citation, Cluster, Passage, Reading, Refusal
 from pgclarify.operations.clarification import interpretations
 from pgclarify.operations.clarification.interpretations import Grounded
+from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, scripts
 from tests.unit.operations.rental_cars import (
     ALSO_COVERED,

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from pgclarify.errors import EndpointUnavailable, InvalidReply
-from pgclarify.model import Outcome, Reading, RunStatus
+from pgclarify.model import Reading
+from pgclarify.vocabulary import Outcome, RunStatus
 from tests.fakes import FakeEmbedder, FakeStore, scripts
 from tests.unit.operations.rental_cars import (
     ALSO_COVERED,

@@ -4,7 +4,8 @@ import pytest
 
 from pgclarify.dialogue import EvidenceCitation
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from pgclarify.model import Reading, RunStatus
+from pgclarify.model import Reading
+from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, scripts
 from tests.fakes.completer import Prompt
 from tests.unit.operations.harbor import (

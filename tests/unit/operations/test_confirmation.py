@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from pgclarify.model import Outcome, Passage, Reading, Refusal, RunStatus, StopCode
+from pgclarify.model import Passage, Reading, Refusal
 from pgclarify.operations.execution import execute
 from pgclarify.operations.judging import verdicts
 from pgclarify.operations.judging.confirmation import AT_ONCE, given_answer
 from pgclarify.operations.judging.support import Quoted, cite
 from pgclarify.prompts.confirmation import confirmation
+from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, RunRecord, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.model import Run, RunStatus, Verdict
+from pgclarify.model import Run, Verdict
 from pgclarify.operations.execution import execute
+from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeEmbedder, FakeStore, scripts
 from tests.fakes.context import context_of
 from tests.unit.operations.rental_cars import (

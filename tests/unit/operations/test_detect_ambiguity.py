@@ -12,10 +12,11 @@ import pytest
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.dialogue import Detection, DetectionReason
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
-from pgclarify.model import Passage, Reading, Run, RunStatus
+from pgclarify.model import Passage, Reading, Run
 from pgclarify.operations.ambiguity.detector import Detector, summarize
 from pgclarify.operations.execution import execute
 from pgclarify.protocols import Classifier
+from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeExplorationStore, FakeStore, scripts
 from tests.fakes.context import context_of
 from tests.unit.operations.rental_cars import COVERAGE, COVERED, DRIVERS, LICENSE

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from pgclarify.estimated import Expected, Prospect
-from pgclarify.model import Passage, Reading, Run, RunStatus
+from pgclarify.model import Passage, Reading, Run
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.prompts.verdict import verdict
 from pgclarify.steps import Evidence, Finding
+from pgclarify.vocabulary import RunStatus
 from tests.fakes import (
     FakeClassifier,
     FakeDialogueStore,

@@ -16,11 +16,12 @@ from pgclarify.errors import (
     RunLost,
     ServerUnavailable,
 )
-from pgclarify.model import Interpretation, Run, RunStatus, StopCode
+from pgclarify.model import Interpretation, Run
 from pgclarify.operations import execution
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.execution import execute
 from pgclarify.operations.table import OPERATIONS, Operation
+from pgclarify.vocabulary import RunStatus, StopCode
 from tests.fakes import FakeStore, RunRecord
 from tests.fakes.context import context_of
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from pgclarify.errors import EmbeddingError, RunLost
-from pgclarify.model import Candidate, Document, Outcome, Passage, RunStatus, Verdict
+from pgclarify.model import Candidate, Passage, Verdict
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import DocumentStore, Ledger
+from pgclarify.vocabulary import Document, Outcome, RunStatus
 from tests.fakes import (
     FakeDocumentStore,
     FakeEmbedder,

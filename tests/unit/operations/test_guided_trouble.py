@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.model import Outcome, RunStatus
+from pgclarify.vocabulary import Outcome, RunStatus
 from tests.fakes import FakeEmbedder
 from tests.unit.operations.fruit import Orchard
 from tests.unit.operations.rental_cars import eventually

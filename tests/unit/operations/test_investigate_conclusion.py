@@ -2,9 +2,10 @@
 
 import pytest
 
-from pgclarify.model import Candidate, Passage, RunStatus
+from pgclarify.model import Candidate, Passage
 from pgclarify.operations.investigation.conclusion import Chain, best_evidence
-from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding, FollowUp, StepOutcome
+from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding, FollowUp
+from pgclarify.vocabulary import RunStatus, StepOutcome
 from tests.fakes import scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.unit.operations.investigating import (

@@ -6,10 +6,11 @@ import pytest
 
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.ledger.calls import Calls
-from pgclarify.model import Passage, RunStatus
+from pgclarify.model import Passage
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Ledger, Meter, Reranker
-from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding, StepOutcome
+from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding
+from pgclarify.vocabulary import RunStatus, StepOutcome
 from tests.fakes import scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import no_cross_encoder

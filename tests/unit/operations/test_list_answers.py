@@ -9,10 +9,11 @@ import pytest
 
 from pgclarify.dialogue import ListedAnswer
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from pgclarify.model import Candidate, Passage, RunStatus
+from pgclarify.model import Candidate, Passage
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.steps import Evidence, Finding
+from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeDialogueStore, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord, scripts
 from tests.fakes.completer import Prompt, ScriptedCompleter
 from tests.fakes.context import context_of

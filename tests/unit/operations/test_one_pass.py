@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.model import Outcome, Passage, Reading, Run, RunStatus
+from pgclarify.model import Passage, Reading, Run
 from pgclarify.operations.execution import execute
 from pgclarify.steps import Evidence, Finding
+from pgclarify.vocabulary import Outcome, RunStatus
 from tests.fakes import (
     FakeClassifier,
     FakeDialogueStore,

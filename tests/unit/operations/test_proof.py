@@ -5,7 +5,8 @@ import pytest
 from pgclarify.ledger.calls import Unproven
 from pgclarify.model import Candidate, Passage
 from pgclarify.operations.judging.proof import Proven, is_told, prove
-from pgclarify.steps import Evidence, Finding, Step, StepCitation, StepKind, StepOutcome
+from pgclarify.steps import Evidence, Finding, Step, StepCitation
+from pgclarify.vocabulary import StepKind, StepOutcome
 
 ALTAR = "The altar was painted by Ida  Holm in 1903."
 BIRTH = "Ida Holm was born in Ortval, a fishing village."

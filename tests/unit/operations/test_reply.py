@@ -6,8 +6,8 @@ import pytest
 
 from pgclarify.dialogue import Rewriting, Turn
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from pgclarify.model import RunStatus
 from pgclarify.operations.execution import execute
+from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeDialogueStore, FakeStore, RunRecord, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of

@@ -10,8 +10,8 @@ import pytest
 from pgclarify.algorithms.ambiguity import Reason
 from pgclarify.dialogue import Rewriting
 from pgclarify.errors import EndpointUnavailable, InvalidReply
-from pgclarify.model import RunStatus
 from pgclarify.operations.execution import execute
+from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeStore, scripts
 from tests.fakes.context import context_of
 

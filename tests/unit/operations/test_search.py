@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from pgclarify.errors import EndpointUnavailable, ModelNotFound
-from pgclarify.model import Passage, Run, RunStatus
+from pgclarify.model import Passage, Run
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import CrossEncoder
+from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeCrossEncoder, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of

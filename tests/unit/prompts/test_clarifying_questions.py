@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from pgclarify.dialogue import AmbiguityType, Form, PromptScheme, ProposedQuestion
+from pgclarify.dialogue import Form, PromptScheme, ProposedQuestion
 from pgclarify.errors import InvalidReply
 from pgclarify.model_calls import ModelCall
 from pgclarify.prompts.clarifying_questions import clarifying_questions
+from pgclarify.vocabulary import AmbiguityType
 from tests.unit.prompts.asking import body_over_http, said
 
 QUESTION = "harbor museum"

@@ -5,7 +5,8 @@ import pytest
 from pgclarify.errors import InvalidReply
 from pgclarify.model import Passage
 from pgclarify.prompts.investigation import answer, conclusion, follow_up, sample
-from pgclarify.steps import Evidence, Finding, FollowUp, Step, StepKind, StepOutcome
+from pgclarify.steps import Evidence, Finding, FollowUp, Step
+from pgclarify.vocabulary import StepKind, StepOutcome
 from tests.unit.prompts.asking import body_over_http, said
 
 QUESTION = "Where was Ida Holm born?"

@@ -7,7 +7,8 @@ import pytest
 from pgclarify.model import Passage
 from pgclarify.prompts.fencing import fenced_passages
 from pgclarify.prompts.investigation import answer, conclusion, follow_up, sample
-from pgclarify.steps import Step, StepKind, StepOutcome
+from pgclarify.steps import Step
+from pgclarify.vocabulary import StepKind, StepOutcome
 
 QUESTION = "Where was the painter of the altar born?"
 PASSAGES = [

@@ -33,7 +33,8 @@ from pgclarify.protocols import Completer, Embedder
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.extractive import ExtractiveVerifier
-from pgclarify.steps import Step, StepKind, StepOutcome
+from pgclarify.steps import Step
+from pgclarify.vocabulary import StepKind, StepOutcome
 
 KEYS = Path(__file__).with_name("ledger_keys.txt")
 HEAD = """\

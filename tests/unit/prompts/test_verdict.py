@@ -5,9 +5,10 @@ import json
 import pytest
 
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Passage, Reading, StopCode
+from pgclarify.model import Passage, Reading
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.verdict import verdict
+from pgclarify.vocabulary import StopCode
 from tests import openai_server
 from tests.openai_server import serve
 from tests.unit.prompts.asking import over_http, said

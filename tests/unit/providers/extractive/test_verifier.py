@@ -8,13 +8,14 @@ import pytest
 from numpy.typing import NDArray
 
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Passage, Reading, StopCode
+from pgclarify.model import Passage, Reading
 from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.verifier import MAX_ENCODED
+from pgclarify.vocabulary import StopCode
 from tests.unit.providers.extractive.conftest import BagOfWords
 
 RENTAL = (
