@@ -99,7 +99,7 @@ $(VENV)/.demo: EXTRAS = embedded,files
 $(VENV)/.dev: EXTRAS = dev
 $(VENV)/.demo $(VENV)/.dev: pyproject.toml constraints.txt minilm/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt ./minilm -e '.[$(EXTRAS)]'
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt ./minilm -e '.[$(EXTRAS)]'
 	touch $@
 
 clean: ## Remove the environments

@@ -7,9 +7,13 @@ from pgclarify.embedding import load_embedder
 for name in (
     "pgclarify.cli.main",
     "pgclarify.cli.rendering",
+    # For models that are loaded with PyTorch.
+    "pgclarify.embedding.linear",
     "pgclarify.providers.chat_model",
     "pgclarify.worker",
     "procrastinate.builtin_tasks",
+    "sentence_transformers",
+    "transformers.models.bert.modeling_bert",
 ):
     importlib.import_module(name)
 load_embedder("all-MiniLM-L6-v2").close()

@@ -1,4 +1,4 @@
-"""Merges inputs of a model that wait at the same time into batches, and computes them in one thread.
+"""Merges inputs of a model that wait at the same time into batches, and computes them in threads of its own.
 
 An input is a text, or whatever else a model reads.
 """
@@ -40,22 +40,24 @@ class _Request(Generic[_Input]):
     vectors: NDArray[np.float32]
     future: Future[NDArray[np.float32]] = field(default_factory=Future)
     unfinished: int = 0
+    is_over: bool = False
 
 
 class BatchQueue(Generic[_Input]):
-    """A queue of inputs in front of a function that computes batches, in a thread of its own.
+    """A queue of inputs in front of a function that computes batches, in threads of its own.
 
     Requests with the least left to do come first, and share a batch with others of like length. A large request is
     computed in many batches, between which small ones get their turn. Thread-safe.
 
     Args:
-        compute: Maps inputs to float32 vectors, shape (len(inputs), dimensions). Called in one thread only.
+        compute: Maps inputs to float32 vectors, shape (len(inputs), dimensions). Called in `threads` threads.
         dimensions: Length of a vector.
         max_batch_chars: Most characters in a batch, each input counted as long as the longest; one always fits.
         max_chars: Beyond this length an input costs no more.
         length: Tells the length of an input in characters.
         name: What is computed with, for errors.
-        on_thread_start: Called once in the thread, before anything else.
+        threads: How many batches are computed at the same time.
+        on_thread_start: Called once in each thread, before anything else.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class BatchQueue(Generic[_Input]):
         max_chars: int,
         length: Callable[[_Input], int],
         name: str = "the embedding model",
+        threads: int = 1,
         on_thread_start: Callable[[], None] | None = None,
     ) -> None:
         self._compute = compute
@@ -75,10 +78,15 @@ class BatchQueue(Generic[_Input]):
         self._max_chars = max_chars
         self._length = length
         self._name = name
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix="pgclarify-embedding", initializer=on_thread_start)
+        self._executor = ThreadPoolExecutor(
+            threads, thread_name_prefix="pgclarify-embedding", initializer=on_thread_start
+        )
         self._lock = threading.Lock()
         self._requests: list[_Request[_Input]] = []
-        self._is_working = False
+        self._threads = threads
+        # Those that have been started, and those of them that are at a batch.
+        self._started = 0
+        self._computing = 0
         self._is_closed = False
         self._batches = 0
 
@@ -104,9 +112,7 @@ class BatchQueue(Generic[_Input]):
             if self._is_closed:
                 raise EmbeddingError(f"{self._name} is closed")
             self._requests.append(request)
-            if not self._is_working:
-                self._is_working = True
-                self._executor.submit(self._work)
+            self._wake()
         return request.future
 
     def close(self) -> None:
@@ -116,18 +122,35 @@ class BatchQueue(Generic[_Input]):
         self._executor.shutdown(wait=True)
 
     def _work(self) -> None:
-        """Compute until nothing waits. Runs in the thread."""
+        """Compute until nothing waits. Runs in the threads."""
         while batch := self._next_batch():
             try:
                 vectors = self._compute([request.inputs[position] for request, position in batch])
             except Exception as error:
                 self._fail({id(request): request for request, _ in batch}.values(), error)
-                continue
-            for row, (request, position) in zip(vectors, batch, strict=True):
-                request.vectors[position] = row
-                request.unfinished -= 1
-                if request.unfinished == 0 and request.future.set_running_or_notify_cancel():
+            else:
+                for row, (request, position) in zip(vectors, batch, strict=True):
+                    request.vectors[position] = row
+                for request in self._finish(batch):
                     request.future.set_result(request.vectors)
+            with self._lock:
+                self._computing -= 1
+
+    def _wake(self) -> None:
+        """Start a thread if something waits and not all are started. The lock is held."""
+        if self._requests and self._started < self._threads:
+            self._started += 1
+            self._executor.submit(self._work)
+
+    def _finish(self, batch: list[tuple[_Request[_Input], int]]) -> list[_Request[_Input]]:
+        """Count what is done; the requests that are complete now, and that are still wanted."""
+        complete = []
+        with self._lock:
+            for request, _ in batch:
+                request.unfinished -= 1
+                if request.unfinished == 0 and _end(request):
+                    complete.append(request)
+        return complete
 
     def _next_batch(self) -> list[tuple[_Request[_Input], int]]:
         """Take the next inputs; none if there are none, and the thread is then free to end."""
@@ -137,8 +160,13 @@ class BatchQueue(Generic[_Input]):
                 closed, self._requests = self._requests, []
             else:
                 closed = []
-            self._is_working = bool(self._requests)
             batch = self._pick() if self._requests else []
+            self._requests = [r for r in self._requests if r.order]
+            if batch:
+                self._computing += 1
+                self._wake()
+            else:
+                self._started -= 1
         self._fail(closed, EmbeddingError(f"{self._name} is closed"))
         return batch
 
@@ -147,10 +175,12 @@ class BatchQueue(Generic[_Input]):
         requests = self._requests
         if self._batches % _OLDEST_FIRST_EVERY:
             requests = sorted(requests, key=lambda request: len(request.order))
+        # Threads that have nothing to do get their share.
+        most = -(-sum(len(request.order) for request in requests) // (self._threads - self._computing))
         batch: list[tuple[_Request[_Input], int]] = []
         shortest = longest = 0
         for request in requests:
-            while request.order:
+            while request.order and len(batch) < most:
                 length = request.lengths[request.order[-1]]
                 if batch:
                     new_shortest, new_longest = min(shortest, length), max(longest, length)
@@ -165,9 +195,10 @@ class BatchQueue(Generic[_Input]):
 
     def _fail(self, requests: Iterable[_Request[_Input]], error: Exception) -> None:
         for request in requests:
-            request.order.clear()
-            # Some of its inputs may be in a batch that fails later; it has been told by then.
-            if not request.future.done() and request.future.set_running_or_notify_cancel():
+            with self._lock:
+                request.order.clear()
+                is_wanted = _end(request)
+            if is_wanted:
                 failure = (
                     error
                     if isinstance(error, EmbeddingError)
@@ -176,3 +207,11 @@ class BatchQueue(Generic[_Input]):
                 if failure is not error:
                     failure.__cause__ = error
                 request.future.set_exception(failure)
+
+
+def _end(request: _Request[_Input]) -> bool:
+    """Say that a request is over; whether its caller has to be told, who is told once. The lock is held."""
+    if request.is_over:
+        return False
+    request.is_over = True
+    return request.future.set_running_or_notify_cancel()

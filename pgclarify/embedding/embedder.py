@@ -1,4 +1,4 @@
-"""An embedding model that computes on this machine, in one thread of its own."""
+"""An embedding model that computes on this machine, in threads of its own."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ class LoadedModel:
 
     Attributes:
         encode: Maps texts, each cut by the model where it is too long, to vectors of unit length: float32, shape
-            (len(texts), dimensions). Called in one thread only.
+            (len(texts), dimensions). Called in as many threads as `threads` says.
         tokenizer: The model's, without truncation or padding. Not the one that encode uses.
         dimensions: Length of a vector.
         max_tokens: Longest input in tokens, special tokens included.
         batch_chars: Characters of padded input to compute at once.
-        on_thread_start: Called once in the thread that calls encode, before it.
+        threads: How many batches to compute at the same time.
+        on_thread_start: Called once in each thread that calls encode, before it.
     """
 
     encode: Callable[[list[str]], NDArray[np.float32]]
@@ -41,6 +42,7 @@ class LoadedModel:
     dimensions: int
     max_tokens: int
     batch_chars: int = CPU_BATCH_CHARS
+    threads: int = 1
     on_thread_start: Callable[[], None] | None = None
 
 
@@ -65,6 +67,7 @@ class LocalEmbedder:
             # 5 characters a token: longer texts are cut by the model, and cost no more.
             max_chars=5 * loaded.max_tokens,
             length=len,
+            threads=loaded.threads,
             on_thread_start=loaded.on_thread_start,
         )
 

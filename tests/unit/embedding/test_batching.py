@@ -130,3 +130,42 @@ def test_closing_fails_what_waits_and_what_comes_after(queue: BatchQueue[str], c
     with pytest.raises(EmbeddingError):
         waiting.result(30)
     assert compute.batches == [["first"]]
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[BatchQueue[str], list[list[str]]]]:
+    """A queue of two threads, in which the first batch is computed only while another is; and the batches."""
+    batches: list[list[str]] = []
+    both = threading.Barrier(2, timeout=30)
+
+    def compute(texts: list[str]) -> NDArray[np.float32]:
+        batches.append(texts)
+        if len(batches) <= 2:
+            both.wait()
+        if "bad" in texts[0]:
+            raise RuntimeError("bad text")
+        return np.array([[len(text)] for text in texts], dtype=np.float32)
+
+    queue = BatchQueue(compute, dimensions=1, max_batch_chars=400, max_chars=200, length=len, threads=2)
+    yield queue, batches
+    queue.close()
+
+
+def test_threads_that_are_idle_share_a_call(pair: tuple[BatchQueue[str], list[list[str]]]) -> None:
+    queue, batches = pair
+    texts = ["x" * length for length in (4, 1, 3, 2)]
+    assert queue.submit(texts).result(30).tolist() == [[4], [1], [3], [2]]
+    assert sorted(map(len, batches)) == [2, 2]
+
+
+def test_two_calls_are_computed_at_the_same_time(pair: tuple[BatchQueue[str], list[list[str]]]) -> None:
+    queue, _ = pair
+    one, other = queue.submit(["a"]), queue.submit(["bc"])
+    assert (one.result(30).tolist(), other.result(30).tolist()) == ([[1]], [[2]])
+
+
+def test_a_call_whose_batches_both_fail_is_told_once(pair: tuple[BatchQueue[str], list[list[str]]]) -> None:
+    queue, _ = pair
+    with pytest.raises(EmbeddingError):
+        queue.submit(["bad", "bad"]).result(30)
+    assert queue.submit(["a", "b"]).result(30).tolist() == [[1], [1]]
