@@ -1,6 +1,7 @@
 """How close `clarify_many` comes to what the endpoint can answer: 64 calls at once, 400 ms each, 160 a second.
 
-And the CPU time of the worker for each of these calls, which depends less on what else the machine does.
+And the CPU time of the worker for each of these calls, which depends less on what else the machine does; and its
+memory.
 """
 
 from __future__ import annotations
@@ -37,10 +38,12 @@ def measure(dsn: str, corpus: str) -> list[Figure]:
             seconds = time.perf_counter() - started
         calls = endpoint.stats["calls"] - calls_before
         cpu_seconds = product.cpu_seconds(worker) - cpu_before
+        megabytes = product.megabytes(worker)
     assert len(rows) == _QUESTIONS and {row["status"] for row in rows} == {"succeeded"}
     return [
         Figure("calls a second over the endpoint's 160", calls / seconds * CALL_SECONDS / AT_ONCE, aim=">= 0.95"),
         Figure("CPU time of the worker for a call", cpu_seconds / calls * 1000, "ms", aim="<= 4"),
+        Figure("memory of the worker then", megabytes, "MB", aim="<= 450"),
         Figure(f"{_QUESTIONS} questions, {calls} calls", seconds, "s"),
     ]
 

@@ -117,6 +117,12 @@ def cpu_seconds(process: subprocess.Popen[str]) -> float:
     return (user + system) / os.sysconf("SC_CLK_TCK")
 
 
+def megabytes(process: subprocess.Popen[str]) -> float:
+    """Memory of a process; what it shares with others counts in parts. Linux only."""
+    (kilobytes,) = re.findall(r"^Pss:\s+(\d+) kB$", Path(f"/proc/{process.pid}/smaps_rollup").read_text(), re.MULTILINE)
+    return int(kilobytes) / 1024
+
+
 def _wait_for_worker(dsn: str, process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + _WORKER_SECONDS
     with connect(dsn) as connection:
