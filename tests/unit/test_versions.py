@@ -35,6 +35,7 @@ def test_newest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert versions.known_revisions() == revisions_of_alembic(tmp_path) == ["a", "b", "v1"]
 
 
+@pytest.mark.slow
 def test_a_worker_starts_without_what_migrates() -> None:
     code = "import sys, pgclarify.worker; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()

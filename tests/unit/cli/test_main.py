@@ -205,6 +205,7 @@ def test_the_list_of_commands_says_what_each_says_itself(listed: DeferredCommand
     assert listed.help == " ".join(first_paragraph.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_terminal_without_utf8_is_no_reason_to_fail(encoding: str, tmp_path: Path) -> None:
     finished = subprocess.run(

@@ -33,6 +33,7 @@ def packages_of(modules: set[str]) -> set[str]:
     return {name for name in packages if name not in sys.stdlib_module_names and not name.startswith("_")}
 
 
+@pytest.mark.slow
 def test_importing_is_cheap() -> None:
     assert packages_of(modules_after("import pgclarify")) == {"pgclarify"}
     connected = modules_after("from pgclarify import connect")

@@ -321,6 +321,7 @@ async def test_an_answer_that_drips_is_asked_for_again(server: RawServer, drip: 
     assert server.calls > 1
 
 
+@pytest.mark.slow
 async def test_white_space_keeps_a_try_alive_but_not_for_the_whole_call(server: RawServer) -> None:
     async def alive(writer: asyncio.StreamWriter) -> None:
         writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(OK) + 13}\r\n\r\n".encode())

@@ -126,6 +126,7 @@ def outcome() -> Iterator[Callable[[bytes], object]]:
         loop.run_until_complete(serving.__aexit__(None, None, None))
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(ANSWERS)
 @example(http(completion()))

@@ -50,6 +50,7 @@ def test_of_the_same_questions(measure: Callable[..., float], predicted: list[bo
         measure([], [])
 
 
+@pytest.mark.slow
 @given(scored)
 def test_as_scikit_learn_has_it(pairs: list[tuple[bool, float]]) -> None:
     labels, scores = [pair[0] for pair in pairs], [pair[1] for pair in pairs]

@@ -57,6 +57,7 @@ def test_memory_is_bounded() -> None:
     assert largest <= 2**24
 
 
+@pytest.mark.slow
 def test_many_questions_are_drawn_less_often() -> None:
     drawn = 0
 
