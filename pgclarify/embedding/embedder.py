@@ -108,12 +108,12 @@ class LocalEmbedder:
         # Checked here, so that it does not fail those that happen to share its batch.
         check_unicode(texts)
         cut = self.max_tokens * MAX_CHARS_PER_TOKEN
-        # Whoever else is about to embed something gets as far as this, or the first of many texts makes a batch alone.
+        # Other tasks that have texts to embed hand them in first: otherwise the first of many makes a batch alone.
         await asyncio.sleep(0)
         return await asyncio.wrap_future(self._queue.submit([text[:cut] for text in texts]))
 
     def close(self) -> None:
-        """Stop the thread, after the batch it is at; what still waits fails. Closing twice is fine."""
+        """Stop the threads, after the batches they are at; what still waits fails. Closing twice is fine."""
         self._queue.close()
 
     def _compute(self, texts: list[str]) -> NDArray[np.float32]:

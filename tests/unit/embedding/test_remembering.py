@@ -1,4 +1,4 @@
-"""A text is embedded once, whoever asks for it; a failure, and many texts at once, are not remembered."""
+"""A text is embedded once for all callers; a failure, and many texts at once, are not remembered."""
 
 import asyncio
 from collections.abc import Sequence
