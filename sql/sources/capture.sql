@@ -23,7 +23,7 @@ begin atomic
         'select concat(given.id) as key, pg_typeof(given.id) = %1$s as is_same_type'
         ' from (select null::pg_catalog.pg_snapshot as %2$I) as missing'
         ' cross join lateral (select %2$I from %3$s) as given (id)'
-        ' where given.id is not null or pg_typeof(given.id) <> %1$s',
+        ' where (given.id is not null or pg_typeof(given.id) <> %1$s)',
         coalesce(noted_keys.type, 0), noted_keys.id_column, noted_keys.rows
     );
 end;
@@ -56,6 +56,41 @@ comment on function pgclarify_private.packed_keys(text, text, boolean) is
 'A query of arrays with up to 3,000 keys of a query of noted_keys on a transition table; null in place of an array if the '
 'column is another one now. If it is short, it finds those of up to 3,000 rows, or nothing, in a third of the time.';
 
+create or replace function pgclarify_private.noting(source_id bigint, one_key text, short text, long text)
+returns text
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select format(
+        $statements$
+        -- One row is what most statements change, and needs neither a sort nor a hash table.
+        insert into pgclarify_capture.change (source_id, relation, keys)
+        select %1$s, tg_relid, array[one.key] from (%2$s) as one where one.is_same_type;
+        if not found then
+            %3$s
+        end if;
+        if not found then
+            %4$s
+        end if;
+        $statements$,
+        noting.source_id,
+        noting.one_key,
+        format(insertion.template, noting.source_id, noting.short),
+        format(insertion.template, noting.source_id, noting.long)
+    )
+    from (
+        -- So many keys mostly fit into a row without TOAST.
+        select
+            'insert into pgclarify_capture.change (source_id, relation, keys) '
+            'select %1$s, tg_relid, packed.keys[part.first : part.first + 149] from (%2$s) as packed (keys) '
+            'cross join lateral generate_series(1, coalesce(cardinality(packed.keys), 1), 150) as part (first);' as template
+    ) as insertion;
+end;
+
+comment on function pgclarify_private.noting(bigint, text, text, text) is
+'Statements of a trigger function that note the keys of one statement: by a query of the key of noted_keys if it changed one '
+'row, else by the short and then by the long query of packed_keys.';
+
 create or replace function pgclarify_private.make_capture(source_id bigint)
 returns void
 language plpgsql volatile security definer
@@ -67,7 +102,11 @@ declare
     v_type oid;
     v_triggers text;
     v_new text;
+    v_new_short text;
+    v_new_long text;
     v_old text;
+    v_old_short text;
+    v_old_long text;
     v_body text;
 begin
     select source.* into v_source from pgclarify_private.source where source.source_id = make_capture.source_id;
@@ -92,6 +131,10 @@ begin
     from pgclarify_private.trigger_kinds() as kind;
     v_new := pgclarify_private.noted_keys('new_rows', v_source.id_column, v_type);
     v_old := pgclarify_private.noted_keys('old_rows', v_source.id_column, v_type);
+    v_new_short := pgclarify_private.packed_keys('new_rows', v_new, true);
+    v_new_long := pgclarify_private.packed_keys('new_rows', v_new, false);
+    v_old_short := pgclarify_private.packed_keys('old_rows', v_old, true);
+    v_old_long := pgclarify_private.packed_keys('old_rows', v_old, false);
     -- Statements with their names spelt out take a fraction of the time of those built at run time.
     v_body := format(
         $body$
@@ -149,43 +192,12 @@ begin
                 values (%1$s, tg_relid, array[concat(old.%3$I)]);
             end if;
         end if;
-    -- One row is what most statements change, and needs neither a sort nor a hash table.
     elsif tg_op = 'UPDATE' then
-        insert into pgclarify_capture.change (source_id, relation, keys)
-        select %1$s, tg_relid, array[after.key]
-        from (%7$s) as after
-        where after.is_same_type
-            and after.key = (select before.key from (%8$s) as before limit 1)
-            and not exists (select from new_rows offset 1);
-        if not found then
-            -- Old keys are the new ones mostly, and then so are the arrays of them.
-            insert into pgclarify_capture.change (source_id, relation, keys) %11$s (%9$s union %10$s) %12$s;
-        end if;
-        if not found then
-            insert into pgclarify_capture.change (source_id, relation, keys) %11$s (%13$s union %14$s) %12$s;
-        end if;
+        %7$s
     elsif tg_op = 'INSERT' then
-        insert into pgclarify_capture.change (source_id, relation, keys)
-        select %1$s, tg_relid, array[after.key]
-        from (%7$s) as after
-        where after.is_same_type and not exists (select from new_rows offset 1);
-        if not found then
-            insert into pgclarify_capture.change (source_id, relation, keys) %11$s (%9$s) %12$s;
-        end if;
-        if not found then
-            insert into pgclarify_capture.change (source_id, relation, keys) %11$s (%13$s) %12$s;
-        end if;
+        %8$s
     else
-        insert into pgclarify_capture.change (source_id, relation, keys)
-        select %1$s, tg_relid, array[before.key]
-        from (%8$s) as before
-        where before.is_same_type and not exists (select from old_rows offset 1);
-        if not found then
-            insert into pgclarify_capture.change (source_id, relation, keys) %11$s (%10$s) %12$s;
-        end if;
-        if not found then
-            insert into pgclarify_capture.change (source_id, relation, keys) %11$s (%14$s) %12$s;
-        end if;
+        %9$s
     end if;
     return null;
 end
@@ -197,15 +209,23 @@ $body$,
         v_triggers,
         v_source.relation::oid,
         pgclarify_private.trigger_name(v_source.source_id, ''),
-        v_new,
-        v_old,
-        pgclarify_private.packed_keys('new_rows', v_new, true),
-        pgclarify_private.packed_keys('old_rows', v_old, true),
-        format('select %s, tg_relid, packed.keys[part.first : part.first + 149] from', v_source.source_id),
-        -- So many keys mostly fit into a row without TOAST.
-        'as packed (keys) cross join lateral generate_series(1, coalesce(cardinality(packed.keys), 1), 150) as part (first)',
-        pgclarify_private.packed_keys('new_rows', v_new, false),
-        pgclarify_private.packed_keys('old_rows', v_old, false)
+        pgclarify_private.noting(
+            v_source.source_id,
+            format(
+                'select changed.* from (%s) as changed where changed.key = (select before.key from (%s) as before limit 1)'
+                ' and not exists (select from new_rows offset 1)',
+                v_new, v_old
+            ),
+            -- Old keys are the new ones mostly, and then so are the arrays of them.
+            v_new_short || ' union ' || v_old_short,
+            v_new_long || ' union ' || v_old_long
+        ),
+        pgclarify_private.noting(
+            v_source.source_id, v_new || ' and not exists (select from new_rows offset 1)', v_new_short, v_new_long
+        ),
+        pgclarify_private.noting(
+            v_source.source_id, v_old || ' and not exists (select from old_rows offset 1)', v_old_short, v_old_long
+        )
     );
     execute format(
         'create or replace function pgclarify_private.%I() returns trigger language plpgsql security definer '
