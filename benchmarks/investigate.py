@@ -41,7 +41,7 @@ from pgclarify.embedding import load_embedder
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.errors import CompletionError
 from pgclarify.ledger.calls import Calls
-from pgclarify.ledger.completions import Pace
+from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Candidate, Run
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
@@ -157,7 +157,7 @@ class _Asking:
             embedder=self._embedder,
             rerankers=Rerankers(None, self._cross_encoders.get),
             entailments=Entailments(None, self._cross_encoders.get),
-            pace=Pace(),
+            poll=PollInterval(),
         )
         await execute(context)
         with product.connect(self._dsn) as connection:
@@ -187,7 +187,7 @@ class _Asking:
             proven = prove(finding, shown, asked=question)
             return None if proven is None else proven.answer
 
-        calls = Calls(tables, self._chat, most=2, pace=Pace())
+        calls = Calls(tables, self._chat, most=2, poll=PollInterval())
         value = await calls.ask(lambda: answer(question, passages).then(check), tally=Tally())
         await tables.finish_run(run, RunStatus.SUCCEEDED, [], None)
         checked = None if isinstance(value, CompletionError) else value

@@ -46,7 +46,7 @@ from pgclarify.dialogue import ListedAnswer
 from pgclarify.embedding import load_embedder
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.ledger.calls import Calls
-from pgclarify.ledger.completions import Pace
+from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Candidate, Run
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.execution import execute
@@ -140,7 +140,7 @@ class _Asking:
             passages=ExplorationTables(self._runs),
             dialogue=answers,  # type: ignore[arg-type]  # of a DialogueStore, this is what a listing needs
             embedder=self._embedder,
-            pace=Pace(),
+            poll=PollInterval(),
         )
 
     async def at_once(self, row: Mapping[str, Any], count: int | None) -> list[Told]:
@@ -148,7 +148,7 @@ class _Asking:
         passages = [one.passage for one in shown]
         most = self._given.max_answers
         render = partial(all_at_once, row["question"], passages, count, most)
-        calls = Calls(tables, self._chat, most=2, pace=Pace())
+        calls = Calls(tables, self._chat, most=2, poll=PollInterval())
         value = [] if count == 0 else await calls.ask(render, tally=Tally())
         await tables.finish_run(run, RunStatus.SUCCEEDED, [], None)
         if isinstance(value, CompletionError) and not isinstance(value, InvalidReply):

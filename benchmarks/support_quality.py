@@ -42,7 +42,7 @@ from pgclarify.language.sentences import split_sentences
 from pgclarify.model import Passage, Reading, Refusal
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.judging.confirmation import AT_ONCE, given_answer
-from pgclarify.operations.judging.support import Quoted, check_support, cite
+from pgclarify.operations.judging.quotes import Quoted, check_quote, cite
 from pgclarify.prompts.confirmation import confirmation
 from pgclarify.protocols import Embedder
 from pgclarify.providers.chat_model import ChatModel
@@ -242,7 +242,7 @@ def _row(
 
 
 def _passes(reading: Reading, question: str, passage: Passage, checks: Sequence[Refusal] = _CHECKED) -> bool:
-    return not isinstance(check_support(reading, question, passage, checks), Refusal)
+    return not isinstance(check_quote(reading, question, passage, checks), Refusal)
 
 
 def _batches(claims: Sequence[_Claim], at_once: int, *, by_question: bool) -> list[Sequence[_Claim]]:

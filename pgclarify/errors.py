@@ -282,7 +282,7 @@ class RunSuspected(RunError):
 
 
 class RunLost(RunError):
-    """The run was cancelled, or another worker has taken it over."""
+    """The run is lost for this attempt: it was cancelled, or another worker has taken it over."""
 
     sqlstate = "PC006"
 

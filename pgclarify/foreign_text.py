@@ -1,4 +1,4 @@
-"""Text of corpora, models, users and files, made harmless wherever a person is to read it."""
+"""Text of corpora, models, users and files, sanitized wherever a person is to read it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"
 
 
-def harmless(text: str, *, kept: str = "") -> str:
+def sanitize(text: str, *, kept: str = "") -> str:
     r"""Spell out everything in a text that its reader's program would act on.
 
     Control characters (with ESC, which begins ANSI sequences) become `\xNN`, characters that reorder or hide text

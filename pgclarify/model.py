@@ -1,4 +1,8 @@
-"""Frozen data that the rooms of pgclarify hand to each other. No behaviour beyond what follows from the data itself."""
+"""Frozen data that the rooms of pgclarify hand to each other. No behaviour beyond what follows from the data itself.
+
+An Interpretation, a Citation and a Verdict are here as a worker makes them; `pgclarify.client.records` has them as an
+application reads them.
+"""
 
 from __future__ import annotations
 

@@ -84,8 +84,8 @@ def _documents() -> list[Document]:
         UnreadableFile: If the installation is damaged.
     """
     from pgclarify.errors import UnreadableFile
+    from pgclarify.ingest.files import read_documents
     from pgclarify.ingest.naming import Naming
-    from pgclarify.ingest.readers import read_documents
 
     documents = []
     with as_file(files("pgclarify") / "demo_corpus") as folder:

@@ -183,7 +183,7 @@ def list_cancelled(run_id: int) -> str:
 
 
 def route(row: Row) -> RenderableType:
-    """Which way the gate in front of clarify went, what that spared, and why.
+    """Which way the router in front of clarify went, what that spared, and why.
 
     Args:
         row: As statement client_get_route has it, of a run with option ask_back that is over.

@@ -26,9 +26,9 @@ def erase(
 
     Ids, times and costs stay. Runs on the corpus that are going on start over. Backups and logs are not reached.
     """
-    from pgclarify.foreign_text import harmless
+    from pgclarify.foreign_text import sanitize
 
-    named = f'document "{harmless(document_id)}" of {harmless(corpus)}'
+    named = f'document "{sanitize(document_id)}" of {sanitize(corpus)}'
     confirm(f"this would erase {named} for good, and every answer that rests on it alone", is_confirmed=yes)
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:

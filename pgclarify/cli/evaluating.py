@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pgclarify.evaluated import EvaluationPlan
     from pgclarify.evaluation.configurations import Configuration
     from pgclarify.evaluation.data_sets import DataSet
-    from pgclarify.evaluation.estimate import Estimate
+    from pgclarify.evaluation.estimate import ConfigurationEstimate
     from pgclarify.evaluation.opening import Bench
     from pgclarify.evaluation.runner import Finished
     from pgclarify.protocols import Judge
@@ -315,7 +315,7 @@ class _Planned:
     configuration: Configuration
     plan: EvaluationPlan
     judge: Judge
-    estimate: Estimate
+    estimate: ConfigurationEstimate
 
 
 async def _plan(bench: Bench, asked: _Asked) -> list[_Planned]:

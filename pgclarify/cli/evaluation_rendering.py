@@ -21,7 +21,7 @@ from pgclarify.evaluation.strata import FEWEST_CASES, count_cases, in_order
 
 if TYPE_CHECKING:
     from pgclarify.evaluation.data_sets import DataSet
-    from pgclarify.evaluation.estimate import Estimate
+    from pgclarify.evaluation.estimate import ConfigurationEstimate
     from pgclarify.evaluation.runner import Finished, Progress
 
 VERDICTS_ARE_CALLS = "Calls of the extractive provider are its verdicts: no language model is called."
@@ -108,7 +108,7 @@ def data_set(given: DataSet, missing: int, corpus: str) -> Text:
     return text
 
 
-def estimates(given: Sequence[Estimate]) -> RenderableType:
+def estimates(given: Sequence[ConfigurationEstimate]) -> RenderableType:
     """What each configuration will take, before it starts."""
     table = _table(
         "configuration", "cases", "done", "calls at most", "paid for, at most", "input tokens", "output tokens"

@@ -59,8 +59,8 @@ def tree(lines: Iterable[Mapping[str, str]]) -> Text:
 def _styled(line: Mapping[str, str]) -> Text:
     from rich.text import Text
 
-    from pgclarify.foreign_text import harmless
+    from pgclarify.foreign_text import sanitize
 
     styles = {"figures": "dim"} | _STYLES.get(line["kind"], {})
     pieces = ("indent", "label", "body", "figures")
-    return Text.assemble(*((harmless(line[piece]), styles.get(piece, "")) for piece in pieces))
+    return Text.assemble(*((sanitize(line[piece]), styles.get(piece, "")) for piece in pieces))

@@ -172,10 +172,10 @@ def _report(role: str, statements: list[str], *, is_created: bool, dry_run: bool
         done = {"role": role, "created": is_created and not dry_run, "dry_run": dry_run, "statements": statements}
         terminal.print_json(done)
         return
-    from pgclarify.foreign_text import harmless
+    from pgclarify.foreign_text import sanitize
 
     for statement in statements:
-        terminal.results().print(f"{harmless(statement)};", soft_wrap=True)
+        terminal.results().print(f"{sanitize(statement)};", soft_wrap=True)
     if not statements:
         terminal.notices().print("nothing was to do")
     elif dry_run:

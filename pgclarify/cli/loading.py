@@ -133,8 +133,8 @@ def load(
     followed.
     """
     from pgclarify.cli import rendering
+    from pgclarify.ingest.files import SUPPORTED_SUFFIXES
     from pgclarify.ingest.naming import Naming
-    from pgclarify.ingest.readers import SUPPORTED_SUFFIXES
 
     settings = connection.load_settings()
     fields = _field_mapping(id=id_field, content=content_field, title=title_field, uri=uri_field)

@@ -17,7 +17,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from pgclarify.foreign_text import harmless
+from pgclarify.foreign_text import sanitize
 from pgclarify.reports.formats import dollars
 
 Row = Mapping[str, Any]
@@ -29,9 +29,9 @@ _PSQL_BOX = Box("    \n  | \n -+ \n  | \n -+ \n -+ \n  | \n    \n", ascii=True)
 def printable(text: str) -> str:
     """Replace everything in one line of foreign text that a terminal would act on.
 
-    As `harmless` does; and any run of white space becomes one space.
+    As `sanitize` does; and any run of white space becomes one space.
     """
-    return harmless(" ".join(text.split()))
+    return sanitize(" ".join(text.split()))
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

@@ -140,7 +140,7 @@ class Sources:
 
     def names(self) -> Iterator[Name | UnreadableFile]:
         """What the documents are called, and what stands in the way of knowing all of them."""
-        from pgclarify.ingest.readers import find_names
+        from pgclarify.ingest.files import find_names
 
         yield from find_names(self.paths, fields=self._fields, naming=self._naming)
         if self._is_piped and not self._holds_many:
@@ -155,7 +155,7 @@ class Sources:
         Args:
             on_skip: Called with the kind of each thing that is passed over.
         """
-        from pgclarify.ingest.readers import read_documents
+        from pgclarify.ingest.files import read_documents
 
         yield from read_documents(self.paths, fields=self._fields, naming=self._naming, on_skip=on_skip)
         for document in self._piped(on_skip):
@@ -170,7 +170,7 @@ class Sources:
         Raises:
             typer.BadParameter: If a file of one document is given, from which nothing can be gone.
         """
-        from pgclarify.ingest.readers import holds_many
+        from pgclarify.ingest.files import holds_many
 
         if not all(path.is_dir() or holds_many(path) for path in self.paths) or self._is_piped > self._holds_many:
             raise typer.BadParameter(
@@ -185,7 +185,7 @@ class Sources:
         )
 
     def _piped(self, on_skip: Callable[[str], object] = lambda kind: None) -> Iterator[Document | UnreadableFile]:
-        from pgclarify.ingest.readers import read_stream
+        from pgclarify.ingest.files import read_stream
 
         if self._copy is None:
             return

@@ -184,7 +184,7 @@ def rewritten_question(session: Session, /, run_id: int) -> Script[RewrittenQues
 
 
 def route(session: Session, /, run_id: int) -> Script[Route]:
-    """Say which way the gate in front of clarify went, why, and what that spared.
+    """Say which way the router in front of clarify went, why, and what that spared.
 
         run_id = client.submit("Who is the landlord?", ask_back="auto")
         client.wait([run_id])

@@ -187,11 +187,11 @@ class ListedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Which way the gate in front of clarify (option ask_back) went.
+    """Which way the router in front of clarify (option ask_back) went.
 
     Attributes:
         run_id: The run.
-        route: answered (the question was clear, and one pass answered it) or clarified; None if there was no gate, or
+        route: answered (the question was clear, and one pass answered it) or clarified; None if there was no router, or
             it has not been decided yet.
         saved_completions: Calls that this spared; None likewise.
         ambiguity: What it was decided by; None likewise.

@@ -20,7 +20,7 @@ def explain(
         detail: How far down the tree goes.
 
     Returns:
-        Lines, to be printed in a font of fixed width. What corpora, models and users wrote is made harmless in them.
+        Lines, to be printed in a font of fixed width. What corpora, models and users wrote is sanitized in them.
 
     Raises:
         InputError: If there is no such detail.

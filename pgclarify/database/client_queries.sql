@@ -299,7 +299,7 @@ select run_id, rewritten, was_ambiguous, reason
 from pgclarify.rewrite(question => %(question)s, history => %(history)s::text[], options => %(options)s::jsonb);
 
 -- name: client_get_route
--- Which way the gate in front of a run went, and why: no row if there is none such to see.
+-- Which way the router in front of a run went, and why: no row if there is none such to see.
 select
     run.run_id,
     run.route,

@@ -31,7 +31,7 @@ order by worker.provider, worker.model, worker.prompt_version;
 
 -- name: eval_lock
 -- Hold what must be begun once; false if another session does.
-select pg_try_advisory_lock(hashtextextended(current_user || ' ' || %(kind)s, 0)) as is_held;
+select pg_try_advisory_lock(hashtextextended(current_user || ' ' || %(kind)s, 0)) as is_locked;
 
 -- name: eval_unlock
 -- Let go of it, if this session holds it.

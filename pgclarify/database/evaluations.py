@@ -296,7 +296,7 @@ class EvaluationTables(EvaluatedWorld):
 
 async def _begin(connection: psycopg.AsyncConnection[DictRow], plan: EvaluationPlan) -> Begun:
     (row,) = await (await connection.execute(queries["eval_lock"], {"kind": plan.kind})).fetchall()
-    if not row["is_held"]:
+    if not row["is_locked"]:
         raise NotReady(
             "this evaluation is being carried out already",
             detail="Another process evaluates the same cases with the same method and settings, as the same role.",

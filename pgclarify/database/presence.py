@@ -233,8 +233,8 @@ def _register(connection: _Connection, entry: dict[str, Any]) -> int:
     while True:
         (registered,) = connection.execute(queries["register_worker"], entry).fetchall()
         # Anyone may take a lock of any number; under another one we are as good as under this.
-        (lock,) = connection.execute(queries["hold_worker_lock"], registered).fetchall()
-        if lock["is_held"]:
+        (lock,) = connection.execute(queries["take_worker_lock"], registered).fetchall()
+        if lock["is_locked"]:
             return int(registered["worker_id"])
 
 

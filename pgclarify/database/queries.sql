@@ -42,9 +42,9 @@ select
         %(host)s, %(process_id)s, %(version)s, %(provider)s, %(model)s, %(prompt_version)s, %(is_serving)s, %(lease)s
     ) as worker_id;
 
--- name: hold_worker_lock
+-- name: take_worker_lock
 -- Be alive as long as this session is; false if somebody else holds the lock.
-select pg_try_advisory_lock(1885823084, %(worker_id)s::integer) as is_held;
+select pg_try_advisory_lock(1885823084, %(worker_id)s::integer) as is_locked;
 
 -- name: note_heartbeat
 -- Say that this worker is there; false if it counts as dead.
@@ -82,9 +82,9 @@ from (
 -- What there may be to do beside taking runs.
 select pgclarify_private.due_work() as due;
 
--- name: rescue_jobs
+-- name: requeue_lost_jobs
 -- Put jobs of dead workers back into the queue.
-select pgclarify_private.rescue_jobs(%(worker_id)s) as jobs;
+select pgclarify_private.requeue_lost_jobs(%(worker_id)s) as jobs;
 
 -- name: fold_tallies
 -- Fold the counts of each corpus into one row.
@@ -97,6 +97,27 @@ select pgclarify_private.apply_term_changes() as changes;
 -- name: link_passages
 -- Find the neighbors of some passages of one space, or take what is gone out of its graph.
 select pgclarify_private.link_passages(%(max_passages)s) as passages;
+
+-- name: claim_graph
+-- Claim a space whose lists are all to be made in memory; nulls if there is none.
+select embedding_space_id, passages, dimensions, degree
+from pgclarify_private.claim_graph(
+    %(worker_id)s, %(min_passages)s, %(max_passages)s, %(max_bytes)s, %(skipped_space_ids)s
+);
+
+-- name: read_vectors
+-- The next passages of a space by key, and their vectors in the binary form of halfvec.
+select document_ids, passage_ids, vectors
+from pgclarify_private.read_vectors(
+    %(embedding_space_id)s, %(after_document_id)s, %(after_passage_id)s, %(max_passages)s
+);
+
+-- name: store_graph
+-- Write lists of a space that the worker has claimed; null is to be tried again.
+select pgclarify_private.store_graph(
+    %(worker_id)s, %(embedding_space_id)s, %(document_ids)s::text[], %(passage_ids)s::bigint[],
+    %(neighbor_document_ids)s::text[], %(neighbor_ids)s::bigint[], %(similarities)s::real[], %(is_last)s
+) as is_ours;
 
 -- name: drop_orphan_partition
 -- Drop one partition that a dropped corpus has left.
@@ -126,9 +147,9 @@ select pgclarify_private.inspect_sources();
 -- Drop one trigger function that a dropped corpus has left.
 select pgclarify_private.drop_orphan_capture() as dropped;
 
--- name: drop_idle_reader
+-- name: drop_idle_table_reader
 -- Drop one function, with its role, that reads tables of an owner of whom none is attached any more.
-select pgclarify_private.drop_idle_reader() as dropped;
+select pgclarify_private.drop_idle_table_reader() as dropped;
 
 -- name: forget_session
 -- Undo all that a session has kept: settings, prepared statements, locks, temporary tables.
@@ -361,7 +382,7 @@ select
         %(errors)s::text[],
         %(abstention_codes)s::text[],
         %(error_codes)s::text[]
-    ) as held;
+    ) as running;
 
 -- name: copy_verdicts
 -- Take over the verdicts of the parent run.

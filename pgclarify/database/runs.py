@@ -120,8 +120,8 @@ class Runs:
             abstention_codes=array_text(verdict.abstention_code for _, verdict in batch),
             error_codes=array_text(verdict.error_code for _, verdict in batch),
         )
-        held = set(rows[0]["held"])
-        return [run.run_id in held for run, _ in batch]
+        running = set(rows[0]["running"])
+        return [run.run_id in running for run, _ in batch]
 
     async def _write_completions(self, batch: Sequence[_Bought]) -> Sequence[None]:
         for attempt in range(1, _MOST_STORE_ATTEMPTS + 1):
@@ -268,8 +268,8 @@ class RunTables(LedgerTables):
 
     async def record_verdict(self, run: Run, verdict: Verdict) -> None:
         """See RunStore."""
-        is_held = await self._runs.verdicts.add((run, verdict))
-        if not is_held:
+        is_running = await self._runs.verdicts.add((run, verdict))
+        if not is_running:
             raise RunLost(f"run {run.run_id} is no longer carried out here")
 
     async def verdicts(self, run: Run) -> list[tuple[str, Verdict]]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from pgclarify.errors import CompletionError, InvalidReply, code_of, describe
 from pgclarify.evaluated import Case, CitedPassage, Output, PredictedInterpretation, Usage
-from pgclarify.ledger.completions import Answer, Pace, ask_all, ask_one
+from pgclarify.ledger.completions import CallResult, PollInterval, ask_all, ask_one
 from pgclarify.model import Passage
 from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts import baselines as prompts
@@ -26,7 +26,7 @@ from pgclarify.prompts.relaxation import relaxation
 from pgclarify.protocols import Completer, Embedder, Ledger, Retriever
 from pgclarify.vocabulary import RunStatus
 
-_PACE = Pace()
+_POLL_INTERVAL = PollInterval()
 T = TypeVar("T")
 
 
@@ -63,14 +63,14 @@ class Asked:
         chat: The language model.
         retriever: Who searches.
         embedder: The corpus's model.
-        pace: How often to look for replies that others are paying for.
+        poll: How often to look for replies that others are paying for.
     """
 
     ledger: Ledger
     chat: Completer
     retriever: Retriever
     embedder: Embedder
-    pace: Pace = _PACE
+    poll: PollInterval = _POLL_INTERVAL
 
 
 class DiversifyThenVerify:
@@ -147,18 +147,18 @@ class DiversifyThenVerify:
         kept = set[int]()
         errors: list[CompletionError] = []
 
-        async def land(_: int, answer: Answer[list[int]]) -> None:
-            if isinstance(answer.value, CompletionError):
-                errors.append(answer.value)
+        async def on_result(_: int, result: CallResult[list[int]]) -> None:
+            if isinstance(result.value, CompletionError):
+                errors.append(result.value)
             else:
-                kept.update(answer.value)
+                kept.update(result.value)
 
         await ask_all(
             self._asked.ledger,
             self._verifier,
             [prompts.verification(interpretation, passages) for interpretation in interpretations],
-            land,
-            pace=self._asked.pace,
+            on_result,
+            poll=self._asked.poll,
             tally=meter,
         )
         for error in errors:
@@ -241,7 +241,7 @@ async def _search(asked: Asked, query: str, top_k: int, meter: UsageMeter) -> Se
 
 
 async def _ask(asked: Asked, meter: UsageMeter, call: ModelCall[T]) -> T:
-    answer = await ask_one(asked.ledger, asked.chat, call, pace=asked.pace, tally=meter)
-    if isinstance(answer.value, CompletionError):
-        raise answer.value
-    return answer.value
+    result = await ask_one(asked.ledger, asked.chat, call, poll=asked.poll, tally=meter)
+    if isinstance(result.value, CompletionError):
+        raise result.value
+    return result.value

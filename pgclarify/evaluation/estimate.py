@@ -45,7 +45,7 @@ _OF_SEVERAL: Final = frozenset({"baseline_verification", "baseline_answers", "ba
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class ConfigurationEstimate:
     """What one configuration will take.
 
     Attributes:
@@ -92,7 +92,7 @@ class Estimator:
         self._known: dict[str, Mapping[str, TokenAverages]] = {}
         self._length: float | None = None
 
-    async def estimate(self, configuration: Configuration, plan: EvaluationPlan) -> Estimate:
+    async def estimate(self, configuration: Configuration, plan: EvaluationPlan) -> ConfigurationEstimate:
         """Estimate one configuration.
 
         Args:
@@ -123,7 +123,7 @@ class Estimator:
             (calls, *_tokens(configuration, purpose, averages.get(purpose), length))
             for purpose, calls in (*each.items(), *judged.items())
         ]
-        return Estimate(
+        return ConfigurationEstimate(
             configuration=configuration,
             cases=count,
             done=done,

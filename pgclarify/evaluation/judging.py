@@ -23,7 +23,7 @@ _EVIDENCE = 20
 _MOST_QUESTIONS = 1000
 
 
-class Evidence:
+class EvidenceSearch:
     """What the corpus has on the question of a case: the same for every method, and whatever its settings.
 
     It stands for the corpus where a judge cannot read all of it: 20 passages of one hybrid search of the question.
@@ -93,7 +93,7 @@ async def judge_output(case: Case, output: Output, judge: Judge, evidence: Seque
         case: The question, and what is known of it.
         output: What a method gave for it. One that failed counts as one that gave nothing.
         judge: Who is asked.
-        evidence: What the corpus has on the question, as Evidence finds it; not read where there are no readings.
+        evidence: What the corpus has on the question, as EvidenceSearch finds it; not read where there are no readings.
     """
     readings = given_readings(output)
     people = human_readings(case)

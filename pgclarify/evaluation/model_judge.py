@@ -10,14 +10,14 @@ from pgclarify.evaluated import Stated, Usage
 from pgclarify.evaluation.baselines import UsageMeter
 from pgclarify.evaluation.lexical_judge import answers_differ, is_same_answer, states_answer
 from pgclarify.language.questions import asks_same_words
-from pgclarify.ledger.completions import Answer, Pace, ask_all
+from pgclarify.ledger.completions import CallResult, PollInterval, ask_all
 from pgclarify.model import Passage
 from pgclarify.model_calls import ModelCall
 from pgclarify.prompts import judging
 from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
 from pgclarify.protocols import Completer, Ledger
 
-_PACE = Pace()
+_POLL_INTERVAL = PollInterval()
 T = TypeVar("T")
 
 
@@ -31,7 +31,7 @@ class ModelJudge:
     Args:
         ledger: Where replies are kept.
         chat: The language model.
-        pace: How often to look for replies that others are paying for.
+        poll: How often to look for replies that others are paying for.
 
     Attributes:
         unjudged: How often there was no judgement so far.
@@ -39,10 +39,10 @@ class ModelJudge:
     Source: VERDICT, §4.3, §5.2 and Appendix A.
     """
 
-    def __init__(self, ledger: Ledger, chat: Completer, *, pace: Pace = _PACE) -> None:
+    def __init__(self, ledger: Ledger, chat: Completer, *, poll: PollInterval = _POLL_INTERVAL) -> None:
         self._ledger = ledger
         self._chat = chat
-        self._pace = pace
+        self._poll = poll
         self._meter = UsageMeter()
         self.unjudged = 0
 
@@ -172,15 +172,15 @@ class ModelJudge:
         judgements = [otherwise] * len(judged)
         errors: list[CompletionError] = []
 
-        async def land(place: int, answer: Answer[T]) -> None:
-            if not isinstance(answer.value, CompletionError):
-                judgements[place] = answer.value
-            elif isinstance(answer.value, InvalidReply | RequestRefused):
+        async def on_result(place: int, result: CallResult[T]) -> None:
+            if not isinstance(result.value, CompletionError):
+                judgements[place] = result.value
+            elif isinstance(result.value, InvalidReply | RequestRefused):
                 self.unjudged += 1
             else:
-                errors.append(answer.value)
+                errors.append(result.value)
 
-        await ask_all(self._ledger, self._chat, judged, land, pace=self._pace, tally=self._meter)
+        await ask_all(self._ledger, self._chat, judged, on_result, poll=self._poll, tally=self._meter)
         if errors:
             raise errors[0]
         return judgements

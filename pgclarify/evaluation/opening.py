@@ -29,7 +29,7 @@ from pgclarify.evaluation.baselines import AllAtOnce, Asked, DiversifyThenVerify
 from pgclarify.evaluation.configurations import BASELINE_SETTINGS, OPERATIONS, Configuration
 from pgclarify.evaluation.data_sets import DataSet
 from pgclarify.evaluation.human import Human
-from pgclarify.evaluation.judging import Evidence
+from pgclarify.evaluation.judging import EvidenceSearch
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.methods import Asking, check_settings, sql_method
 from pgclarify.evaluation.retrieving import CorpusSearch
@@ -83,10 +83,10 @@ class Bench:
     _stack: AsyncExitStack
     _language: _Language | None = None
     _embedders: list[Embedders] = field(default_factory=list)
-    evidence: Evidence = field(init=False)
+    evidence: EvidenceSearch = field(init=False)
 
     def __post_init__(self) -> None:
-        self.evidence = Evidence(CorpusSearch(self.asking.client, self.corpus.name))
+        self.evidence = EvidenceSearch(CorpusSearch(self.asking.client, self.corpus.name))
 
     @property
     def corpus(self) -> CorpusDescription:

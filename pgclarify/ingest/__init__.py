@@ -1,7 +1,7 @@
 """Files in, documents out; documents in, chunks out."""
 
 from pgclarify.ingest.chunking import Chunker
-from pgclarify.ingest.readers import read_documents
+from pgclarify.ingest.files import read_documents
 from pgclarify.ingest.records import FieldMapping
 
 __all__ = ["Chunker", "FieldMapping", "read_documents"]

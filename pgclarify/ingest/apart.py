@@ -25,7 +25,7 @@ LENGTH_BYTES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingLimits:
+class ParsingLimits:
     """What parsing one file may take.
 
     Attributes:
@@ -44,7 +44,7 @@ class ParsingProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
-    def parse(self, data: bytes, suffix: str, name: str | Path, limits: ReadingLimits) -> Parsed:
+    def parse(self, data: bytes, suffix: str, name: str | Path, limits: ParsingLimits) -> Parsed:
         """Make text of one file.
 
         Raises:

@@ -80,7 +80,7 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
         "select pgclarify_private.make_capture(source_id) from pgclarify_private.source"
         " where state not in ('detached', 'removing')"
     )
-    # Made anew by admit_readers.
+    # Made anew by admit_table_readers.
     cursor.execute(
         "select format('drop function %s', oid::regprocedure) from pg_proc"
         " where pronamespace = 'pgclarify_private'::regnamespace and proname ~ '^read_[0-9]+_[0-9a-f]{8}$'"

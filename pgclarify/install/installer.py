@@ -27,7 +27,7 @@ from pgclarify.install.functions import apply_sql, drop_routines
 from pgclarify.install.loopback import write_keys
 from pgclarify.install.revisions import current_revision, remove, run_alembic, upgrade
 from pgclarify.install.roles import CAPTURE_SCHEMA, create_roles, create_schemas, mend_roles
-from pgclarify.install.table_readers import admit_readers, make_role_maker
+from pgclarify.install.table_readers import admit_table_readers, make_role_maker
 from pgclarify.install.versions import known_revisions
 from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
@@ -119,7 +119,7 @@ def install(
         apply_sql(cursor, are_tables_new=previous != newest)
         adopted = _adopt_roles(cursor) if adopt_roles else ()
         cursor.execute("reset role")
-        admit_readers(cursor)
+        admit_table_readers(cursor)
         has_password = write_keys(
             cursor,
             loopback_host,
@@ -155,7 +155,7 @@ def uninstall(dsn: str) -> None:
 
 
 def migrate(dsn: str, revision: str) -> None:
-    """Move the tables to a revision ("base", "head"), without functions and views: for tests and rescue.
+    """Move the tables to a revision ("base", "head"), without functions and views: for tests and repairs.
 
     Raises:
         ServerUnavailable: If there is no connection.

@@ -12,7 +12,7 @@ from pgclarify.install.roles import grant_role
 # Up to this version one role read everybody's tables.
 _OLD_READER = "pgclarify_table_reader"
 _ROLE_MAKER = "pgclarify_role_maker"
-# They name what is in pg_catalog alone, since the role may not use our schema. Readers are named as by reader_of.
+# They name what is in pg_catalog alone, since the role may not use our schema. Readers are named as by table_reader_of.
 _FUNCTIONS = {
     "make_reader_role(owner oid)": (
         "name",
@@ -136,15 +136,15 @@ def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
         cursor.execute(sql.SQL("revoke pgclarify_role_maker from {}").format(sql.Identifier(_current_user(cursor))))
 
 
-def admit_readers(cursor: psycopg.Cursor[Any]) -> None:
-    """Let readers read the tables that are attached, as far as the installer may grant that.
+def admit_table_readers(cursor: psycopg.Cursor[Any]) -> None:
+    """Let table readers read the tables that are attached, as far as the installer may grant that.
 
     Attached tables of older versions and of restored dumps need it. Where the installer may not grant it, the source
     fails, and its error says that the owner of the table is to call resync.
     """
     cursor.execute(
         """
-        select pgclarify_private.make_reader(relation)
+        select pgclarify_private.make_table_reader(relation)
         from pgclarify_private.source
         where state not in ('detached', 'removing')
         """

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply, NotAllowed
 from pgclarify.ledger.calls import Calls, OutOfCalls
-from pgclarify.ledger.completions import Answer, Pace, ask_all
+from pgclarify.ledger.completions import CallResult, PollInterval, ask_all
 from pgclarify.model_calls import ModelCall
 from pgclarify.protocols import Completer, Ledger, Meter
 
@@ -21,7 +21,7 @@ async def ask_each(
     asked: Sequence[ModelCall[T]],
     otherwise: T,
     *,
-    pace: Pace,
+    poll: PollInterval,
     tally: Meter | None = None,
     calls: Calls | None = None,
     may_be_refused: bool = True,
@@ -35,7 +35,7 @@ async def ask_each(
         completer: Who is asked.
         asked: Any number, also none.
         otherwise: What stands in the place of a reply that is not to be had; the tally's note says how many.
-        pace: How often to look for replies that others are paying for.
+        poll: How often to look for replies that others are paying for.
         tally: Where replies are counted; None to count nowhere.
         calls: Those of the run, from which these are taken; None if there is no limit.
         may_be_refused: False if one call that a budget does not let through is an error.
@@ -55,8 +55,8 @@ async def ask_each(
     missing: list[InvalidReply | NotAllowed] = []
     failed: list[CompletionError] = []
 
-    async def land(index: int, answer: Answer[T]) -> None:
-        match answer.value:
+    async def on_result(index: int, result: CallResult[T]) -> None:
+        match result.value:
             case NotAllowed() as error if not may_be_refused:
                 failed.append(error)
             case InvalidReply() | NotAllowed() as error:
@@ -67,7 +67,7 @@ async def ask_each(
                 values[index] = value
 
     may_retry = None if calls is None else partial(calls.take, 1)
-    await ask_all(ledger, completer, asked, land, pace=pace, tally=tally, may_retry=may_retry)
+    await ask_all(ledger, completer, asked, on_result, poll=poll, tally=tally, may_retry=may_retry)
     if failed or len(missing) == len(asked) > 0:
         raise (failed or missing)[0]
     if missing and tally is not None:

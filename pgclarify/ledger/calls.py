@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply
-from pgclarify.ledger.completions import Pace, Paid, ask_one, complete_all
+from pgclarify.ledger.completions import Paid, PollInterval, ask_one, complete_all
 from pgclarify.model_calls import ModelCall
 from pgclarify.protocols import Completer, Ledger, Meter
 
@@ -39,17 +39,17 @@ class Calls:
         ledger: Where replies are kept.
         completer: Who is asked.
         most: The limit, at least 1.
-        pace: How often to look for replies that others are paying for.
+        poll: How often to look for replies that others are paying for.
 
     Attributes:
         were_short: True once something was left out for want of calls.
     """
 
-    def __init__(self, ledger: Ledger, completer: Completer, *, most: int, pace: Pace) -> None:
+    def __init__(self, ledger: Ledger, completer: Completer, *, most: int, poll: PollInterval) -> None:
         self._ledger = ledger
         self._completer = completer
         self._most = most
-        self._pace = pace
+        self._poll = poll
         self._taken = 0
         self._kept = 0
         self.were_short = False
@@ -104,16 +104,16 @@ class Calls:
         """
         if not self.take(1):
             return OutOfCalls()
-        answer = await ask_one(
+        result = await ask_one(
             self._ledger,
             self._completer,
             render(),
-            pace=self._pace,
+            poll=self._poll,
             tally=tally,
             may_retry=partial(self.take, 1),
             retry=lambda _: render().retry(),
         )
-        return answer.value
+        return result.value
 
     async def make(self, calls: Sequence[ModelCall[T]], tally: Meter) -> list[Paid | CompletionError]:
         """Make calls that have been taken, all at once.
@@ -123,9 +123,9 @@ class Calls:
         """
         results: dict[int, Paid | CompletionError] = {}
 
-        async def land(index: int, result: Paid | CompletionError) -> None:
+        async def on_result(index: int, result: Paid | CompletionError) -> None:
             results[index] = result
 
         requests = [self._completer.request(call) for call in calls]
-        await complete_all(self._ledger, self._completer, requests, land, pace=self._pace, tally=tally)
+        await complete_all(self._ledger, self._completer, requests, on_result, poll=self._poll, tally=tally)
         return [results[index] for index in range(len(calls))]

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class PollInterval:
     """How often to look again for replies that others are paying for.
 
     Attributes:
@@ -50,7 +50,7 @@ class Paid:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
+class CallResult(Generic[T]):
     """What became of a call.
 
     Attributes:
@@ -68,9 +68,9 @@ async def ask_all(
     ledger: Ledger,
     completer: Completer,
     calls: Sequence[ModelCall[T]],
-    land: Callable[[int, Answer[T]], Awaitable[None]],
+    on_result: Callable[[int, CallResult[T]], Awaitable[None]],
     *,
-    pace: Pace,
+    poll: PollInterval,
     tally: Meter | None = None,
     may_retry: Callable[[], bool] | None = None,
     retry: Callable[[int], ModelCall[T]] | None = None,
@@ -81,32 +81,33 @@ async def ask_all(
         ledger: Where replies are kept.
         completer: Who is asked.
         calls: Any number, also none.
-        land: Called with the index of each call and its answer, once, as soon as it is there; calls overlap.
-        pace: How often to look for replies that others are paying for.
+        on_result: Called with the index of each call and what became of it, once, as soon as that is known; calls
+            overlap.
+        poll: How often to look for replies that others are paying for.
         tally: Where replies are counted; None to count nowhere.
         may_retry: Asked before each second try; None allows all.
         retry: Renders the second try of the call with this index, where it depends on the first reply; None where it
             does not.
 
     Raises:
-        RunLost: If land raised it; calls in flight are cancelled.
+        RunLost: If on_result raised it; calls in flight are cancelled.
         DatabaseError: If the ledger fails.
     """
 
-    async def first(index: int, result: Paid | CompletionError) -> None:
-        answer = _read(calls[index], result)
-        if not isinstance(answer.value, InvalidReply) or (may_retry is not None and not may_retry()):
-            await land(index, answer)
+    async def first(index: int, reply: Paid | CompletionError) -> None:
+        result = _read(calls[index], reply)
+        if not isinstance(result.value, InvalidReply) or (may_retry is not None and not may_retry()):
+            await on_result(index, result)
             return
 
         again = calls[index].retry() if retry is None else retry(index)
 
-        async def second(_: int, result: Paid | CompletionError) -> None:
-            await land(index, _read(again, result))
+        async def second(_: int, reply: Paid | CompletionError) -> None:
+            await on_result(index, _read(again, reply))
 
-        await complete_all(ledger, completer, [completer.request(again)], second, pace=pace, tally=tally)
+        await complete_all(ledger, completer, [completer.request(again)], second, poll=poll, tally=tally)
 
-    await complete_all(ledger, completer, [completer.request(call) for call in calls], first, pace=pace, tally=tally)
+    await complete_all(ledger, completer, [completer.request(call) for call in calls], first, poll=poll, tally=tally)
 
 
 async def ask_one(
@@ -114,68 +115,68 @@ async def ask_one(
     completer: Completer,
     call: ModelCall[T],
     *,
-    pace: Pace,
+    poll: PollInterval,
     tally: Meter | None = None,
     may_retry: Callable[[], bool] | None = None,
     retry: Callable[[int], ModelCall[T]] | None = None,
-) -> Answer[T]:
-    """Ask one thing as `ask_all` does, and return its answer.
+) -> CallResult[T]:
+    """Ask one thing as `ask_all` does, and return what became of it.
 
     Raises:
         DatabaseError: If the ledger fails.
     """
-    answers: list[Answer[T]] = []
+    results: list[CallResult[T]] = []
 
-    async def land(_: int, answer: Answer[T]) -> None:
-        answers.append(answer)
+    async def on_result(_: int, result: CallResult[T]) -> None:
+        results.append(result)
 
-    await ask_all(ledger, completer, [call], land, pace=pace, tally=tally, may_retry=may_retry, retry=retry)
-    return answers[0]
+    await ask_all(ledger, completer, [call], on_result, poll=poll, tally=tally, may_retry=may_retry, retry=retry)
+    return results[0]
 
 
 async def complete_all(
     ledger: Ledger,
     completer: Completer,
     requests: Sequence[CompletionRequest],
-    land: Callable[[int, Paid | CompletionError], Awaitable[None]],
+    on_result: Callable[[int, Paid | CompletionError], Awaitable[None]],
     *,
-    pace: Pace,
+    poll: PollInterval,
     tally: Meter | None = None,
 ) -> None:
     """Get a reply to every request, from the ledger or by paying for it. Equal requests are asked once.
 
-    Whatever ends this early (an error of the ledger, of land, or a cancellation) cancels the calls in flight and
+    Whatever ends this early (an error of the ledger, of on_result, or a cancellation) cancels the calls in flight and
     gives their leases back; a reply that is there is stored first.
 
     Args:
         ledger: Where replies are kept.
         completer: Who is asked.
         requests: Any number, also none.
-        land: Called with the index of each request and its reply or error, once, as soon as it is there; calls
+        on_result: Called with the index of each request and its reply or error, once, as soon as it is there; calls
             overlap.
-        pace: How often to look for replies that others are paying for.
+        poll: How often to look for replies that others are paying for.
         tally: Where replies are counted; None to count nowhere.
 
     Raises:
-        RunLost: If land raised it.
+        RunLost: If on_result raised it.
         DatabaseError: If the ledger fails.
     """
     if not requests:
         return
-    purchase = _Purchase(ledger, completer, requests, land, pace, tally)
+    client = _LedgerClient(ledger, completer, requests, on_result, poll, tally)
     try:
-        await purchase.run()
+        await client.run()
     except BaseExceptionGroup as group:
         raise cause_of(group) from group
     finally:
-        await _to_the_end(purchase.give_back())
+        await _to_the_end(client.give_back())
 
 
 class _NotOurs(Exception):
     """A call is not to be made, or not here."""
 
 
-class _Purchase:
+class _LedgerClient:
     """One call of complete_all: which leases it holds, and who waits for which reply."""
 
     def __init__(
@@ -183,15 +184,15 @@ class _Purchase:
         ledger: Ledger,
         completer: Completer,
         requests: Sequence[CompletionRequest],
-        land: Callable[[int, Paid | CompletionError], Awaitable[None]],
-        pace: Pace,
+        on_result: Callable[[int, Paid | CompletionError], Awaitable[None]],
+        poll: PollInterval,
         tally: Meter | None,
     ) -> None:
         self._ledger = ledger
         self._completer = completer
         self._tally = tally
-        self._land = land
-        self._pace = pace
+        self._on_result = on_result
+        self._poll = poll
         self._leased: set[int] = set()
         # Each distinct request, by the index of its first occurrence, with all its occurrences.
         self._requests: dict[int, CompletionRequest] = {}
@@ -209,12 +210,12 @@ class _Purchase:
     async def _get(self, tasks: asyncio.TaskGroup, leaders: list[int]) -> None:
         """Start what there is to do for requests, and wait for what others have to do first."""
         waiting = await self._claim(tasks, leaders)
-        pause = self._pace.first
+        pause = self._poll.first
         while waiting:
             await asyncio.sleep(pause)
             before = len(waiting)
             waiting = await self._claim(tasks, waiting)
-            pause = self._pace.first if len(waiting) < before else min(2 * pause, self._pace.longest)
+            pause = self._poll.first if len(waiting) < before else min(2 * pause, self._poll.longest)
 
     async def give_back(self) -> None:
         """Release the leases that are left, so that others need not wait for their end."""
@@ -223,7 +224,7 @@ class _Purchase:
         try:
             await self._ledger.release_completions(sorted(self._leased))
         except PgclarifyError as error:
-            # What ended the purchase matters more; leases end by themselves.
+            # What ended the calls matters more; leases end by themselves.
             _logger.warning("leases could not be given back: %s", error.message)
 
     async def _claim(self, tasks: asyncio.TaskGroup, leaders: list[int]) -> list[int]:
@@ -280,7 +281,7 @@ class _Purchase:
         if self._tally is not None and isinstance(result, Paid):
             self._tally.count(result.completion, is_reused=result.is_reused)
         for index in self._occurrences[leader]:
-            await self._land(index, result)
+            await self._on_result(index, result)
             if isinstance(result, Paid):
                 result = Paid(result.completion_id, result.completion, is_reused=True)
 
@@ -290,14 +291,14 @@ def _is_storable(text: str) -> bool:
     return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _read(call: ModelCall[T], result: Paid | CompletionError) -> Answer[T]:
-    if isinstance(result, CompletionError):
-        return Answer(result, None, is_reused=False)
+def _read(call: ModelCall[T], reply: Paid | CompletionError) -> CallResult[T]:
+    if isinstance(reply, CompletionError):
+        return CallResult(reply, None, is_reused=False)
     try:
-        value: T | CompletionError = call.read(result.completion)
+        value: T | CompletionError = call.read(reply.completion)
     except InvalidReply as error:
         value = error
-    return Answer(value, result.completion_id, result.is_reused)
+    return CallResult(value, reply.completion_id, reply.is_reused)
 
 
 async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:

@@ -13,7 +13,7 @@ from pgclarify.operations.clarification.one_pass import OnePass
 from pgclarify.operations.clarification.relaxation import relax
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.confirmation import Confirmation
-from pgclarify.operations.judging.verdicts import Judge
+from pgclarify.operations.judging.verdicts import PassageJudge
 from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.protocols import Embedder
 
@@ -50,7 +50,7 @@ async def _judged(context: RunContext, embedder: Embedder) -> list[tuple[Candida
     reranker = None if name is None else await context.models.rerankers.get(name, context.store)
     first_stage = FirstStage(context, embedder, reranker)
     confirmation = Confirmation(context) if settings.get("verify") == "model" else None
-    judge = Judge(context, embedder, confirmation)
+    judge = PassageJudge(context, embedder, confirmation)
     if settings.get("ask_back") == "auto":
         answered = await OnePass(context, embedder, first_stage, judge, confirmation).carry_out()
         if answered is not None:

@@ -90,8 +90,8 @@ class _Proposing:
         ).then(self._fit)
         with self._trace.stage("questioning") as tally:
             context = self._context
-            answer = await ask_one(context.store, context.models.completer, call, pace=context.pace, tally=tally)
-            value = answer.value
+            result = await ask_one(context.store, context.models.completer, call, poll=context.poll, tally=tally)
+            value = result.value
             if isinstance(value, CompletionError):
                 raise value
             tally.rows = len(value)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from pgclarify.errors import EmbeddingError
-from pgclarify.ledger.completions import Pace
+from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Interpretation, Run
 from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.investigation.entailment import Entailments
@@ -73,7 +73,7 @@ class RunContext:
         store: Its tables and the ledger. How the run ends is not for the operation to write: see `execute`.
         stores: All other tables.
         models: What may be asked.
-        pace: How often to look for replies that other runs are paying for.
+        poll: How often to look for replies that other runs are paying for.
         trace: Where stages are noted, and why the run went no further.
     """
 
@@ -81,7 +81,7 @@ class RunContext:
     store: RunStore
     stores: Stores
     models: Models
-    pace: Pace = field(default_factory=Pace)
+    poll: PollInterval = field(default_factory=PollInterval)
     trace: Trace = field(default_factory=Trace)
 
     async def embedder(self) -> Embedder:

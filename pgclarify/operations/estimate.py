@@ -29,7 +29,7 @@ from pgclarify.operations.judging.confirmation import (
     given_answer,
 )
 from pgclarify.operations.judging.proof import Proven
-from pgclarify.operations.judging.support import Quoted, check_support
+from pgclarify.operations.judging.quotes import Quoted, check_quote
 from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.missing_models import no_language_model
 from pgclarify.operations.retrieval.evidence import cut_evidence
@@ -298,6 +298,6 @@ def _supported(question: str, judged: Sequence[_Judged]) -> Iterator[GivenAnswer
     for found, verdict in judged:
         reading = None if verdict is None else verdict.value
         if isinstance(reading, Reading):
-            quoted = check_support(reading, question, found.passage)
+            quoted = check_quote(reading, question, found.passage)
             if isinstance(quoted, Quoted):
                 yield given_answer(found.passage, reading.interpretation, reading.answer, quoted)

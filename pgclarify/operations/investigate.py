@@ -49,7 +49,7 @@ async def investigate(context: RunContext) -> Ending:
     """
     run, store, models, trace = context.run, context.store, context.models, context.trace
     embedder = await context.embedder()
-    calls = Calls(store, models.completer, most=run.settings["max_calls"], pace=context.pace)
+    calls = Calls(store, models.completer, most=run.settings["max_calls"], poll=context.poll)
     entailment = await models.entailments.get(run.settings["entailment"], store, embedder, calls=calls)
     equivalence = SemanticEquivalence(entailment)
     reranker = await models.rerankers.get(run.settings["reranker"], store, calls=calls)

@@ -107,7 +107,7 @@ class _Listing:
         self._most: int = self._run.settings["max_answers"]
         self._most_rounds = self._most + _SPARE_ROUNDS
         most_calls = CALLS_TO_ANSWER * self._most_rounds
-        self._calls = Calls(context.store, context.models.completer, most=most_calls, pace=context.pace)
+        self._calls = Calls(context.store, context.models.completer, most=most_calls, poll=context.poll)
         self._entries: list[_Entry] = []
         # All spellings, in the order in which they were found, and what was read where they were.
         self._read_in: dict[str, list[str]] = {}

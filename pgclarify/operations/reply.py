@@ -41,14 +41,14 @@ async def _reformulate(context: RunContext) -> Rewriting:
 
     with context.trace.stage("rewriting") as tally:
         call = reformulation(first, turns, history=run.settings.get("history", [])).then(check)
-        answer = await ask_one(context.store, context.models.completer, call, pace=context.pace, tally=tally)
-        if not isinstance(answer.value, CompletionError):
-            rewriting = Rewriting(answer.value, None)
+        result = await ask_one(context.store, context.models.completer, call, poll=context.poll, tally=tally)
+        if not isinstance(result.value, CompletionError):
+            rewriting = Rewriting(result.value, None)
         elif is_unchanged:
             # Whatever became of the second attempt, the first was an answer.
             rewriting = Rewriting(run.question, None, "the reply changed nothing of the question")
         else:
-            raise answer.value
+            raise result.value
         tally.note = rewriting.rewritten
     return rewriting
 

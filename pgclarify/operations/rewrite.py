@@ -110,7 +110,7 @@ class _Rewrite:
     async def _ask(self, chat: Completer, tally: Tally) -> str | CompletionError | None:
         """Ask the model, and once more if its reply cannot be read."""
         call = rewriting(self._run.question, self._last_said)
-        return (await ask_one(self._context.store, chat, call, pace=self._context.pace, tally=tally)).value
+        return (await ask_one(self._context.store, chat, call, poll=self._context.poll, tally=tally)).value
 
     async def _checked(self, rewritten: str) -> Rewriting:
         """Take a question of the model's if it is faithful, and refuse it otherwise."""

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pgclarify import __version__
-from pgclarify.foreign_text import harmless
+from pgclarify.foreign_text import sanitize
 from pgclarify.reports import formats
 
 
@@ -90,9 +90,9 @@ def _digest(text: str) -> str:
 
 
 def shown(value: object) -> object:
-    """What becomes of every value before it is escaped and written: nothing for None, and harmless text."""
+    """What becomes of every value before it is escaped and written: nothing for None, and sanitized text."""
     if value is None:
         return ""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return harmless(value, kept="\n\t")
+        return sanitize(value, kept="\n\t")
     return value

@@ -14,15 +14,17 @@ from pgclarify.schema.evaluation import eval_case, eval_metric, eval_run
 from pgclarify.schema.graph import neighborhood, pending_cut, pending_link, pending_passage, pending_unlink
 from pgclarify.schema.identity import named_role
 from pgclarify.schema.indexing import pending_document, staged_passage, term_change
+from pgclarify.schema.interpretation import citation, interpretation
 from pgclarify.schema.keys import applied_sql, caller_key, loopback
 from pgclarify.schema.listed_answer import listed_answer
 from pgclarify.schema.money import budget, budget_counter, model_price
 from pgclarify.schema.passage import passage, passage_embedding, passage_id_seq, term
 from pgclarify.schema.question_group import citation_tally, question_group, question_wording, served_answer
-from pgclarify.schema.run import candidate, citation, interpretation, run, verdict
+from pgclarify.schema.run import run
 from pgclarify.schema.source import change, source
 from pgclarify.schema.stage import stage
 from pgclarify.schema.step import step, step_citation
+from pgclarify.schema.verdict import candidate, verdict
 from pgclarify.schema.worker import worker
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Runs and everything a run leaves behind."""
+"""Runs."""
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
@@ -7,7 +7,6 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     ForeignKey,
-    ForeignKeyConstraint,
     Identity,
     Index,
     Integer,
@@ -18,7 +17,7 @@ from sqlalchemy import (
     Uuid,
     text,
 )
-from sqlalchemy.dialects.postgresql import BYTEA, DOUBLE_PRECISION, JSONB, OID, REAL
+from sqlalchemy.dialects.postgresql import BYTEA, JSONB, OID
 
 from pgclarify.schema.base import Name, Timestamp, metadata
 
@@ -328,168 +327,4 @@ run = Table(
     ),
     Index("run_unfinished_idx", "status", "created_at", postgresql_where=text("status in ('queued', 'running')")),
     comment="One call.",
-)
-
-candidate = Table(
-    "candidate",
-    metadata,
-    Column(
-        "run_id",
-        BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="candidate_run_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The run.",
-    ),
-    Column(
-        "rank",
-        Integer,
-        nullable=False,
-        comment=(
-            "From 1: its place in the ranking or, where passages are explored by their verdicts, in the order in which "
-            "they were chosen."
-        ),
-    ),
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("document_id", Text, nullable=False, comment="The document."),
-    Column("passage_id", BigInteger, nullable=False, comment="The passage, which may have changed or gone since."),
-    Column("heading", Text, comment="Headings above the passage when it was retrieved; null if none."),
-    Column(
-        "score",
-        DOUBLE_PRECISION,
-        nullable=False,
-        comment=(
-            "dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion; a neighbor: its similarity to "
-            "the passage that led to it; where passages were scored again, that score. Higher is better."
-        ),
-    ),
-    Column("origin", Text, nullable=False, comment="How it was found: dense, lexical or neighbor."),
-    Column("via_passage_id", BigInteger, comment="The passage that led to it; null unless a neighbor."),
-    Column(
-        "batch",
-        Integer,
-        nullable=False,
-        server_default=text("1"),
-        comment="The batch in which it was chosen, from 1; 1 without exploration.",
-    ),
-    Column(
-        "step_ordinal",
-        Integer,
-        comment="The step of the investigation that it was retrieved for; null for other operations.",
-    ),
-    PrimaryKeyConstraint("run_id", "rank", name="candidate_pk"),
-    CheckConstraint("rank >= 1", name="candidate_rank_counts_from_one"),
-    CheckConstraint("batch >= 1", name="candidate_batch_counts_from_one"),
-    CheckConstraint("step_ordinal >= 1", name="candidate_step_ordinal_counts_from_one"),
-    CheckConstraint("origin in ('dense', 'lexical', 'neighbor')", name="candidate_origin_is_known"),
-    Index("candidate_corpus_id_document_id_idx", "corpus_id", "document_id"),
-    comment="A passage retrieved for a run.",
-)
-
-verdict = Table(
-    "verdict",
-    metadata,
-    Column("run_id", BigInteger, nullable=False, comment="The run."),
-    Column("rank", Integer, nullable=False, comment="The candidate's rank."),
-    Column(
-        "outcome",
-        Text,
-        nullable=False,
-        comment=(
-            "grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or "
-            "erased (what was decided is gone with its document)."
-        ),
-    ),
-    Column("interpretation", Text, comment="The reading; null unless grounded."),
-    Column("answer", Text, comment="Its answer; null unless grounded."),
-    Column("quote", Text, comment="The words of the passage that prove it, verbatim; null unless grounded."),
-    Column("start_char", Integer, comment="Offset of the quote in the document, from 0."),
-    Column("end_char", Integer, comment="Offset after the quote."),
-    Column("vector", HALFVEC, comment="f(interpretation; answer), unit length; null unless grounded."),
-    Column("completion_id", BigInteger, comment="Ledger row that it was read from; null if no reply came."),
-    Column("is_reused", Boolean, nullable=False, comment="True if that row had been paid for before."),
-    Column("reason", Text, comment="Why it abstained; null unless it did."),
-    Column("error", Text, comment="What went wrong; null unless failed."),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was decided."),
-    Column("abstention_code", Text, comment="Why it abstained, in one word; null unless it did."),
-    Column("error_code", Text, comment="What went wrong, as a SQLSTATE; null unless failed."),
-    PrimaryKeyConstraint("run_id", "rank", name="verdict_pk"),
-    CheckConstraint("outcome in ('grounded', 'abstained', 'failed', 'erased')", name="verdict_outcome_is_known"),
-    CheckConstraint(
-        "(outcome = 'grounded') = (num_nonnulls(interpretation, answer, quote, start_char, end_char, vector) = 6)",
-        name="verdict_grounded_has_a_reading",
-    ),
-    CheckConstraint("(outcome = 'failed') = (error is not null)", name="verdict_failed_has_an_error"),
-    CheckConstraint("(outcome = 'abstained') = (abstention_code is not null)", name="verdict_abstained_has_a_code"),
-    CheckConstraint(
-        "abstention_code in ('not_answered', 'no_language_model', 'threshold', 'unproven', 'fragment', "
-        "'answer_not_quoted', 'beside_the_point', 'about_another', 'not_confirmed')",
-        name="verdict_abstention_code_is_known",
-    ),
-    CheckConstraint("(outcome = 'failed') = (error_code is not null)", name="verdict_failed_has_a_code"),
-    CheckConstraint(
-        "error_code in ('PC007', 'PC008', 'PC010', 'PC011', 'PC012', 'PC013', 'PC014', 'PC015', 'PC017', 'XX000')",
-        name="verdict_error_code_is_known",
-    ),
-    ForeignKeyConstraint(
-        ["run_id", "rank"],
-        ["pgclarify.candidate.run_id", "pgclarify.candidate.rank"],
-        name="verdict_candidate_fk",
-        ondelete="CASCADE",
-    ),
-    comment="What was decided about one candidate.",
-)
-
-interpretation = Table(
-    "interpretation",
-    metadata,
-    Column(
-        "run_id",
-        BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="interpretation_run_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The run.",
-    ),
-    Column("ordinal", Integer, nullable=False, comment="Place by falling support, from 1."),
-    Column("interpretation", Text, nullable=False, comment="The reading: a question that stands on its own."),
-    Column("answer", Text, nullable=False, comment="Its answer."),
-    Column("support", Integer, nullable=False, comment="Distinct documents that support it."),
-    Column(
-        "cohesion",
-        REAL,
-        nullable=False,
-        comment=(
-            "Mean cosine similarity of the readings in its cluster to the one that speaks for them; 1 for a single one."
-        ),
-    ),
-    PrimaryKeyConstraint("run_id", "ordinal", name="interpretation_pk"),
-    CheckConstraint("ordinal >= 1", name="interpretation_ordinal_counts_from_one"),
-    CheckConstraint("support >= 1", name="interpretation_is_supported"),
-    comment="A reading that survived consolidation.",
-)
-
-citation = Table(
-    "citation",
-    metadata,
-    Column("run_id", BigInteger, nullable=False, comment="The run."),
-    Column("ordinal", Integer, nullable=False, comment="The interpretation's ordinal."),
-    Column("rank", Integer, nullable=False, comment="Place among its citations, from 1; the first one speaks for it."),
-    Column("candidate_rank", Integer, nullable=False, comment="The candidate's rank in the run."),
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("document_id", Text, nullable=False, comment="The document."),
-    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("heading", Text, comment="Headings above the passage when it was cited; null if none."),
-    Column("is_medoid", Boolean, nullable=False, comment="True for the reading that speaks for the cluster."),
-    Column("quote", Text, nullable=False, comment="The words that prove the answer, verbatim."),
-    Column("start_char", Integer, nullable=False, comment="Offset of the quote in the document, from 0."),
-    Column("end_char", Integer, nullable=False, comment="Offset after the quote."),
-    PrimaryKeyConstraint("run_id", "ordinal", "rank", name="citation_pk"),
-    CheckConstraint("rank >= 1", name="citation_rank_counts_from_one"),
-    ForeignKeyConstraint(
-        ["run_id", "ordinal"],
-        ["pgclarify.interpretation.run_id", "pgclarify.interpretation.ordinal"],
-        name="citation_interpretation_fk",
-        ondelete="CASCADE",
-    ),
-    Index("citation_corpus_id_document_id_idx", "corpus_id", "document_id"),
-    comment="From an interpretation to a passage that supports it. Quote and ids stay when the document goes.",
 )

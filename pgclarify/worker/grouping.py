@@ -14,7 +14,7 @@ from pgvector import HalfVector
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import ConfigurationError, EmbeddingError, describe
 from pgclarify.protocols import Embedder
-from pgclarify.worker.chores import in_turn
+from pgclarify.worker.maintenance import in_turn
 
 _logger = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class _Failure:
     tried_at: float
 
 
-class Grouping:
+class QuestionGrouping:
     """Puts runs that have ended into groups of questions that mean the same, and deletes groups without runs.
 
     Args:

@@ -32,7 +32,12 @@ from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.install.versions import check_schema
 from pgclarify.jobs import Queue, open_queue
-from pgclarify.worker.chores import (
+from pgclarify.worker.executor import RunExecutor, models_of
+from pgclarify.worker.graph import link
+from pgclarify.worker.graph_building import GraphBuilding
+from pgclarify.worker.grouping import QuestionGrouping, count_served
+from pgclarify.worker.language_models import LanguageModels, open_language_models
+from pgclarify.worker.maintenance import (
     count_terms,
     drop_orphans,
     every,
@@ -41,13 +46,9 @@ from pgclarify.worker.chores import (
     ingest_long,
     keep_looking,
     reembed,
-    rescue,
+    requeue_lost_jobs,
     whenever,
 )
-from pgclarify.worker.executor import RunExecutor, models_of
-from pgclarify.worker.graph import link
-from pgclarify.worker.grouping import Grouping, count_served
-from pgclarify.worker.language_models import LanguageModels, open_language_models
 from pgclarify.worker.quarantine import Quarantine
 from pgclarify.worker.sources import Sources
 from pgclarify.worker.spaces import Spaces
@@ -56,7 +57,7 @@ _logger = logging.getLogger(__name__)
 
 _WORK_SECONDS = 0.3
 _WATCH_SECONDS = 0.5
-_RESCUE_SECONDS = 2.0
+_REQUEUE_SECONDS = 2.0
 _PRESENCE_SECONDS = 5.0
 _RECONNECT_SECONDS = 2.0
 _INSPECTION_SECONDS = 5.0
@@ -151,7 +152,8 @@ async def _serve(
         stack.push_async_callback(spaces.close)
         sources = Sources(dsn, pool)
         stack.push_async_callback(sources.close)
-        grouping = Grouping(pool, embedders.get, turn, is_busy=lambda: executor.is_busy)
+        grouping = QuestionGrouping(pool, embedders.get, turn, is_busy=lambda: executor.is_busy)
+        building = GraphBuilding(pool, presence.worker_id)
         # What is to be done when due_work names it, and with how much rest in between.
         kinds: dict[str, tuple[Callable[[], Awaitable[None]], float]] = {
             "spaces": (spaces.open_new, _WORK_SECONDS),
@@ -159,17 +161,18 @@ async def _serve(
             "documents": (lambda: ingest(ingestion, turn), _WORK_SECONDS),
             "long_documents": (lambda: ingest_long(long_ingestion, turn), _WORK_SECONDS),
             "passages": (lambda: reembed(reembedding, turn), _WORK_SECONDS),
-            "graph": (lambda: link(pool), _WORK_SECONDS),
+            "graph": (lambda: link(pool, building), _WORK_SECONDS),
             "terms": (lambda: count_terms(pool), _WORK_SECONDS),
             "tallies": (lambda: fold_tallies(pool), _WORK_SECONDS),
             "source_changes": (sources.follow, _WORK_SECONDS),
             "source_inspection": (sources.inspect, _INSPECTION_SECONDS),
             "served_answers": (lambda: count_served(pool), _AFTERWARDS_SECONDS),
             "question_groups": (grouping.catch_up, _AFTERWARDS_SECONDS),
-            "jobs": (lambda: rescue(pool, presence.worker_id), _RESCUE_SECONDS),
+            "runs": (queue.wake, _WORK_SECONDS),
+            "jobs": (lambda: requeue_lost_jobs(pool, presence.worker_id), _REQUEUE_SECONDS),
         }
         due = {name: asyncio.Event() for name in kinds}
-        chores = [
+        maintenance = [
             *(
                 asyncio.create_task(whenever(due[name], work, rest=rest), name=name)
                 for name, (work, rest) in kinds.items()
@@ -180,7 +183,7 @@ async def _serve(
                 for name, seconds, work in (
                     ("watch", _WATCH_SECONDS, executor.stop_lost_runs),
                     ("captures", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_capture")),
-                    ("readers", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_idle_reader")),
+                    ("readers", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_idle_table_reader")),
                     ("partitions", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_partition")),
                     ("pruning", _PRUNING_SECONDS, grouping.prune),
                 )
@@ -189,13 +192,13 @@ async def _serve(
         present = asyncio.create_task(_be_present(presence, queue, embedders, on_ready), name="presence")
         serving = asyncio.create_task(queue.serve(), name="queue")
         told = asyncio.create_task(stopping.wait(), name="stopping")
-        everything: list[asyncio.Task[Any]] = [present, *chores, serving, told]
+        everything: list[asyncio.Task[Any]] = [present, *maintenance, serving, told]
         try:
             await asyncio.wait(everything, return_when=asyncio.FIRST_COMPLETED)
             if stopping.is_set():
                 queue.stop()
                 await asyncio.wait([present, serving], return_when=asyncio.FIRST_COMPLETED)
-            for task in (present, *chores, serving):
+            for task in (present, *maintenance, serving):
                 if task.done():
                     task.result()
             if not stopping.is_set():

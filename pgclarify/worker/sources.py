@@ -6,7 +6,7 @@ import logging
 import time
 
 from pgclarify.database.pool import Pool, fetch
-from pgclarify.database.reading import ReadingSession
+from pgclarify.database.table_session import TableSession
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
 
 _logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class Sources:
 
     def __init__(self, dsn: str, pool: Pool) -> None:
         self._pool = pool
-        self._session = ReadingSession(dsn, pool)
+        self._session = TableSession(dsn, pool)
         # When tables that were held may be tried again, by their source; in seconds of the monotonic clock.
         self._busy_until: dict[int, float] = {}
         self._last_long_source_id = 0

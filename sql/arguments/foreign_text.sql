@@ -1,4 +1,4 @@
--- Foreign texts, made harmless and short, for errors and for explain.
+-- Foreign texts, sanitized and short, for errors and for explain.
 
 create or replace function pgclarify_private.shown(given text, most integer default 100)
 returns text

@@ -51,19 +51,19 @@ comment on function pgclarify_private.add_partition(regclass, text, bigint) is
 
 create or replace function pgclarify_private.visible_corpora(roles name[])
 returns setof pgclarify.corpus
-language sql stable parallel safe security definer
-set search_path = pg_catalog, pg_temp
+language sql stable parallel safe
 begin atomic
     select corpus.*
     from pgclarify.corpus
     where
         corpus.reader is null
         or corpus.reader = any(visible_corpora.roles)
-        or pgclarify_private.is_held(corpus.owner, corpus.owner_oid, visible_corpora.roles);
+        or pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, visible_corpora.roles);
 end;
 
 comment on function pgclarify_private.visible_corpora(name[]) is
-'Corpora that a holder of these roles may search: those without a reader, with a reader among them, or their own.';
+'Corpora that a holder of these roles may search: those without a reader, with a reader among them, or their own. Only '
+'functions of the owner call it, so the planner can put its body in their queries, and look up one corpus among thousands.';
 
 create or replace function pgclarify_private.bigrams(word text)
 returns text[]
@@ -165,7 +165,7 @@ declare
     v_corpus pgclarify.corpus := pgclarify_private.find_corpus(v_roles, owned_corpus.corpus);
 begin
     if not (
-        pgclarify_private.is_held(v_corpus.owner, v_corpus.owner_oid, v_roles) or 'pgclarify_owner'::name = any(v_roles)
+        pgclarify_private.belongs_to(v_corpus.owner, v_corpus.owner_oid, v_roles) or 'pgclarify_owner'::name = any(v_roles)
     ) then
         raise exception 'permission denied for corpus "%"', v_corpus.name
             using errcode = 'insufficient_privilege',
@@ -179,13 +179,13 @@ $$;
 comment on function pgclarify_private.owned_corpus(pgclarify_private.caller, text) is
 'The corpus of that name, if the caller may change it; error 42501 otherwise.';
 
-create or replace function pgclarify_private.hold_corpus(corpus_id bigint)
+create or replace function pgclarify_private.lock_corpus(corpus_id bigint)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = hold_corpus.corpus_id for key share;
+    perform from pgclarify.corpus where corpus.corpus_id = lock_corpus.corpus_id for key share;
     if not found then
         raise exception 'the corpus does not exist any more'
             using errcode = 'undefined_object',
@@ -195,7 +195,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.hold_corpus(bigint) is
+comment on function pgclarify_private.lock_corpus(bigint) is
 'Keep a corpus from being dropped until the transaction ends, or error 42704. Whoever writes rows of a corpus holds it before '
 'locking any of them; otherwise it and drop_corpus would deadlock.';
 
@@ -344,7 +344,7 @@ declare
 begin
     -- The row first: whoever writes to the corpus holds a key share on it.
     perform from pgclarify.corpus where corpus_id = v_corpus.corpus_id for update;
-    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     -- Then its runs, in the order of ids. Not the partitions: that would lock out everybody until the end of the
     -- transaction, since it takes a lock on their parent. Nobody sees what they hold, and a worker drops them.
     perform from pgclarify.run where corpus_id = v_corpus.corpus_id order by run_id for no key update;

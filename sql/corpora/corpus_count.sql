@@ -86,7 +86,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     -- The corpora first, as everywhere; one that another worker folds, or that is being dropped, is left out.
-    with held as materialized (
+    with locked as materialized (
         select corpus.corpus_id
         from pgclarify.corpus
         where corpus.corpus_id in (
@@ -96,7 +96,7 @@ begin
     ),
     folded as (
         delete from pgclarify_private.corpus_tally
-        where corpus_tally.corpus_id in (select held.corpus_id from held)
+        where corpus_tally.corpus_id in (select locked.corpus_id from locked)
         returning corpus_tally.*
     ),
     total as (
@@ -119,7 +119,7 @@ begin
     ) as moved
     where corpus.corpus_id = moved.corpus_id and moved.revision <> 0;
 
-    with held as materialized (
+    with locked as materialized (
         select corpus.corpus_id
         from pgclarify.corpus
         where corpus.corpus_id in (
@@ -132,7 +132,7 @@ begin
     ),
     folded as (
         delete from pgclarify_private.reader_revision
-        where reader_revision.corpus_id in (select held.corpus_id from held)
+        where reader_revision.corpus_id in (select locked.corpus_id from locked)
         returning reader_revision.*
     )
     insert into pgclarify_private.reader_revision (corpus_id, reader, revision, graph_revision)
@@ -190,7 +190,7 @@ begin atomic
     cross join lateral pgclarify_private.seen_revision(visible.corpus_id, asked.roles) as seen
     cross join lateral (
         select
-            pgclarify_private.is_held(visible.owner, visible.owner_oid, asked.roles)
+            pgclarify_private.belongs_to(visible.owner, visible.owner_oid, asked.roles)
             or coalesce(visible.analyst = any(asked.roles), false)
             or 'pgclarify_owner'::name = any(asked.roles) as sees_all
     ) as role

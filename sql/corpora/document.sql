@@ -134,7 +134,7 @@ declare
     );
     v_merged record;
 begin
-    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, array[v_document], '{}');
     if cardinality(v_merged.refused) > 0 then
         perform pgclarify_private.refuse_by_hand(v_corpus.corpus_id, add_document.document_id);
@@ -193,7 +193,7 @@ declare
     v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(remove_document.caller, remove_document.corpus);
     v_merged record;
 begin
-    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', array[remove_document.document_id]);
     if v_merged.removed = 0 and exists (
         select from pgclarify.document

@@ -145,7 +145,7 @@ begin
         -- One load at a time: two that find the same new file, each under another name, would both add it.
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     end if;
-    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     select
         coalesce(array_agg(located.document_id order by located.ordinal), '{}'),
         coalesce(array_agg(distinct located.document_id) filter (where located.is_taken), '{}')
@@ -258,9 +258,9 @@ declare
     v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(remove_loaded.caller, remove_loaded.corpus);
     v_ids text[];
 begin
-    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     -- Meanwhile another source may have taken one over.
-    with held as (
+    with locked as (
         select document.id
         from pgclarify.document
         where document.corpus_id = v_corpus.corpus_id
@@ -270,7 +270,7 @@ begin
         order by document.id
         for update
     )
-    select coalesce(array_agg(held.id), '{}') into v_ids from held;
+    select coalesce(array_agg(locked.id), '{}') into v_ids from locked;
     return (pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', v_ids)).removed;
 end
 $$;

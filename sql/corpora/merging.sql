@@ -114,7 +114,7 @@ begin
             except
             select new.id from unnest(v_kept) as new (id)
         );
-        with held as materialized (
+        with locked as materialized (
             select
                 document.id, document.content_hash, document.error, document.uri, document.metadata, document.readers,
                 document.source_id
@@ -132,15 +132,15 @@ begin
         ),
         compared as (
             select
-                held.id, held.error as old_error, given.error as new_error,
-                held.readers is distinct from given.readers as is_reread,
-                (given.readers is not null)::integer - (held.readers is not null)::integer as restricted,
+                locked.id, locked.error as old_error, given.error as new_error,
+                locked.readers is distinct from given.readers as is_reread,
+                (given.readers is not null)::integer - (locked.readers is not null)::integer as restricted,
                 -- What could not be indexed is tried again.
-                held.content_hash <> given.content_hash or held.error is distinct from given.error as is_new_content,
-                (held.uri, held.metadata, held.readers, held.source_id)
+                locked.content_hash <> given.content_hash or locked.error is distinct from given.error as is_new_content,
+                (locked.uri, locked.metadata, locked.readers, locked.source_id)
                 is distinct from (given.uri, given.metadata, given.readers, put_documents.source_id) as is_other
-            from held
-            inner join unnest(v_left) as given on held.id = given.id
+            from locked
+            inner join unnest(v_left) as given on locked.id = given.id
         )
         select
             v_kept || coalesce(array_agg(compared.id), '{}'),
@@ -320,7 +320,7 @@ begin
     v_tally := v_put.tally;
 
     if cardinality(merge_documents.gone) > 0 then
-        with held as (
+        with locked as (
             select document.id, document.error, document.readers
             from pgclarify.document
             where document.corpus_id = merge_documents.corpus_id
@@ -334,11 +334,11 @@ begin
             for update
         )
         select
-            coalesce(array_agg(held.id), '{}'),
-            v_tally.failed - count(held.error),
-            v_tally.restricted_documents - count(held.readers)
+            coalesce(array_agg(locked.id), '{}'),
+            v_tally.failed - count(locked.error),
+            v_tally.restricted_documents - count(locked.readers)
         into v_kept, v_tally.failed, v_tally.restricted_documents
-        from held;
+        from locked;
         delete from pgclarify.document
         where document.corpus_id = merge_documents.corpus_id and document.id = any(v_kept);
         select v_tally.pending - dequeued.documents, v_tally.pending_passages - dequeued.passages
@@ -373,6 +373,6 @@ $$;
 
 comment on function pgclarify_private.merge_documents(bigint, bigint, pgclarify.document[], text[]) is
 'Make documents of a corpus be as given, and remove those that are gone; returns how many were added, changed and removed, and '
-'the ids that are somebody else''s and were left alone. Called with the corpus held. source_id: the attached table whose rows '
-'they are, null by hand. documents: without created_at and the like, no id twice; with an error, one that is not indexed; '
+'the ids that are somebody else''s and were left alone. Called with the corpus locked. source_id: the attached table whose '
+'rows they are, null by hand. documents: without created_at and the like, no id twice; with an error, one that is not indexed; '
 'with the origin of a file, one that replaces only a document of that file.';

@@ -60,7 +60,7 @@ end
 $$;
 
 comment on function pgclarify_private.give_up_space(bigint) is
-'Leave the space that is being built for a corpus; false if none is. Called with the corpus held.';
+'Leave the space that is being built for a corpus; false if none is. Called with the corpus locked.';
 
 create or replace function pgclarify_private.set_embedding_model(caller pgclarify_private.caller, corpus text, model text)
 returns bigint
@@ -74,7 +74,7 @@ begin
     perform pgclarify_private.check_embedding_model(set_embedding_model.model);
     -- Two who change the model follow each other; who adds documents is not held up.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
-    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     if exists (
         select from pgclarify.embedding_space as space
         where space.corpus_id = v_corpus.corpus_id
@@ -134,7 +134,7 @@ declare
     v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(cancel_embedding_model.caller, cancel_embedding_model.corpus);
 begin
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
-    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     -- The first one of a corpus is not given up: there would be none.
     return exists (
         select from pgclarify.embedding_space as space

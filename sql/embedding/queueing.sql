@@ -17,7 +17,7 @@ end;
 
 comment on function pgclarify_private.queue_passages(bigint, text[], bigint[]) is
 'Note for the space that is being built beside the active one, if there is any, that these passages are new. Called with the '
-'corpus held.';
+'corpus locked.';
 
 create or replace function pgclarify_private.is_refused(embedding_space_id bigint)
 returns boolean
@@ -136,7 +136,7 @@ end
 $$;
 
 comment on function pgclarify_private.forget_gone(bigint, bigint, text[], bigint[]) is
-'Take passages that are not there any more out of pending_passage. Called with the corpus and the rows held.';
+'Take passages that are not there any more out of pending_passage. Called with the corpus and the rows locked.';
 
 create or replace function pgclarify_private.has_work(space pgclarify.embedding_space, living bigint[])
 returns boolean

@@ -14,7 +14,7 @@
 -- retired, with retired_at: replaced, or given up while it was being built. Next, after a minute: drop_space.
 --
 -- ingestion_held_until and paused_until say what others do for the sake of a building space: documents are not claimed
--- towards the end of filling it (hold_ingestion), nothing is begun on its corpus while it waits for its moment (is_paused).
+-- towards the end of filling it (delay_ingestion), nothing is begun on its corpus while it waits for its moment (is_paused).
 
 create or replace function pgclarify_private.building_spaces()
 returns table (embedding_space_id bigint, model text)
@@ -188,7 +188,7 @@ end;
 
 comment on function pgclarify_private.ask_for_a_pause(bigint) is
 'Have workers begin nothing new on the corpus of a space that is due, for some seconds: where many are at work, there is never '
-'a moment in which none holds it. Called by whoever found it held.';
+'a moment in which none holds it. Called by a worker that found it locked.';
 
 create or replace function pgclarify_private.begin_filling(embedding_space_id bigint, corpus_id bigint)
 returns boolean

@@ -94,7 +94,7 @@ begin
                 v_space.embedding_space_id, v_space.model, v_space.dimensions, v_document_ids, v_passage_ids,
                 v_space.corpus_id;
             if found then
-                perform pgclarify_private.hold_ingestion(v_space.embedding_space_id);
+                perform pgclarify_private.delay_ingestion(v_space.embedding_space_id);
                 return;
             end if;
         end loop;
@@ -109,7 +109,7 @@ comment on function pgclarify_private.claim_passages(bigint, integer, interval, 
 'after_space_id: the space whose turn was the last one, 0 at first.';
 grant execute on function pgclarify_private.claim_passages(bigint, integer, interval, text[], bigint) to pgclarify_worker;
 
-create or replace function pgclarify_private.hold_ingestion(embedding_space_id bigint)
+create or replace function pgclarify_private.delay_ingestion(embedding_space_id bigint)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -121,7 +121,7 @@ begin atomic
     where space.embedding_space_id in (
         select nearly.embedding_space_id
         from pgclarify.embedding_space as nearly
-        where nearly.embedding_space_id = hold_ingestion.embedding_space_id
+        where nearly.embedding_space_id = delay_ingestion.embedding_space_id
             and nearly.queued_at is not null
             and nearly.error is null
             and coalesce(nearly.ingestion_held_until < now() - interval '10 minutes', true)
@@ -129,7 +129,7 @@ begin atomic
                 select count(*) <= 500
                 from (
                     select from pgclarify_private.pending_passage as pending
-                    where pending.embedding_space_id = hold_ingestion.embedding_space_id
+                    where pending.embedding_space_id = delay_ingestion.embedding_space_id
                     limit 501
                 ) as left_over
             )
@@ -137,7 +137,7 @@ begin atomic
     );
 end;
 
-comment on function pgclarify_private.hold_ingestion(bigint) is
+comment on function pgclarify_private.delay_ingestion(bigint) is
 'Towards the end of filling a space, have new documents of its corpus wait for a minute at most: while many workers store '
 'documents, the end would never come.';
 
@@ -202,7 +202,7 @@ begin
     end if;
     execute format(
         $sql$
-        with held as (
+        with locked as (
             select given.*
             from unnest($3, $4, $5, $6, $7) as given (document_id, passage_id, content_hash, is_cut_off, vector)
             inner join pgclarify_private.pending_passage as pending
@@ -224,20 +224,20 @@ begin
         ),
         embedded as (
             insert into %2$s (embedding_space_id, document_id, passage_id, vector)
-            select $1, held.document_id, held.passage_id, held.vector from held
+            select $1, locked.document_id, locked.passage_id, locked.vector from locked
             on conflict (embedding_space_id, document_id, passage_id) do update set vector = excluded.vector
         ),
         cut_off as (
             insert into pgclarify_private.pending_cut (embedding_space_id, document_id)
-            select distinct $1, held.document_id from held where held.is_cut_off order by held.document_id
+            select distinct $1, locked.document_id from locked where locked.is_cut_off order by locked.document_id
             on conflict on constraint pending_cut_pk do nothing
         ),
         done as (
             delete from pgclarify_private.pending_passage as pending
-            using held
+            using locked
             where pending.embedding_space_id = $1
-                and pending.document_id = held.document_id
-                and pending.passage_id = held.passage_id
+                and pending.document_id = locked.document_id
+                and pending.passage_id = locked.passage_id
             returning 1
         )
         select count(*) from done

@@ -71,14 +71,14 @@ begin
         select counted.lexeme from counted group by counted.lexeme having sum(counted.passages) = 0
     ) as word;
     -- In one order, or two deadlock. Rows that somebody counts now are left: who counts them drops them.
-    with held as (
+    with locked as (
         select term.lexeme
         from pgclarify_private.term
         where term.corpus_id = erase_terms.corpus_id and term.lexeme = any(v_only)
         order by term.lexeme
         for update skip locked
     )
-    select array_agg(held.lexeme) into v_only from held;
+    select array_agg(locked.lexeme) into v_only from locked;
     delete from pgclarify_private.term where term.corpus_id = erase_terms.corpus_id and term.lexeme = any(v_only);
     delete from pgclarify_private.term_change as change
     where change.corpus_id = erase_terms.corpus_id and change.lexeme = any(v_only);
@@ -126,7 +126,7 @@ declare
 begin
     -- No run starts until this is committed: it would read what is being erased. The row first, as drop_corpus does.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
-    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     v_lexemes := pgclarify_private.lexemes_of(v_corpus.corpus_id, v_document_id);
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', array[v_document_id]);
     select document.source_id into v_source_id
@@ -137,7 +137,7 @@ begin
     end if;
     perform pgclarify_private.erase_terms(v_corpus.corpus_id, v_lexemes);
     perform pgclarify_private.erase_staged(v_corpus.corpus_id, v_document_id);
-    v_running := pgclarify_private.hold_running(v_corpus.corpus_id);
+    v_running := pgclarify_private.lock_running(v_corpus.corpus_id);
     v_run_ids := array(
         select distinct candidate.run_id
         from pgclarify.candidate

@@ -1,7 +1,7 @@
 -- Erasing what runs, the ledger and evaluations keep of a document. Ids, times, tokens and costs stay. All is found by indexes,
 -- whatever is known of the tables: the settings say so.
 
-create or replace function pgclarify_private.hold_running(corpus_id bigint)
+create or replace function pgclarify_private.lock_running(corpus_id bigint)
 returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -12,19 +12,19 @@ as $$
 declare
     v_run_ids bigint[];
 begin
-    with held as (
+    with locked as (
         select run.run_id
         from pgclarify.run
-        where run.status = 'running' and run.corpus_id = hold_running.corpus_id
+        where run.status = 'running' and run.corpus_id = lock_running.corpus_id
         order by run.run_id
         for update
     )
-    select coalesce(array_agg(held.run_id), '{}') into v_run_ids from held;
+    select coalesce(array_agg(locked.run_id), '{}') into v_run_ids from locked;
     return v_run_ids;
 end
 $$;
 
-comment on function pgclarify_private.hold_running(bigint) is
+comment on function pgclarify_private.lock_running(bigint) is
 'Lock the runs on a corpus that are being carried out, and return them. Whatever an attempt has begun to write is there for '
 'the next statement; what it writes later waits.';
 
@@ -54,7 +54,7 @@ begin
         ) as paid
         where paid.purpose in ('follow_up', 'sample', 'entailment', 'answer', 'conclusion', 'listing')
     ),
-    held as (
+    locked as (
         select completion.completion_id
         from pgclarify.completion
         inner join found on completion.completion_id = found.completion_id
@@ -71,8 +71,8 @@ begin
         erased_at = now(),
         -- It would show whether a guess of the input is right. An equal input of another document is asked anew.
         input_hash = sha256(uuid_send(gen_random_uuid()))
-    from held
-    where completion.completion_id = held.completion_id;
+    from locked
+    where completion.completion_id = locked.completion_id;
     return found;
 end
 $$;

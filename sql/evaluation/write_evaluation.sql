@@ -12,7 +12,7 @@ begin
     select eval_run.eval_run_id into v_eval_run_id
     from pgclarify.eval_run
     where eval_run.eval_run_id = own_evaluation.eval_run_id
-        and pgclarify_private.is_held(eval_run.requested_by, eval_run.requested_by_oid, v_roles)
+        and pgclarify_private.belongs_to(eval_run.requested_by, eval_run.requested_by_oid, v_roles)
     for key share;
     if not found then
         raise exception 'permission denied for evaluation %', coalesce(own_evaluation.eval_run_id::text, 'null')
@@ -47,7 +47,7 @@ begin
             and (
                 corpus.reader is null
                 or corpus.reader = any(v_roles)
-                or pgclarify_private.is_held(corpus.owner, corpus.owner_oid, v_roles)
+                or pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, v_roles)
                 or corpus.analyst = any(v_roles)
             )
     ) then
@@ -117,7 +117,7 @@ begin
             where
                 run.run_id = (given.object ->> 'run_id')::bigint
                 and (
-                    pgclarify_private.is_held(run.requested_by, run.requested_by_oid, v_roles)
+                    pgclarify_private.belongs_to(run.requested_by, run.requested_by_oid, v_roles)
                     or corpus.analyst = any(v_roles)
                 )
         )
@@ -168,7 +168,7 @@ begin
     set finished_at = clock_timestamp()
     where
         eval_run.eval_run_id = finish_evaluation.eval_run_id
-        and pgclarify_private.is_held(eval_run.requested_by, eval_run.requested_by_oid, v_roles)
+        and pgclarify_private.belongs_to(eval_run.requested_by, eval_run.requested_by_oid, v_roles)
         and eval_run.finished_at is null
         and eval_run.planned_cases = (
             select count(*) from pgclarify.eval_case where eval_case.eval_run_id = finish_evaluation.eval_run_id
@@ -199,7 +199,7 @@ declare
 begin
     delete from pgclarify.eval_run
     where eval_run.eval_run_id = remove_evaluation.eval_run_id
-        and pgclarify_private.is_held(eval_run.requested_by, eval_run.requested_by_oid, v_roles);
+        and pgclarify_private.belongs_to(eval_run.requested_by, eval_run.requested_by_oid, v_roles);
     return found;
 end
 $$;

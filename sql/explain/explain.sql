@@ -34,7 +34,7 @@ begin
         return 'a new run, since pgclarify.reuse_runs is off here' || v_kept;
     end if;
     select answered.run_id into v_answered
-    from pgclarify_private.find_answered(
+    from pgclarify_private.find_reusable_runs(
         v_run.corpus_id, v_run.operation, array[v_run.question], v_settings, v_run.requested_by, v_roles
     ) as answered;
     select seen.* into v_seen from pgclarify_private.seen_revision(v_run.corpus_id, v_roles) as seen;

@@ -39,7 +39,7 @@ begin
                 )
         )
         and not pgclarify_private.is_paused(corpus.corpus_id)
-        -- The space of another model is all but complete, and is waited for (hold_ingestion).
+        -- The space of another model is all but complete, and is waited for (delay_ingestion).
         and not exists (
             select from pgclarify.embedding_space as next
             where next.corpus_id = corpus.corpus_id
@@ -82,7 +82,7 @@ $$;
 
 comment on function pgclarify_private.dequeue_documents(bigint, text[]) is
 'Take documents out of the queue, with what has been embedded of them so far; returns how many there were, and how many '
-'passages of theirs still waited. Called with the documents held.';
+'passages of theirs still waited. Called with the documents locked.';
 
 create or replace function pgclarify_private.restart_indexing(corpus_id bigint, document_ids text[])
 returns bigint
@@ -118,7 +118,7 @@ $$;
 
 comment on function pgclarify_private.restart_indexing(bigint, text[]) is
 'Forget what has been embedded of pending documents so far, and return how many passages of theirs still waited. Called with '
-'the documents held, or with the corpus held against everyone.';
+'the documents locked, or with the corpus locked against everyone.';
 
 create or replace function pgclarify_private.restart_long_documents(corpus_id bigint)
 returns void
@@ -153,4 +153,4 @@ $$;
 
 comment on function pgclarify_private.restart_long_documents(bigint) is
 'Forget what has been embedded of the long documents of a corpus so far: it was for another space. Called with the corpus '
-'held against everyone.';
+'locked against everyone.';

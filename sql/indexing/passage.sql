@@ -37,7 +37,7 @@ begin
         -- Partitions by name: a prepared statement on the parent would lock those of every corpus.
         execute format(
             $sql$
-            with held as (
+            with locked as (
                 select kept.document_id, kept.passage_id
                 from %1$s as kept
                 inner join unnest($2, $3) as gone (document_id, passage_id)
@@ -48,10 +48,10 @@ begin
                 for update of kept
             )
             delete from %1$s as kept
-            using held
+            using locked
             where kept.embedding_space_id = $1
-                and kept.document_id = held.document_id
-                and kept.passage_id = held.passage_id
+                and kept.document_id = locked.document_id
+                and kept.passage_id = locked.passage_id
             $sql$,
             pgclarify_private.partition_name('neighborhood', v_space_id)
         ) using v_space_id, forget_vectors.document_ids, forget_vectors.passage_ids;
@@ -77,7 +77,7 @@ $$;
 
 comment on function pgclarify_private.forget_vectors(bigint, text[], bigint[]) is
 'Delete the vectors and neighborhoods of passages, and what waits for them, in every space of their corpus; returns how many '
-'neighborhoods the active one had. Called with the documents held. document_ids: one for each of passage_ids.';
+'neighborhoods the active one had. Called with the documents locked. document_ids: one for each of passage_ids.';
 
 create or replace function pgclarify_private.delete_passages(corpus_id bigint, document_ids text[])
 returns pgclarify_private.corpus_tally

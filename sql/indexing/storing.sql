@@ -144,7 +144,7 @@ begin
         return 0;
     end if;
     -- Whoever changed or removed a document since it was leased wins, and is not waited for.
-    with held as (
+    with locked as (
         select document.id
         from unnest(store_documents.document_ids, store_documents.content_hashes) as given (id, content_hash)
         inner join pgclarify.document
@@ -155,11 +155,11 @@ begin
         where v_corpus.embedding_space_id = store_documents.embedding_space_id
         for no key update of document skip locked
     )
-    select coalesce(array_agg(held.id), '{}') into v_stored
-    from held
+    select coalesce(array_agg(locked.id), '{}') into v_stored
+    from locked
     inner join pgclarify_private.pending_document as pending
         on pending.corpus_id = store_documents.corpus_id
-        and pending.document_id = held.id
+        and pending.document_id = locked.id
         and pending.leased_by = store_documents.worker_id;
     execute format(
         $sql$

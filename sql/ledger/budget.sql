@@ -128,7 +128,7 @@ comment on function pgclarify_private.reserved(bigint[], timestamptz, bigint[], 
 'Calls that are being made, and what they cost at most, by the budgets that they are of. at: now. living: workers that live. '
 'except_ids: rows of the ledger that do not count.';
 
-create or replace function pgclarify_private.hold_counters(budget_ids bigint[], at timestamptz)
+create or replace function pgclarify_private.lock_budget_counters(budget_ids bigint[], at timestamptz)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -141,9 +141,9 @@ begin
     for v_budget in
         select
             budget.budget_id,
-            pgclarify_private.period_start(budget.period, budget.created_at, hold_counters.at) as period_start
+            pgclarify_private.period_start(budget.period, budget.created_at, lock_budget_counters.at) as period_start
         from pgclarify.budget
-        where budget.budget_id = any(hold_counters.budget_ids)
+        where budget.budget_id = any(lock_budget_counters.budget_ids)
         order by budget.budget_id
     loop
         perform
@@ -170,7 +170,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.hold_counters(bigint[], timestamptz) is
+comment on function pgclarify_private.lock_budget_counters(bigint[], timestamptz) is
 'Lock the counters of budgets for the periods of a moment, and make those that are missing; those of budgets that are gone are '
 'deleted on the way.';
 

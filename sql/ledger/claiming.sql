@@ -26,7 +26,7 @@ end;
 comment on function pgclarify_private.is_claimable(pgclarify.completion, timestamptz, bigint[], bigint, bigint) is
 'Whether a run of a worker may claim a row of the ledger: nobody has answered it, and nobody who lives is asking it.';
 
-create or replace function pgclarify_private.hold_reader(
+create or replace function pgclarify_private.lock_against_erasing(
     run_id bigint, attempt integer, corpus_id bigint, document_ids text[]
 )
 returns void
@@ -36,31 +36,31 @@ as $$
 declare
     v_document_id text;
 begin
-    if hold_reader.run_id is not null then
+    if lock_against_erasing.run_id is not null then
         -- As erase_document holds runs: an attempt that may have read what is erased meanwhile is over, and asks nothing.
         perform
         from pgclarify.run
         where
-            run.run_id = hold_reader.run_id
-            and run.attempt = coalesce(hold_reader.attempt, run.attempt)
+            run.run_id = lock_against_erasing.run_id
+            and run.attempt = coalesce(lock_against_erasing.attempt, run.attempt)
             and run.status = 'running'
         for key share;
-        if not found and hold_reader.attempt is not null then
-            perform pgclarify_private.raise_run_is_lost(hold_reader.run_id);
+        if not found and lock_against_erasing.attempt is not null then
+            perform pgclarify_private.raise_run_is_lost(lock_against_erasing.run_id);
         end if;
         return;
     end if;
     -- In one order, or two deadlock. erase_document deletes these rows first.
     perform
     from pgclarify.document
-    where document.corpus_id = hold_reader.corpus_id and document.id = any(hold_reader.document_ids)
+    where document.corpus_id = lock_against_erasing.corpus_id and document.id = any(lock_against_erasing.document_ids)
     order by document.id
     for key share;
     select shown.id into v_document_id
-    from unnest(hold_reader.document_ids) as shown (id)
+    from unnest(lock_against_erasing.document_ids) as shown (id)
     where not exists (
         select from pgclarify.document
-        where document.corpus_id = hold_reader.corpus_id and document.id = shown.id
+        where document.corpus_id = lock_against_erasing.corpus_id and document.id = shown.id
     )
     limit 1;
     if found then
@@ -71,7 +71,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.hold_reader(bigint, integer, bigint, text[]) is
+comment on function pgclarify_private.lock_against_erasing(bigint, integer, bigint, text[]) is
 'Keep a run in its attempt until the transaction ends, or error PC006. Without a run, keep documents that are read from being '
 'erased; error 55000 if one is gone. attempt: null does not ask which it is.';
 
@@ -127,7 +127,7 @@ begin
         raise exception 'a sample must be less than 1000'
             using errcode = 'invalid_parameter_value', hint = 'Thousands are for the option refresh.';
     end if;
-    perform pgclarify_private.hold_reader(
+    perform pgclarify_private.lock_against_erasing(
         claim_completions.run_id, claim_completions.attempt, claim_completions.corpus_id,
         claim_completions.shown_document_ids
     );
@@ -235,8 +235,8 @@ begin
     from given
     inner join claimed using (purpose, model, parameters, prompt_version, input_hash, sample);
     if cardinality(v_admitted) > 0 and cardinality(v_completion_ids) > 0 then
-        -- Others may have claimed meanwhile: once more, with the counters held, and statements of their own that see those.
-        perform pgclarify_private.hold_counters(v_budget_ids, v_now);
+        -- Others may have claimed meanwhile: once more, with the counters locked, and statements of their own that see those.
+        perform pgclarify_private.lock_budget_counters(v_budget_ids, v_now);
         select coalesce(array_agg(late.completion_id), '{}') into v_late
         from (
             select ours.completion_id

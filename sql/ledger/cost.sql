@@ -100,10 +100,10 @@ begin atomic
         completion_tokens = paid.completion_tokens,
         cost_usd = paid.cost_usd
     from (
-        select held.run_id
-        from pgclarify.run as held
-        where held.run_id = any(settle_runs.run_ids) and held.finished_at is not null
-        order by held.run_id
+        select locked.run_id
+        from pgclarify.run as locked
+        where locked.run_id = any(settle_runs.run_ids) and locked.finished_at is not null
+        order by locked.run_id
         for no key update
     ) as ended
     cross join lateral pgclarify_private.paid(ended.run_id) as paid
@@ -203,7 +203,7 @@ begin
         ) as called
         cross join lateral pgclarify_private.price_of(called.model) as known
     ),
-    held as (
+    locked as (
         select
             completion.completion_id, completion.model, completion.prompt_tokens, completion.completion_tokens
         from pgclarify.completion
@@ -216,17 +216,17 @@ begin
         for no key update
     )
     update pgclarify.completion
-    set cost_usd = pgclarify_private.cost_of(held.prompt_tokens, held.completion_tokens, price.input_usd, price.output_usd)
-    from held
-    inner join price on held.model = price.model
-    where completion.completion_id = held.completion_id;
+    set cost_usd = pgclarify_private.cost_of(locked.prompt_tokens, locked.completion_tokens, price.input_usd, price.output_usd)
+    from locked
+    inner join price on locked.model = price.model
+    where completion.completion_id = locked.completion_id;
     update pgclarify.run
     set cost_usd = paid.cost_usd
     from (
-        select held.run_id
-        from pgclarify.run as held
-        where held.run_id = any(v_run_ids) and held.cost_usd is null
-        order by held.run_id
+        select locked.run_id
+        from pgclarify.run as locked
+        where locked.run_id = any(v_run_ids) and locked.cost_usd is null
+        order by locked.run_id
         for no key update
     ) as unpriced
     cross join lateral pgclarify_private.paid(unpriced.run_id) as paid

@@ -57,7 +57,7 @@ begin
             where
                 -- As policy budget_is_visible has it, which does not bind members of the owner.
                 'pgclarify_owner'::name = any(v_roles)
-                or pgclarify_private.is_held(corpus.owner, corpus.owner_oid, v_roles)
+                or pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, v_roles)
                 or corpus.analyst = any(v_roles)
                 or (budget.role_name is null or budget.role_name = any(v_roles))
                 and (budget.corpus_id is null or corpus.reader is null or corpus.reader = any(v_roles))

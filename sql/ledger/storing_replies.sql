@@ -41,7 +41,7 @@ begin
         ) as asked
         cross join lateral pgclarify_private.price_of(asked.model) as known
     ),
-    held as (
+    locked as (
         select
             completion.completion_id, completion.model, completion.leased_by, completion.leased_until,
             completion.budget_ids, completion.reserved_usd, completion.reserved_at, completion.cost_usd
@@ -56,19 +56,19 @@ begin
     paid as materialized (
         select
             given.*,
-            coalesce(held.leased_by = store_completions.worker_id and held.leased_until = given.leased_until, false)
+            coalesce(locked.leased_by = store_completions.worker_id and locked.leased_until = given.leased_until, false)
                 as has_lease,
-            held.model,
-            held.budget_ids,
-            held.reserved_at,
+            locked.model,
+            locked.budget_ids,
+            locked.reserved_at,
             pgclarify_private.cost_of(given.prompt_tokens, given.completion_tokens, price.input_usd, price.output_usd)
                 as cost_usd,
             -- What a call is counted as of which the cost is not known: that it has lost its tokens, or its price since it
             -- was claimed, is no reason to call it free. Where another has answered the same, what that cost.
-            coalesce(held.reserved_usd, held.cost_usd, 0) as cost_otherwise
+            coalesce(locked.reserved_usd, locked.cost_usd, 0) as cost_otherwise
         from given
-        inner join held on given.completion_id = held.completion_id
-        left join price on held.model = price.model
+        inner join locked on given.completion_id = locked.completion_id
+        left join price on locked.model = price.model
     ),
     stored as (
         update pgclarify.completion
@@ -167,18 +167,18 @@ begin atomic
     set leased_by = null, leased_until = null, budget_ids = null, reserved_usd = null, reserved_at = null
     where
         completion.completion_id in (
-            select held.completion_id
+            select locked.completion_id
             from unnest(release_completions.completion_ids, release_completions.leases)
             as given (completion_id, leased_until)
-            inner join pgclarify.completion as held
-                on given.completion_id = held.completion_id
-                and held.leased_by = release_completions.worker_id
+            inner join pgclarify.completion as locked
+                on given.completion_id = locked.completion_id
+                and locked.leased_by = release_completions.worker_id
                 -- Not one that was claimed since, by another attempt of the same run.
-                and given.leased_until = held.leased_until
+                and given.leased_until = locked.leased_until
             -- In the order of claims, or the two deadlock.
             order by
-                held.purpose, held.model, held.parameters, held.prompt_version, held.input_hash, held.sample
-            for no key update of held
+                locked.purpose, locked.model, locked.parameters, locked.prompt_version, locked.input_hash, locked.sample
+            for no key update of locked
         );
 end;
 

@@ -26,7 +26,7 @@ begin
     if v_corpus.corpus_id is null then
         v_corpus := pgclarify_private.owned_corpus(edited_corpus.caller, edited_corpus.corpus);
     end if;
-    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     return v_corpus;
 end
 $$;

@@ -98,21 +98,19 @@ returns setof pgclarify.proposed_question
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    with asked as materialized (
-        select pgclarify_private.roles_of(rows.requester) as roles
-    )
     select
         listed.run_id,
         listed.ordinal,
         listed.ambiguity_type,
         listed.clarifying_question,
         listed.reformulation,
-        pgclarify_private.evidence_document_ids(listed.run_id, listed.ordinal, asked.roles),
+        coalesce(cited.document_ids, '{}'),
         listed.reasoning,
         listed.is_answerable,
-        pgclarify_private.evidence_of(listed.run_id, listed.ordinal, asked.roles)
+        coalesce(cited.citations, '[]')
     from pgclarify.clarifying_question as listed
-    cross join asked
+    left join pgclarify_private.cited(rows.run_ids, pgclarify_private.roles_of(rows.requester)) as cited
+        on listed.run_id = cited.run_id and listed.ordinal = cited.ordinal
     where listed.run_id = any(rows.run_ids)
     order by listed.run_id, listed.ordinal;
 end;
@@ -181,7 +179,7 @@ begin atomic
     from pgclarify_private.caller
     cross join lateral jsonb_populate_recordset(
         null::pgclarify.proposed_question,
-        pgclarify_private.answer(
+        pgclarify_private.start_and_wait(
             caller,
             'clarifying_questions',
             jsonb_build_object(

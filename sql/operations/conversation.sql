@@ -45,7 +45,7 @@ begin
     select conversation.* into v_conversation
     from pgclarify.conversation
     where conversation.conversation_id = find_conversation.conversation_id
-        and pgclarify_private.is_held(conversation.requested_by, conversation.requested_by_oid, find_conversation.roles);
+        and pgclarify_private.belongs_to(conversation.requested_by, conversation.requested_by_oid, find_conversation.roles);
     if not found then
         raise exception 'conversation % does not exist', find_conversation.conversation_id
             using errcode = 'undefined_object',
@@ -240,7 +240,7 @@ end;
 
 comment on function pgclarify_private.asked_back(bigint) is 'What a run asked back, a line each.';
 
-create or replace function pgclarify_private.hold_conversation(conversation_id bigint, patience interval)
+create or replace function pgclarify_private.lock_conversation(conversation_id bigint, patience interval)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -248,7 +248,7 @@ as $$
 declare
     v_lock_timeout constant text := current_setting('lock_timeout');
     -- The caller's own may be the shorter; 0 stands for none.
-    v_patience constant interval := least(nullif(v_lock_timeout::interval, interval '0'), hold_conversation.patience);
+    v_patience constant interval := least(nullif(v_lock_timeout::interval, interval '0'), lock_conversation.patience);
 begin
     perform set_config(
         'lock_timeout',
@@ -259,19 +259,19 @@ begin
     -- drop_corpus updates it while it holds the corpus, and a call that waits needs the corpus.
     perform
     from pgclarify.turn
-    where turn.conversation_id = hold_conversation.conversation_id and turn.ordinal = 1
+    where turn.conversation_id = lock_conversation.conversation_id and turn.ordinal = 1
     for no key update;
     perform set_config('lock_timeout', v_lock_timeout, true);
 exception
     when lock_not_available then
-        raise exception 'conversation % is being replied to', hold_conversation.conversation_id
+        raise exception 'conversation % is being replied to', lock_conversation.conversation_id
             using errcode = 'lock_not_available',
                 detail = format('That transaction did not end within %s.', v_patience),
                 hint = 'Try again once it has ended.';
 end
 $$;
 
-comment on function pgclarify_private.hold_conversation(bigint, interval) is
+comment on function pgclarify_private.lock_conversation(bigint, interval) is
 'Be the only one to reply in a conversation until the transaction ends: what comes second sees what was first. patience: how '
 'long to wait for that; null is as long as lock_timeout allows. Error 55P03 after that.';
 
@@ -292,7 +292,7 @@ begin
     v_turn.conversation_id := (
         pgclarify_private.find_conversation(find_turn.roles, (v_settings ->> 'conversation')::bigint)
     ).conversation_id;
-    perform pgclarify_private.hold_conversation(v_turn.conversation_id, find_turn.patience);
+    perform pgclarify_private.lock_conversation(v_turn.conversation_id, find_turn.patience);
     select turn.* into v_earlier
     from pgclarify.turn
     where turn.conversation_id = v_turn.conversation_id and turn.ordinal = v_turn.ordinal;
@@ -315,7 +315,7 @@ $$;
 
 comment on function pgclarify_private.find_turn(pgclarify.run, name[], text, interval) is
 'The turn that a reply to a run is, with its question if the same reply came before; conversation_id is null if it begins a '
-'conversation. Holds the conversation as hold_conversation does. Error 55000 if another reply came before.';
+'conversation. Holds the conversation as lock_conversation does. Error 55000 if another reply came before.';
 
 create or replace function pgclarify_private.raise_gone_on(conversation_id bigint)
 returns void

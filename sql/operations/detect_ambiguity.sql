@@ -128,7 +128,7 @@ begin atomic
     from pgclarify_private.caller
     cross join lateral jsonb_populate_recordset(
         null::pgclarify.ambiguity,
-        pgclarify_private.answer(
+        pgclarify_private.start_and_wait(
             caller,
             'detect_ambiguity',
             jsonb_build_object(

@@ -10,7 +10,7 @@ declare
     v_longest_match constant integer := 100;
     -- regexp_substr finds all matches before it returns the first, which takes time by the square of the length.
     v_most_searched constant integer := 500;
-    v_run pgclarify.run := pgclarify_private.run_in_hand(match_ambiguity_rules.run_id, match_ambiguity_rules.attempt);
+    v_run pgclarify.run := pgclarify_private.running_attempt(match_ambiguity_rules.run_id, match_ambiguity_rules.attempt);
     v_limit constant interval := current_setting('statement_timeout')::interval;
     v_rule record;
     v_began timestamptz;
@@ -81,7 +81,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.hold_run(record_detections.run_id, record_detections.attempt);
+    v_run pgclarify.run := pgclarify_private.lock_run(record_detections.run_id, record_detections.attempt);
 begin
     delete from pgclarify.detection as earlier where earlier.run_id = v_run.run_id;
     insert into pgclarify.detection (
@@ -110,7 +110,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform pgclarify_private.hold_run(record_route.run_id, record_route.attempt);
+    perform pgclarify_private.lock_run(record_route.run_id, record_route.attempt);
     update pgclarify.run
     set route = record_route.route, saved_completions = record_route.saved_completions
     where run.run_id = record_route.run_id;
@@ -127,7 +127,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.hold_run(record_rewriting.run_id, record_rewriting.attempt);
+    v_run pgclarify.run := pgclarify_private.lock_run(record_rewriting.run_id, record_rewriting.attempt);
 begin
     insert into pgclarify.rewriting (run_id, rewritten, was_ambiguous, reason)
     select v_run.run_id, given.rewritten, given.was_ambiguous, given.reason
@@ -173,7 +173,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.hold_run(
+    v_run pgclarify.run := pgclarify_private.lock_run(
         record_clarifying_questions.run_id, record_clarifying_questions.attempt
     );
 begin
@@ -209,7 +209,7 @@ set search_path = pg_catalog, pg_temp
 rows 3
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.run_in_hand(conversation_turns.run_id, conversation_turns.attempt);
+    v_run pgclarify.run := pgclarify_private.running_attempt(conversation_turns.run_id, conversation_turns.attempt);
     v_conversation_id constant bigint := v_run.settings -> 'conversation';
     v_question text;
 begin
@@ -260,7 +260,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.hold_run(record_answer.run_id, record_answer.attempt);
+    v_run pgclarify.run := pgclarify_private.lock_run(record_answer.run_id, record_answer.attempt);
     v_ordinal constant integer := record_answer.answer -> 'ordinal';
 begin
     -- In the place of what is there, with its evidence: whoever does not know whether it has been kept sends it again. It was

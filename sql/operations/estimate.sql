@@ -102,7 +102,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.run_in_hand(known_completions.run_id, known_completions.attempt);
+    v_run pgclarify.run := pgclarify_private.running_attempt(known_completions.run_id, known_completions.attempt);
     -- As where calls are claimed.
     v_refreshed constant integer := 1000 * coalesce((v_run.settings -> 'refresh')::integer, 0);
 begin
@@ -142,7 +142,7 @@ declare
     -- Where the ledger has no call of a purpose: about so many bytes has a token, and so many tokens a reply.
     v_token_bytes constant integer := 4;
     v_reply_tokens constant integer := 60;
-    v_run pgclarify.run := pgclarify_private.hold_run(record_estimate.run_id, record_estimate.attempt);
+    v_run pgclarify.run := pgclarify_private.lock_run(record_estimate.run_id, record_estimate.attempt);
     v_distinct bigint := v_run.settings -> 'distinct_questions';
     v_answered bigint := v_run.settings -> 'answered';
     v_sampled bigint := record_estimate.seen -> 'sampled';
@@ -256,7 +256,7 @@ begin
     ),
     answered as materialized (
         select known.question
-        from pgclarify_private.find_answered(
+        from pgclarify_private.find_reusable_runs(
             v_corpus.corpus_id, 'clarify', array(select asked.question from asked), v_settings, v_requester, v_roles
         ) as known
         where v_reuses

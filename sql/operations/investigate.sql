@@ -81,7 +81,7 @@ begin atomic
     from pgclarify_private.caller
     cross join lateral jsonb_populate_recordset(
         null::pgclarify.investigation,
-        pgclarify_private.answer(
+        pgclarify_private.start_and_wait(
             caller,
             'investigate',
             jsonb_build_object('question', investigate.question, 'corpus', investigate.corpus, 'options', investigate.options)

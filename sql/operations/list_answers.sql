@@ -55,27 +55,17 @@ returns setof pgclarify.answer
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    with asked as materialized (
-        select pgclarify_private.roles_of(rows.requester) as roles
-    )
     select
         listed.run_id,
         listed.ordinal,
         listed.answer,
         listed.variants,
-        pgclarify_private.evidence_document_ids(listed.run_id, listed.ordinal, asked.roles),
-        pgclarify_private.evidence_of(listed.run_id, listed.ordinal, asked.roles)
+        coalesce(cited.document_ids, '{}'),
+        coalesce(cited.citations, '[]')
     from pgclarify.listed_answer as listed
-    cross join asked
-    where listed.run_id = any(rows.run_ids)
-        and not exists (
-            select
-            from pgclarify.evidence
-            where evidence.run_id = listed.run_id
-                and evidence.ordinal = listed.ordinal
-                and evidence.rank = 1
-                and evidence.candidate_rank = any((pgclarify_private.withheld_ranks(listed.run_id, asked.roles))::integer[])
-        )
+    left join pgclarify_private.cited(rows.run_ids, pgclarify_private.roles_of(rows.requester)) as cited
+        on listed.run_id = cited.run_id and listed.ordinal = cited.ordinal
+    where listed.run_id = any(rows.run_ids) and cited.is_withheld is not true
     order by listed.run_id, listed.ordinal;
 end;
 
@@ -115,7 +105,7 @@ begin atomic
     from pgclarify_private.caller
     cross join lateral jsonb_populate_recordset(
         null::pgclarify.answer,
-        pgclarify_private.answer(
+        pgclarify_private.start_and_wait(
             caller,
             'list_answers',
             jsonb_build_object(

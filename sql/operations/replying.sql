@@ -38,7 +38,7 @@ begin
                 detail = format('Its operation is %s.', v_run.operation),
                 hint = 'Pass the run_id of a row of pgclarify.clarifying_questions.';
     end if;
-    if not pgclarify_private.is_held(
+    if not pgclarify_private.belongs_to(
         v_run.requested_by, v_run.requested_by_oid, pgclarify_private.roles_of((run_to_reply_to.caller).name)
     ) then
         raise exception 'run % was asked by somebody else', v_run.run_id
@@ -47,7 +47,7 @@ begin
                 hint = 'Ask pgclarify.clarifying_questions yourself.';
     end if;
     if v_run.status not in ('succeeded', 'partial') then
-        perform pgclarify_private.raise_unless_answered(seen, v_run.operation)
+        perform pgclarify_private.raise_unless_succeeded(seen, v_run.operation)
         from pgclarify_private.rows(null::pgclarify.run_outcome, array[v_run.run_id], null) as seen;
     end if;
     if not exists (select from pgclarify.clarifying_question as listed where listed.run_id = v_run.run_id) then
@@ -177,7 +177,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    -- Otherwise everything was seen when the conversation was held.
+    -- Otherwise everything was seen when the conversation was locked.
     if (check_has_not_gone_on.turn).conversation_id is not null and pgclarify_private.has_frozen_snapshot() then
         perform pgclarify_private.raise_gone_on(seen.conversation_id)
         from pgclarify_private.turns((check_has_not_gone_on.turn).conversation_id) as seen

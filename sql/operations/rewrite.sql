@@ -58,7 +58,7 @@ begin atomic
     from pgclarify_private.caller
     cross join lateral jsonb_populate_recordset(
         null::pgclarify.rewritten_question,
-        pgclarify_private.answer(
+        pgclarify_private.start_and_wait(
             caller,
             'rewrite',
             jsonb_build_object('question', rewrite.question, 'history', rewrite.history, 'options', rewrite.options)

@@ -174,7 +174,7 @@ $$;
 comment on function pgclarify_private.prepare(pgclarify_private.caller, text, jsonb) is
 'The run that an operation is to make of arguments, by prepare_<operation>; or error 22023, and those of that function.';
 
-create or replace function pgclarify_private.answer(
+create or replace function pgclarify_private.start_and_wait(
     caller pgclarify_private.caller, operation text, arguments jsonb
 )
 returns jsonb
@@ -182,20 +182,22 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester constant name := pgclarify_private.verify_caller(answer.caller);
-    v_run constant pgclarify.run := pgclarify_private.prepare(answer.caller, answer.operation, answer.arguments - 'timeout');
+    v_requester constant name := pgclarify_private.verify_caller(start_and_wait.caller);
+    v_run constant pgclarify.run := pgclarify_private.prepare(
+        start_and_wait.caller, start_and_wait.operation, start_and_wait.arguments - 'timeout'
+    );
     -- An argument where it may be null, which is without end; an option elsewhere.
     v_timeout constant interval := case
-        when answer.arguments ? 'timeout' then (answer.arguments ->> 'timeout')::interval
+        when start_and_wait.arguments ? 'timeout' then (start_and_wait.arguments ->> 'timeout')::interval
         else pgclarify_private.timeout(v_run.settings ->> 'timeout')
     end;
     v_run_ids bigint[];
     v_row_type text;
 begin
-    v_run_ids := pgclarify_private.ask_one(answer.caller, v_run, v_timeout);
+    v_run_ids := pgclarify_private.ask_one(start_and_wait.caller, v_run, v_timeout);
     select known.row_type into v_row_type
     from pgclarify_private.operations() as known
-    where known.operation = answer.operation;
+    where known.operation = start_and_wait.operation;
     return case
         when pgclarify_private.is_out_of_sight(v_run_ids)
             then pgclarify_private.remote_rows(v_row_type, v_run_ids, v_requester)
@@ -204,10 +206,10 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.answer(pgclarify_private.caller, text, jsonb) is
+comment on function pgclarify_private.start_and_wait(pgclarify_private.caller, text, jsonb) is
 'Ask, wait, and return the rows of the operation''s type as a JSON array; null if there are none. arguments: those of the '
 'public function, by name.';
-grant execute on function pgclarify_private.answer(pgclarify_private.caller, text, jsonb) to pgclarify_user;
+grant execute on function pgclarify_private.start_and_wait(pgclarify_private.caller, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.check_does_not_wait(options jsonb)
 returns void

@@ -6,7 +6,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.hold_run(record_step.run_id, record_step.attempt);
+    v_run pgclarify.run := pgclarify_private.lock_run(record_step.run_id, record_step.attempt);
     v_ordinal constant integer := record_step.step -> 'ordinal';
 begin
     -- In the place of what is there, with its citations: whoever does not know whether it has been kept sends it again.

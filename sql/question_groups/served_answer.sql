@@ -35,7 +35,7 @@ begin
         limit 100 * count_served.most
     ),
     -- In the order in which others take them, and none that somebody holds: those are counted later.
-    held as materialized (
+    locked as materialized (
         select taken.run_id
         from (select distinct noted.run_id from noted order by noted.run_id) as listed
         cross join lateral (
@@ -47,7 +47,7 @@ begin
         select listed.run_id
         from (select distinct noted.run_id from noted) as listed
         -- Looked for at the end, once, and not with each batch.
-        where (select count(*) from held) < count_served.most
+        where (select count(*) from locked) < count_served.most
             and not exists (select from pgclarify.run where run.run_id = listed.run_id)
     ),
     taken as (
@@ -55,7 +55,7 @@ begin
         where served_answer.ctid = any(array(
             select noted.place
             from noted
-            where noted.run_id in (select held.run_id from held union all select gone.run_id from gone)
+            where noted.run_id in (select locked.run_id from locked union all select gone.run_id from gone)
             limit count_served.most
         ))
         returning served_answer.run_id, served_answer.served_at

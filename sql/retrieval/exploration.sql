@@ -95,7 +95,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.hold_searchable_run(find_passages.run_id, find_passages.attempt);
+    v_run pgclarify.run := pgclarify_private.lock_searchable_run(find_passages.run_id, find_passages.attempt);
 begin
     -- What a run writes before its end need not outlive a crash: it would be carried out again. So nobody waits for the disk.
     perform set_config('synchronous_commit', 'off', true);
@@ -251,7 +251,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.hold_searchable_run(record_candidates.run_id, record_candidates.attempt);
+    v_run pgclarify.run := pgclarify_private.lock_searchable_run(record_candidates.run_id, record_candidates.attempt);
     v_kept integer[];
 begin
     -- As in find_passages.

@@ -1,37 +1,37 @@
 -- Letting a role into a corpus, and taking that back: the SQL that it takes, executed with the caller's rights.
 
-create or replace function pgclarify_private.hold_access(caller pgclarify_private.caller, corpus text, role name, access text)
+create or replace function pgclarify_private.lock_access(caller pgclarify_private.caller, corpus text, role name, access text)
 returns pgclarify.corpus
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(hold_access.caller, coalesce(hold_access.corpus, ''));
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(lock_access.caller, coalesce(lock_access.corpus, ''));
 begin
-    if hold_access.access is null or hold_access.access not in ('reader', 'user', 'analyst') then
-        raise exception 'there is no access "%"', pgclarify_private.shown(hold_access.access)
+    if lock_access.access is null or lock_access.access not in ('reader', 'user', 'analyst') then
+        raise exception 'there is no access "%"', pgclarify_private.shown(lock_access.access)
             using errcode = 'invalid_parameter_value',
                 hint = 'Pass reader (may look), user (may ask) or analyst (sees everyone''s runs).';
     end if;
-    perform pgclarify_private.check_roles_exist(array[coalesce(hold_access.role, '')]);
-    if starts_with(hold_access.role, 'pg_') or hold_access.role in (
+    perform pgclarify_private.check_roles_exist(array[coalesce(lock_access.role, '')]);
+    if starts_with(lock_access.role, 'pg_') or lock_access.role in (
         'pgclarify_owner', 'pgclarify_reader', 'pgclarify_user', 'pgclarify_worker', 'pgclarify_loopback',
         'pgclarify_role_maker'
-    ) or pgclarify_private.is_reader((select pg_roles.oid from pg_roles where pg_roles.rolname = hold_access.role)) then
-        raise exception 'role "%" is granted nothing', hold_access.role
+    ) or pgclarify_private.is_table_reader((select pg_roles.oid from pg_roles where pg_roles.rolname = lock_access.role)) then
+        raise exception 'role "%" is granted nothing', lock_access.role
             using errcode = 'invalid_parameter_value',
                 detail = 'It belongs to PostgreSQL or to pgclarify itself.',
                 hint = 'Name a login, or a group of your own.';
     end if;
     -- Two who grant follow each other, or both would make a group. Who adds documents is not held up.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
-    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
-    select held.* into strict v_corpus from pgclarify.corpus as held where held.corpus_id = v_corpus.corpus_id;
+    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
+    select locked.* into strict v_corpus from pgclarify.corpus as locked where locked.corpus_id = v_corpus.corpus_id;
     return v_corpus;
 end
 $$;
 
-comment on function pgclarify_private.hold_access(pgclarify_private.caller, text, name, text) is
+comment on function pgclarify_private.lock_access(pgclarify_private.caller, text, name, text) is
 'The corpus as it is now, if the caller may change it; nobody else changes who may what with it until the end of the '
 'transaction. Errors 42501, 42704, and 22023 for an access or a role that will not do.';
 
@@ -72,7 +72,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.hold_access(
+    v_corpus pgclarify.corpus := pgclarify_private.lock_access(
         grant_statements.caller, grant_statements.corpus, grant_statements.role, grant_statements.access
     );
     v_kind text := case grant_statements.access when 'analyst' then 'analyst' else 'reader' end;
@@ -155,7 +155,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.hold_access(
+    v_corpus pgclarify.corpus := pgclarify_private.lock_access(
         revoke_statements.caller, revoke_statements.corpus, revoke_statements.role, revoke_statements.access
     );
     v_kind text := case revoke_statements.access when 'analyst' then 'analyst' else 'reader' end;

@@ -23,19 +23,19 @@ comment on function pgclarify_private.role_mark(oid) is
 'no role has it as its name.';
 grant execute on function pgclarify_private.role_mark(oid) to pgclarify_reader;
 
-create or replace function pgclarify_private.is_held(role_name name, role_oid oid, roles name[])
+create or replace function pgclarify_private.belongs_to(role_name name, role_oid oid, roles name[])
 returns boolean
 language sql stable parallel safe
 begin atomic
     select
         (
-            is_held.role_name = any(is_held.roles)
-            or pgclarify_private.role_mark(is_held.role_oid) = any(is_held.roles)
+            belongs_to.role_name = any(belongs_to.roles)
+            or pgclarify_private.role_mark(belongs_to.role_oid) = any(belongs_to.roles)
         )
-        and pgclarify_private.role_oid(is_held.role_name) = is_held.role_oid;
+        and pgclarify_private.role_oid(belongs_to.role_name) = belongs_to.role_oid;
 end;
 
-comment on function pgclarify_private.is_held(name, oid, name[]) is
+comment on function pgclarify_private.belongs_to(name, oid, name[]) is
 'Whether a row belongs to one of these roles. role_name, role_oid: what the row has. roles: as roles_of has them. False if '
 'another role has the name now.';
 
@@ -50,7 +50,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.is_among(name, oid, oid[]) is
-'As is_held, for policies. role_oids: (select pgclarify_private.my_role_oids()).';
+'As belongs_to, for policies. role_oids: (select pgclarify_private.my_role_oids()).';
 grant execute on function pgclarify_private.is_among(name, oid, oid[]) to pgclarify_reader;
 
 create or replace function pgclarify_private.note_roles(names name[])

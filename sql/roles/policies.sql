@@ -79,8 +79,8 @@ grant select on pgclarify.passage to pgclarify_reader;
 
 drop policy if exists run_is_visible on pgclarify.run;
 create policy run_is_visible on pgclarify.run for select to pgclarify_reader using (
-    pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
-    or corpus_id = any((select pgclarify_private.my_analyzed_corpora())::bigint[])
+    corpus_id = any((select pgclarify_private.my_analyzed_corpora())::bigint[])
+    or pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
 );
 comment on policy run_is_visible on pgclarify.run is 'Who asked, members of that role, and the analyst of the corpus.';
 grant select on pgclarify.run to pgclarify_reader;

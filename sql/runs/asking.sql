@@ -13,7 +13,7 @@ begin
     -- Those that go on from another run are always carried out.
     if pgclarify_private.reuses_runs() and (serve_again.run).parent_run_id is null then
         select coalesce(jsonb_object_agg(answered.question, answered.run_id), '{}') into v_answered
-        from pgclarify_private.find_answered(
+        from pgclarify_private.find_reusable_runs(
             (serve_again.run).corpus_id,
             (serve_again.run).operation,
             serve_again.questions,
@@ -222,11 +222,11 @@ declare
     v_run_ids bigint[];
 begin
     v_run_ids := pgclarify_private.ask(ask_one.caller, ask_one.run, array[(ask_one.run).question], ask_one.timeout);
-    perform pgclarify_private.raise_unless_answered(seen, (ask_one.run).operation)
+    perform pgclarify_private.raise_unless_succeeded(seen, (ask_one.run).operation)
     from pgclarify_private.current_rows(null::pgclarify.run_outcome, v_run_ids, null) as seen;
     return v_run_ids;
 end
 $$;
 
 comment on function pgclarify_private.ask_one(pgclarify_private.caller, pgclarify.run, interval) is
-'Ask what one new run is to answer, and wait: its run, or an error, or a warning, of raise_unless_answered.';
+'Ask what one new run is to answer, and wait: its run, or an error, or a warning, of raise_unless_succeeded.';

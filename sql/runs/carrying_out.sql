@@ -144,7 +144,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform pgclarify_private.hold_run(record_relaxation.run_id, record_relaxation.attempt);
+    perform pgclarify_private.lock_run(record_relaxation.run_id, record_relaxation.attempt);
     update pgclarify.run
     set relaxed_question = record_relaxation.relaxed_question
     where run.run_id = record_relaxation.run_id;
@@ -177,10 +177,10 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_held bigint[];
+    v_running bigint[];
 begin
     -- In the order of ids, so that two workers never wait for each other.
-    with held as (
+    with locked as (
         select run.run_id
         from pgclarify.run
         inner join (
@@ -191,7 +191,7 @@ begin
         order by run.run_id
         for key share of run
     )
-    select coalesce(array_agg(held.run_id), '{}') into v_held from held;
+    select coalesce(array_agg(locked.run_id), '{}') into v_running from locked;
     insert into pgclarify.verdict (
         run_id, rank, outcome, interpretation, answer, quote, start_char, end_char, vector, completion_id, is_reused,
         reason, error, abstention_code, error_code
@@ -209,7 +209,7 @@ begin
         run_id, rank, outcome, interpretation, answer, quote, start_char, end_char, vector, completion_id, is_reused,
         reason, error, abstention_code, error_code
     )
-    where given.run_id = any(v_held)
+    where given.run_id = any(v_running)
     on conflict on constraint verdict_pk do update
     set
         outcome = excluded.outcome,
@@ -225,7 +225,7 @@ begin
         error = excluded.error,
         abstention_code = excluded.abstention_code,
         error_code = excluded.error_code;
-    return v_held;
+    return v_running;
 end
 $$;
 
@@ -256,7 +256,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.hold_run(copy_verdicts.run_id, copy_verdicts.attempt);
+    v_run pgclarify.run := pgclarify_private.lock_run(copy_verdicts.run_id, copy_verdicts.attempt);
 begin
     insert into pgclarify.candidate
     (run_id, rank, corpus_id, document_id, passage_id, heading, score, origin, via_passage_id, batch)
@@ -307,7 +307,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.hold_run(finish_run.run_id, finish_run.attempt);
+    v_run pgclarify.run := pgclarify_private.lock_run(finish_run.run_id, finish_run.attempt);
 begin
     insert into pgclarify.interpretation (run_id, ordinal, interpretation, answer, support, cohesion)
     select

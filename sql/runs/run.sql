@@ -101,28 +101,32 @@ end;
 comment on function pgclarify_private.counts_questions() is
 'Whether what this session asks counts as asked, as pgclarify.count_questions says; or error 22023.';
 
-create or replace function pgclarify_private.find_answered(
+create or replace function pgclarify_private.find_reusable_runs(
     corpus_id bigint, operation text, questions text[], settings jsonb, requester name, roles name[]
 )
 returns table (question text, run_id bigint)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    with in_service as (
-        -- Whoever serves; if nobody does, who did last.
-        select serving.model, serving.prompt_version, serving.version from pgclarify_private.serving_workers() as serving
+    -- Materialized: to look through locks and sessions is most of what this takes.
+    with serving as materialized (
+        select present.model, present.prompt_version, present.version from pgclarify_private.serving_workers() as present
+    ),
+    in_service as (
+        -- Workers that serve; if there is none, the last one that did.
+        select serving.model, serving.prompt_version, serving.version from serving
         union
         (
             select worker.model, worker.prompt_version, worker.version
             from pgclarify_private.worker
-            where worker.is_serving and not exists (select from pgclarify_private.serving_workers())
+            where worker.is_serving and not exists (select from serving)
             order by worker.seen_at desc, worker.worker_id desc
             limit 1
         )
     )
     select asked.question, answered.run_id
-    from unnest(find_answered.questions) as asked (question)
-    cross join pgclarify_private.seen_revision(find_answered.corpus_id, find_answered.roles) as seen
+    from unnest(find_reusable_runs.questions) as asked (question)
+    cross join pgclarify_private.seen_revision(find_reusable_runs.corpus_id, find_reusable_runs.roles) as seen
     cross join lateral (
         select run.run_id
         from pgclarify.run
@@ -130,25 +134,25 @@ begin atomic
         inner join pgclarify_private.worker as answering on run.worker_id = answering.worker_id
         where
             run.reuse_key = pgclarify_private.reuse_key(
-                find_answered.operation,
-                find_answered.corpus_id,
+                find_reusable_runs.operation,
+                find_reusable_runs.corpus_id,
                 asked.question,
-                find_answered.settings,
-                find_answered.requester,
-                find_answered.roles
+                find_reusable_runs.settings,
+                find_reusable_runs.requester,
+                find_reusable_runs.roles
             )
             -- Another role may have had the name.
-            and run.requested_by_oid = pgclarify_private.role_oid(find_answered.requester)
+            and run.requested_by_oid = pgclarify_private.role_oid(find_reusable_runs.requester)
             and run.status = 'succeeded'
             and run.corpus_revision = seen.revision
             -- Links come after a revision, and lead elsewhere.
             and (
                 run.graph_revision = seen.graph_revision
-                or not pgclarify_private.explores(find_answered.operation, find_answered.settings)
+                or not pgclarify_private.explores(find_reusable_runs.operation, find_reusable_runs.settings)
             )
-            and not pgclarify_private.detects(find_answered.operation, find_answered.settings)
+            and not pgclarify_private.detects(find_reusable_runs.operation, find_reusable_runs.settings)
             -- What is paid for changes with every call.
-            and find_answered.operation <> 'estimate'
+            and find_reusable_runs.operation <> 'estimate'
             and exists (
                 select
                 from in_service
@@ -162,7 +166,7 @@ begin atomic
     ) as answered;
 end;
 
-comment on function pgclarify_private.find_answered(bigint, text, text[], jsonb, name, name[]) is
+comment on function pgclarify_private.find_reusable_runs(bigint, text, text[], jsonb, name, name[]) is
 'Runs that answer these questions as asked by this role with these roles, at the revision that they see, and with the model, '
 'the prompts and the version in service. None if there is no corpus, or if rules of ambiguity had a say: nothing would tell '
 'whether they are still the same.';

@@ -163,7 +163,7 @@ as $$
 declare
     v_run pgclarify.run := pgclarify_private.visible_run(cancel.caller, cancel.run_id);
 begin
-    if not pgclarify_private.is_held(
+    if not pgclarify_private.belongs_to(
         v_run.requested_by, v_run.requested_by_oid, pgclarify_private.roles_of((cancel.caller).name)
     ) then
         raise exception 'permission denied for run %', v_run.run_id

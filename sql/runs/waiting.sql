@@ -29,10 +29,10 @@ begin
         update pgclarify.run
         set status = 'cancelled', finished_at = clock_timestamp()
         where run.run_id in (
-            select held.run_id
-            from pgclarify.run as held
-            where held.run_id = any(cancel_runs.run_ids) and held.status in ('queued', 'running')
-            order by held.run_id
+            select locked.run_id
+            from pgclarify.run as locked
+            where locked.run_id = any(cancel_runs.run_ids) and locked.status in ('queued', 'running')
+            order by locked.run_id
             for no key update
         )
         returning run.run_id

@@ -20,7 +20,7 @@ begin
     end if;
     select corpus.name into v_corpus from pgclarify.corpus where corpus.corpus_id = owned_source.corpus_id;
     perform pgclarify_private.owned_corpus(owned_source.caller, v_corpus);
-    perform pgclarify_private.hold_corpus(owned_source.corpus_id);
+    perform pgclarify_private.lock_corpus(owned_source.corpus_id);
     select source.* into v_source
     from pgclarify_private.source
     where source.corpus_id = owned_source.corpus_id and source.relation = owned_source.relation::regclass
@@ -36,7 +36,7 @@ end
 $$;
 
 comment on function pgclarify_private.owned_source(pgclarify_private.caller, bigint, oid) is
-'The source of a corpus that the caller may change, locked with its corpus held; error 42704 if there is none.';
+'The source of a corpus that the caller may change, locked with its corpus locked; error 42704 if there is none.';
 
 create or replace function pgclarify_private.source_steps(caller pgclarify_private.caller, source_id bigint)
 returns table (is_grant boolean, relation oid, statement text)
@@ -207,7 +207,7 @@ begin
             get stacked diagnostics
                 v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                 v_hint = pg_exception_hint, v_context = pg_exception_context;
-            -- Ours have it all; the way to them through internal functions tells the reader nothing.
+            -- Ours have it all; the way to them through internal functions tells the caller nothing.
             if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify_private\.[^\n]* RAISE(\n|$)' then
                 raise;
             end if;

@@ -123,7 +123,7 @@ begin
         v_corpus.corpus_id, attach_table.relation, v_caller,
         v_settings || jsonb_build_object('id_column', attach_table.id_column, 'content_column', attach_table.content_column)
     );
-    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     for v_problem in
         select found.* from pgclarify_private.table_problems(v_source) as found
         union all
@@ -240,7 +240,7 @@ begin
     where source.source_id = load_anew.source_id;
     -- The id may have another type now, and the table another owner.
     perform pgclarify_private.make_capture(load_anew.source_id);
-    perform pgclarify_private.make_reader(source.relation)
+    perform pgclarify_private.make_table_reader(source.relation)
         from pgclarify_private.source where source.source_id = load_anew.source_id;
 end
 $$;

@@ -228,9 +228,9 @@ $body$,
         )
     );
     execute format(
+        -- One setting and no more: to set one and put it back takes every statement of the user's some microseconds.
         'create or replace function pgclarify_private.%I() returns trigger language plpgsql security definer '
-        -- The catalogs have few rows that are wanted, and often no statistics that say so.
-        'set search_path = pg_catalog, pgclarify_capture, pg_temp set enable_seqscan = off as %L',
+        'set search_path = pg_catalog, pgclarify_capture, pg_temp as %L',
         v_name, v_body
     );
     execute format(

@@ -5,7 +5,7 @@ returns table (code text, message text, detail text, hint text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- The planner evaluates what is constant in the expressions that belong to the table: code, run as the reader of the
+    -- The planner evaluates what is constant in the expressions that belong to the table: code, run as the table reader of the
     -- table's owner. It may keep a worker waiting.
     with members as (
         select members.relation from pgclarify_private.members_of(code_problems.source.relation) as members
@@ -99,11 +99,11 @@ begin
         into v_fault
         from (
             select 'no role reads the table' as message, 'its owner is another one, or it was restored' as detail
-            where pgclarify_private.reading_function((source_fault.source).relation) is null
+            where pgclarify_private.table_reader_function((source_fault.source).relation) is null
             union all
             select denied.message, denied.detail
             from pgclarify_private.access_problems(
-                source_fault.source, pgclarify_private.reader_of((source_fault.source).relation)
+                source_fault.source, pgclarify_private.table_reader_of((source_fault.source).relation)
             ) as denied
         ) as found
         limit 1;
@@ -175,14 +175,14 @@ begin atomic
     select source.source_id
     from pgclarify_private.source
     left join pg_catalog.pg_class as relation on relation.oid = source.relation
-    left join pg_catalog.pg_roles as reader
-        on reader.rolname = source.attached_by and reader.oid = source.attached_by_oid
-    left join pg_catalog.pg_roles as table_reader on table_reader.rolname = pgclarify_private.reader_of(source.relation)
+    left join pg_catalog.pg_roles as attacher
+        on attacher.rolname = source.attached_by and attacher.oid = source.attached_by_oid
+    left join pg_catalog.pg_roles as table_reader on table_reader.rolname = pgclarify_private.table_reader_of(source.relation)
     where
         source.state in ('loading', 'following')
         and (
             relation.oid is null
-            or reader.oid is null
+            or attacher.oid is null
             or relation.relrowsecurity
             or (
                 select count(*) from pg_catalog.pg_trigger
@@ -217,7 +217,7 @@ begin atomic
                         and pg_attribute.attname = used.name
                         and not pg_attribute.attisdropped
                 where
-                    not coalesce(has_column_privilege(reader.oid, source.relation, pg_attribute.attnum, 'select'), false)
+                    not coalesce(has_column_privilege(attacher.oid, source.relation, pg_attribute.attnum, 'select'), false)
                     or not coalesce(
                         has_column_privilege(table_reader.oid, source.relation, pg_attribute.attnum, 'select'), false
                     )

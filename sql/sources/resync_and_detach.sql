@@ -72,7 +72,7 @@ begin
             get stacked diagnostics
                 v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                 v_hint = pg_exception_hint, v_context = pg_exception_context;
-            -- Ours have it all; the way to them through internal functions tells the reader nothing.
+            -- Ours have it all; the way to them through internal functions tells the caller nothing.
             if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify_private\.[^\n]* RAISE(\n|$)' then
                 raise;
             end if;
@@ -150,7 +150,7 @@ $$;
 
 comment on function pgclarify_private.corpus_grants(pgclarify_private.caller, text) is
 'For drop_corpus, which goes on with the corpus locked: tables that are attached to it, each with a statement that takes back '
-'what a reader may read of it.';
+'what its table reader may read of it.';
 grant execute on function pgclarify_private.corpus_grants(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify_private.take_back(caller pgclarify_private.caller, relation oid, statement text)
@@ -206,7 +206,7 @@ begin
             get stacked diagnostics
                 v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                 v_hint = pg_exception_hint, v_context = pg_exception_context;
-            -- Ours have it all; the way to them through internal functions tells the reader nothing.
+            -- Ours have it all; the way to them through internal functions tells the caller nothing.
             if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify_private\.[^\n]* RAISE(\n|$)' then
                 raise;
             end if;

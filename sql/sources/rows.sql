@@ -1,5 +1,5 @@
 -- Rows of attached tables, and how they become documents. Statements on a user's table are built here and in
--- sources/colliding_ids.sql, and executed by the functions of sources/reading.sql.
+-- sources/colliding_ids.sql, and executed by the functions of sources/selecting.sql.
 
 create or replace function pgclarify_private.key_type(source pgclarify_private.source)
 returns text

@@ -88,7 +88,7 @@ begin atomic
             pg_get_userbyid(pg_class.relowner), pg_namespace.nspname
         ),
         format('Role %s may not let it.', ownership_problems.role_name),
-        -- The reader itself may not be there yet.
+        -- The table reader itself may not be there yet.
         format(
             'Let %s say: grant usage on schema %I to %I with grant option.',
             pg_get_userbyid(pg_namespace.nspowner), pg_namespace.nspname, ownership_problems.role_name
@@ -103,10 +103,10 @@ begin atomic
         and not exists (
             select from pg_catalog.pg_roles
             where
-                pg_roles.rolname = pgclarify_private.reader_of(ownership_problems.source.relation)
+                pg_roles.rolname = pgclarify_private.table_reader_of(ownership_problems.source.relation)
                 and has_schema_privilege(pg_roles.oid, pg_namespace.oid, 'usage')
         )
-        -- PUBLIC may, and so may every reader.
+        -- PUBLIC may, and so may every table reader.
         and not exists (
             select from aclexplode(pg_namespace.nspacl) as granted
             where granted.grantee = 0 and granted.privilege_type = 'USAGE'
@@ -114,4 +114,4 @@ begin atomic
 end;
 
 comment on function pgclarify_private.ownership_problems(pgclarify_private.source, name) is
-'What keeps a role from making triggers on a table and letting a reader read it, as table_problems has it.';
+'What keeps a role from making triggers on a table and letting a table reader read it, as table_problems has it.';

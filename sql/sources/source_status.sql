@@ -42,7 +42,7 @@ begin atomic
     ) as role
     inner join pgclarify.corpus
         on
-            pgclarify_private.is_held(corpus.owner, corpus.owner_oid, role.names)
+            pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, role.names)
             or 'pgclarify_owner'::name = any(role.names)
     inner join pgclarify_private.source on corpus.corpus_id = source.corpus_id
     cross join lateral (

@@ -1,10 +1,10 @@
 -- Statements on users' tables. The planner evaluates what is constant in the expressions of a table's indexes, constraints and
 -- statistics: code of the table's owner, who can make such an index between our look at the table (code_problems) and the
--- planning. So each owner of attached tables has a role of its own (a reader), which may read the attached tables of that owner
--- and nothing else, and each reader owns one function, which reads. The reader may not use our schema, so that it can neither
--- name nor change its function.
+-- planning. So each owner of attached tables has a role of its own (a table reader), which may read the attached tables of that
+-- owner and nothing else, and each table reader owns one function, which reads. It may not use our schema, so that it can
+-- neither name nor change its function.
 
-create or replace function pgclarify_private.reader_suffix(owner oid)
+create or replace function pgclarify_private.table_reader_suffix(owner oid)
 returns text
 language sql stable strict security definer
 set search_path = pg_catalog, pg_temp
@@ -12,40 +12,40 @@ begin atomic
     -- In another cluster the number may be another role's; then the name differs.
     select format('%s_%s', pg_roles.oid, left(encode(sha256(convert_to(pg_roles.rolname, 'UTF8')), 'hex'), 8))
     from pg_catalog.pg_roles
-    where pg_roles.oid = reader_suffix.owner;
+    where pg_roles.oid = table_reader_suffix.owner;
 end;
 
-comment on function pgclarify_private.reader_suffix(oid) is
-'What a reader and its function are named after: oid and hashed name of the role whose tables it reads. Null without such a '
-'role.';
+comment on function pgclarify_private.table_reader_suffix(oid) is
+'What a table reader and its function are named after: oid and hashed name of the role whose tables it reads. Null without '
+'such a role.';
 
-create or replace function pgclarify_private.reader_of(relation oid)
+create or replace function pgclarify_private.table_reader_of(relation oid)
 returns name
 language sql stable strict security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select ('pgclarify_reads_' || pgclarify_private.reader_suffix(pg_class.relowner))::name
+    select ('pgclarify_reads_' || pgclarify_private.table_reader_suffix(pg_class.relowner))::name
     from pg_catalog.pg_class
-    where pg_class.oid = reader_of.relation;
+    where pg_class.oid = table_reader_of.relation;
 end;
 
-comment on function pgclarify_private.reader_of(oid) is
+comment on function pgclarify_private.table_reader_of(oid) is
 'Name of the role that reads attached tables of this table''s owner, also if that role is not there.';
 
-create or replace function pgclarify_private.is_reader(role oid)
+create or replace function pgclarify_private.is_table_reader(role oid)
 returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- pgclarify_table_reader read everybody's tables in older versions.
     select coalesce(
-        pg_get_userbyid(is_reader.role) ~ '^pgclarify_(reads_[0-9]+_[0-9a-f]{8}|table_reader)$', false
+        pg_get_userbyid(is_table_reader.role) ~ '^pgclarify_(reads_[0-9]+_[0-9a-f]{8}|table_reader)$', false
     );
 end;
 
-comment on function pgclarify_private.is_reader(oid) is 'True if a role reads attached tables, or has done so.';
+comment on function pgclarify_private.is_table_reader(oid) is 'True if a role reads attached tables, or has done so.';
 
-create or replace function pgclarify_private.reading_function(relation oid)
+create or replace function pgclarify_private.table_reader_function(relation oid)
 returns name
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -53,19 +53,19 @@ begin atomic
     -- A restore gives functions of roles that are missing to somebody else.
     select pg_proc.proname
     from pg_catalog.pg_class
-    inner join pg_catalog.pg_proc on pg_proc.proname = 'read_' || pgclarify_private.reader_suffix(pg_class.relowner)
+    inner join pg_catalog.pg_proc on pg_proc.proname = 'read_' || pgclarify_private.table_reader_suffix(pg_class.relowner)
     where
-        pg_class.oid = reading_function.relation
+        pg_class.oid = table_reader_function.relation
         and pg_proc.pronamespace = 'pgclarify_private'::regnamespace
         and pg_proc.prosecdef
-        and pg_get_userbyid(pg_proc.proowner) = pgclarify_private.reader_of(reading_function.relation);
+        and pg_get_userbyid(pg_proc.proowner) = pgclarify_private.table_reader_of(table_reader_function.relation);
 end;
 
-comment on function pgclarify_private.reading_function(oid) is
+comment on function pgclarify_private.table_reader_function(oid) is
 'Name of the function, in schema pgclarify_private, that reads attached tables of this table''s owner; null if there '
 'is none.';
 
-create or replace function pgclarify_private.make_reader(relation oid)
+create or replace function pgclarify_private.make_table_reader(relation oid)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -78,18 +78,18 @@ declare
     v_signature text;
     v_reader name;
 begin
-    if pgclarify_private.reading_function(make_reader.relation) is not null then
+    if pgclarify_private.table_reader_function(make_table_reader.relation) is not null then
         return;
     end if;
     select
         pg_class.relowner,
         format(
             'pgclarify_private.%I(text, text[], text[], integer, bigint)',
-            'read_' || pgclarify_private.reader_suffix(pg_class.relowner)
+            'read_' || pgclarify_private.table_reader_suffix(pg_class.relowner)
         )
     into v_owner, v_signature
     from pg_class
-    where pg_class.oid = make_reader.relation;
+    where pg_class.oid = make_table_reader.relation;
     if not found then
         return;
     end if;
@@ -103,7 +103,7 @@ begin
                     detail = 'Only one transaction at a time can make the role that reads an owner''s tables.',
                     hint = 'Call it again when that transaction has ended.';
     end;
-    if pgclarify_private.reading_function(make_reader.relation) is not null then
+    if pgclarify_private.table_reader_function(make_table_reader.relation) is not null then
         return;
     end if;
     v_reader := pgclarify_private.make_reader_role(v_owner);
@@ -160,10 +160,10 @@ $body$
 end
 $$;
 
-comment on function pgclarify_private.make_reader(oid) is
+comment on function pgclarify_private.make_table_reader(oid) is
 'Make the role and the function that read attached tables of this table''s owner, unless they are there.';
 
-create or replace function pgclarify_private.drop_idle_reader()
+create or replace function pgclarify_private.drop_idle_table_reader()
 returns text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -185,7 +185,7 @@ begin
                 inner join pg_class on source.relation = pg_class.oid
                 where
                     source.state not in ('detached', 'removing')
-                    and pg_proc.proname = 'read_' || pgclarify_private.reader_suffix(pg_class.relowner)
+                    and pg_proc.proname = 'read_' || pgclarify_private.table_reader_suffix(pg_class.relowner)
             )
         order by pg_proc.proname
         limit 1;
@@ -203,8 +203,8 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.drop_idle_reader() is
+comment on function pgclarify_private.drop_idle_table_reader() is
 'Drop one function that reads tables of an owner of whom none is attached any more, and return its name; null if there is '
 'none. Its role goes, too, unless it may still read something, here or in another database. Error 55P03 if a table is being '
 'attached for longer than half a second.';
-grant execute on function pgclarify_private.drop_idle_reader() to pgclarify_worker;
+grant execute on function pgclarify_private.drop_idle_table_reader() to pgclarify_worker;

@@ -1,4 +1,4 @@
--- What readers may read of attached tables: statements for the owner of the table, who alone can grant it.
+-- What table readers may read: statements for the owner of the table, who alone can grant it.
 
 create or replace function pgclarify_private.readable_columns(relation oid)
 returns table (reader oid, name name)
@@ -14,11 +14,11 @@ begin atomic
         and pg_attribute.attnum > 0
         and not pg_attribute.attisdropped
         and granted.privilege_type = 'SELECT'
-        and pgclarify_private.is_reader(granted.grantee);
+        and pgclarify_private.is_table_reader(granted.grantee);
 end;
 
 comment on function pgclarify_private.readable_columns(oid) is
-'Columns of a table that readers may read; also readers of an owner that it had before.';
+'Columns of a table that table readers may read; also those of an owner that it had before.';
 
 create or replace function pgclarify_private.revocation(relation oid, reader oid, names name[])
 returns text
@@ -35,23 +35,23 @@ begin atomic
 end;
 
 comment on function pgclarify_private.revocation(oid, oid, name[]) is
-'The statement that takes columns of a table back from a reader; null without any.';
+'The statement that takes columns of a table back from a table reader; null without any.';
 
 create or replace function pgclarify_private.missing_grants(source pgclarify_private.source)
 returns setof text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- The table had another owner, whose code could read it as the reader of that owner.
+    -- The table had another owner, whose code could read it as the table reader of that owner.
     select pgclarify_private.revocation(missing_grants.source.relation, readable.reader, array_agg(readable.name))
     from pgclarify_private.readable_columns(missing_grants.source.relation) as readable
-    where pg_get_userbyid(readable.reader) <> pgclarify_private.reader_of(missing_grants.source.relation)
+    where pg_get_userbyid(readable.reader) <> pgclarify_private.table_reader_of(missing_grants.source.relation)
     group by readable.reader
     union all
     select format('grant usage on schema %I to %I', pg_namespace.nspname, pg_roles.rolname)
     from pg_catalog.pg_class
     inner join pg_catalog.pg_namespace on pg_class.relnamespace = pg_namespace.oid
-    inner join pg_catalog.pg_roles on pg_roles.rolname = pgclarify_private.reader_of(pg_class.oid)
+    inner join pg_catalog.pg_roles on pg_roles.rolname = pgclarify_private.table_reader_of(pg_class.oid)
     where
         pg_class.oid = missing_grants.source.relation
         and not has_schema_privilege(pg_roles.oid, pg_namespace.oid, 'usage')
@@ -61,13 +61,13 @@ begin atomic
         string_agg(distinct quote_ident(used.name), ', '), missing_grants.source.relation::text, pg_roles.rolname
     )
     from pgclarify_private.used_columns(missing_grants.source) as used
-    inner join pg_catalog.pg_roles on pg_roles.rolname = pgclarify_private.reader_of(missing_grants.source.relation)
+    inner join pg_catalog.pg_roles on pg_roles.rolname = pgclarify_private.table_reader_of(missing_grants.source.relation)
     where not has_column_privilege(pg_roles.oid, missing_grants.source.relation, used.name::text, 'select')
     group by pg_roles.rolname;
 end;
 
 comment on function pgclarify_private.missing_grants(pgclarify_private.source) is
-'Statements that let the reader of its owner, and no other reader, read what is read of an attached table; none if that is so.';
+'Statements that let its table reader, and no other one, read what is read of an attached table; none if that is so.';
 
 create or replace function pgclarify_private.spare_grants(source pgclarify_private.source)
 returns setof text
@@ -98,7 +98,7 @@ begin atomic
         and pg_has_role(pg_class.relowner, pg_namespace.nspowner, 'usage')
         and granted.grantor = pg_namespace.nspowner
         and granted.privilege_type = 'USAGE'
-        and pg_get_userbyid(granted.grantee) = pgclarify_private.reader_of(pg_class.oid)
+        and pg_get_userbyid(granted.grantee) = pgclarify_private.table_reader_of(pg_class.oid)
         and not exists (
             select from pgclarify_private.source as other
             inner join pg_catalog.pg_class as kept on other.relation = kept.oid
@@ -111,5 +111,5 @@ begin atomic
 end;
 
 comment on function pgclarify_private.spare_grants(pgclarify_private.source) is
-'Statements that take back what readers may read of a table because of this source alone, and the schema of a reader that has '
-'no other table there.';
+'Statements that take back what table readers may read of a table because of this source alone, and the schema of '
+'one that has no other table there.';

@@ -6,7 +6,7 @@ from types import EllipsisType
 from typing import cast
 
 from pgclarify.errors import ModelNotFound
-from pgclarify.ledger.completions import Pace
+from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Run
 from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.context import Models, RunContext, Stores
@@ -32,7 +32,7 @@ from tests.fakes.exploration import FakeExplorationStore
 from tests.fakes.steps import FakeStepStore
 from tests.fakes.store import FakeStore
 
-FAST = Pace(first=0.001, longest=0.002)
+FAST = PollInterval(first=0.001, longest=0.002)
 
 
 def context_of(
@@ -50,7 +50,7 @@ def context_of(
     entailments: Entailments | None = None,
     detector: Detector | None = None,
     classifier: Classifier | None = None,
-    pace: Pace = FAST,
+    poll: PollInterval = FAST,
 ) -> RunContext:
     """Give a run what its operation may use.
 
@@ -68,7 +68,7 @@ def context_of(
         entailments: Likewise.
         detector: By default, one of the classifier.
         classifier: Of the detector; it finds nothing ambiguous if it is left out.
-        pace: How often to look for replies of others.
+        poll: How often to look for replies of others.
     """
     completer = completer or ScriptedCompleter({})
     nobody = completer
@@ -100,7 +100,7 @@ def context_of(
             entailments=entailments or Entailments(None, no_cross_encoder),
             detector=detector or Detector(classifier or FakeClassifier(), get_embedder),
         ),
-        pace=pace,
+        poll=poll,
     )
 
 

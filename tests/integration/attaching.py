@@ -63,6 +63,21 @@ def bob(connection: Connection, connect: Connect, make_role: MakeRole) -> Connec
     return session
 
 
+@pytest.fixture
+def note(alice: Connection, bob: Connection, connection: Connection) -> int:
+    """The source of Bob's table "bobs.note", beside Alice's in schema "app", which everybody may use."""
+    attach(alice)
+    alice.execute("grant usage on schema app to public")
+    connection.execute(f"create schema bobs authorization {bob.info.user}".encode())
+    bob.execute("grant usage on schema bobs to public")
+    bob.execute("create table bobs.note (id bigint primary key, body text)")
+    bob.execute("insert into bobs.note values (1, 'Ships.')")
+    bob.execute("create table bobs.loot (who text, said text)")
+    bob.execute("grant insert on bobs.loot to public")
+    bob.execute("select pgclarify.add_document('bobs', 'x', 'By hand.')")
+    return attach(bob, "bobs.note", "bobs")
+
+
 def attach(session: Connection, table: str = "app.article", corpus: str = "kb", **options: Any) -> int:
     """Attach a table with columns id and body."""
     return int(
@@ -76,9 +91,9 @@ def attach(session: Connection, table: str = "app.article", corpus: str = "kb", 
     )
 
 
-def reader_of(connection: Connection, table: str = "app.article") -> str:
+def table_reader_of(connection: Connection, table: str = "app.article") -> str:
     """The role that reads attached tables of whoever owns a table, also if there is no such role; for superusers."""
-    return str(scalar(connection, "select pgclarify_private.reader_of(%s::regclass)", table))
+    return str(scalar(connection, "select pgclarify_private.table_reader_of(%s::regclass)", table))
 
 
 def give_document(alice: Connection, connection: Connection, source_id: int, document_id: str = "1") -> None:

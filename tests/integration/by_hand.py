@@ -120,7 +120,7 @@ class HandWorker:
             # It sends no heartbeat.
             lease=lease,
         )[0]["worker_id"]
-        self.send("hold_worker_lock", worker_id=self.worker_id)
+        self.send("take_worker_lock", worker_id=self.worker_id)
 
     def die(self) -> None:
         """Lose the session, as a killed process would, and wait until the server knows."""

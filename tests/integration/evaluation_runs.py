@@ -13,7 +13,7 @@ import psycopg
 from pgclarify.config import Provider, Settings
 from pgclarify.evaluation.configurations import Configuration
 from pgclarify.evaluation.data_sets import DataSet, read_data_set
-from pgclarify.evaluation.estimate import Estimate, Estimator
+from pgclarify.evaluation.estimate import ConfigurationEstimate, Estimator
 from pgclarify.evaluation.opening import Bench
 from pgclarify.evaluation.runner import Finished, Progress, Work, evaluate
 from tests.openai_server import MODEL
@@ -101,6 +101,8 @@ def paid(service: Service) -> int:
     return int(rows(service, "select count(*) from pgclarify.completion where reply is not null")[0][0])
 
 
-async def estimated(bench: Bench, data_set: DataSet, configuration: Configuration, judge: str = "lexical") -> Estimate:
+async def estimated(
+    bench: Bench, data_set: DataSet, configuration: Configuration, judge: str = "lexical"
+) -> ConfigurationEstimate:
     plan = bench.plan(configuration, data_set, await bench.judge(judge))
     return await Estimator(bench, data_set.cases).estimate(configuration, plan)

@@ -19,8 +19,8 @@ from tests.integration.attaching import (
     attach,
     give_document,
     notices,
-    reader_of,
     refusal,
+    table_reader_of,
 )
 from tests.integration.by_hand import Connection, scalar, state_of
 from tests.integration.test_privileges import PUBLIC_HAS, listed
@@ -70,7 +70,7 @@ class TestAttaching:
         assert capture == [
             (
                 "pgclarify_capture",
-                ["search_path=pg_catalog, pgclarify_capture, pg_temp", "enable_seqscan=off"],
+                ["search_path=pg_catalog, pgclarify_capture, pg_temp"],
                 True,
                 False,
             )
@@ -160,7 +160,7 @@ class TestDryRun:
         assert rows(connection, EVERYTHING) == before
         assert len(told) == 2
         statements = told[0].detail.split("\n")
-        reader = reader_of(connection)
+        reader = table_reader_of(connection)
         assert statements[:2] == [
             f"grant usage on schema app to {reader};",
             f"grant select (body, id) on table app.article to {reader};",

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.in_turn import in_turn
-from tests.integration.attaching import ATTACH, DETACH, RESYNC, STATE, attach, reader_of, refusal
+from tests.integration.attaching import ATTACH, DETACH, RESYNC, STATE, attach, refusal, table_reader_of
 from tests.integration.by_hand import Connection, scalar, state_of
 from tests.migration.test_objects import rows
 
@@ -170,7 +170,7 @@ class TestWho:
     def test_only_the_owner_of_the_table(self, alice: Connection, bob: Connection, connection: Connection) -> None:
         call = "select pgclarify.attach_table('bobs', 'app.article', 'id', 'body')"
         assert state_of(bob, call) == "42501"
-        alice.execute(f"grant usage on schema app to {bob.info.user}".encode())
+        alice.execute(f"grant usage on schema app to {bob.info.user} with grant option".encode())
         alice.execute(f"grant select, trigger on app.article to {bob.info.user} with grant option".encode())
         diagnostic = refusal(bob, call)
         assert diagnostic.sqlstate == "42501"
@@ -266,7 +266,7 @@ class TestAsWhomItIsRead:
     def test_the_owners_code_has_no_rights_of_ours(self, connection: Connection, caught: list[str], read: str) -> None:
         connection.execute(read.encode())
 
-        assert set(caught) == {f"run by {reader_of(connection)}"}
+        assert set(caught) == {f"run by {table_reader_of(connection)}"}
 
     def test_also_when_ids_are_compared(self, alice: Connection, connection: Connection, caught: list[str]) -> None:
         alice.execute("select pgclarify.add_document('kb', 'x', 'By hand.')")
@@ -278,13 +278,13 @@ class TestAsWhomItIsRead:
             " from pgclarify_private.caller, pgclarify.source_status"
         )
 
-        assert set(caught) == {f"run by {reader_of(connection)}"}
+        assert set(caught) == {f"run by {table_reader_of(connection)}"}
 
     @pytest.fixture
     def reader(self, alice: Connection, connection: Connection) -> str:
         """The role that reads her table."""
         attach(alice)
-        return reader_of(connection)
+        return table_reader_of(connection)
 
     @in_turn(
         "attempt, state",

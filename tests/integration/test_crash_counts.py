@@ -43,7 +43,7 @@ class Fleet:
         """Have the worker killed, and another come that takes its jobs over."""
         self.worker.die()
         self.worker = self._hire()
-        self.worker.send("rescue_jobs", worker_id=self.worker.worker_id)
+        self.worker.send("requeue_lost_jobs", worker_id=self.worker.worker_id)
 
     def crashes(self, run_id: int) -> int:
         return int(scalar(self._connection, "select crashes from pgclarify.run where run_id = %s", run_id))
@@ -136,5 +136,5 @@ def test_a_run_that_another_session_holds_is_counted_later(connection: Connectio
         connection.execute("select from pgclarify.run where run_id = %s for update", [run_id])
         fleet.crash()
     assert fleet.crashes(run_id) == 0
-    fleet.worker.send("rescue_jobs", worker_id=fleet.worker.worker_id)
+    fleet.worker.send("requeue_lost_jobs", worker_id=fleet.worker.worker_id)
     assert fleet.crashes(run_id) == 1

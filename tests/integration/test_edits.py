@@ -2,90 +2,27 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
-
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, paragraphs, scalar, vector_of
+from tests.integration.by_hand import Connection, HandWorker, scalar
 from tests.integration.counts import assert_counts_agree
+from tests.integration.editing import (
+    BOATS,
+    CARS,
+    TRUCKS,
+    VANS,
+    add,
+    link_everything,
+    passages,
+    revision,
+    rows,
+    waiting,
+    worker,
+)
 
 pytestmark = pytest.mark.rolled_back
 
-ADD = "select pgclarify.add_document('insurance', %s, %s, title => %s)"
-CARS, TRUCKS, VANS, BOATS = (
-    "Cars are insured for a year.",
-    "Trucks are insured for a month.",
-    "Vans are insured for a week.",
-    "Boats are not insured at all.",
-)
-Row = tuple[Any, ...]
-
-
-@pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
-    """A worker, and corpus "insurance", open for documents."""
-    connection.execute("select pgclarify.create_corpus('insurance')")
-    worker = hire()
-    worker.open_spaces()
-    return worker
-
-
-def add(connection: Connection, *contents: str, document_id: str = "1", title: str | None = None) -> None:
-    scalar(connection, ADD, document_id, "\n\n".join(contents), title)
-
-
-def rows(connection: Connection, query: str, *parameters: Any) -> list[Row]:
-    return connection.execute(query.encode(), parameters).fetchall()
-
-
-def passages(connection: Connection) -> dict[str, Row]:
-    """By content, in order: id, version of the row, version of its vector."""
-    return {
-        content: tuple(row)
-        for content, *row in rows(
-            connection,
-            "select p.content, p.id, p.xmin::text, e.xmin::text from pgclarify.passage as p"
-            " join pgclarify_private.passage_embedding as e on (e.document_id, e.passage_id) = (p.document_id, p.id)"
-            " order by p.document_id, p.ordinal",
-        )
-    }
-
-
-def revision(connection: Connection) -> int:
-    return int(scalar(connection, "select revision from pgclarify.corpus_status where corpus = 'insurance'"))
-
-
-def link_everything(connection: Connection) -> None:
-    """Give every passage that waits a neighborhood of all others of its space, as a worker does."""
-    connection.execute(
-        """
-        with taken as (
-            delete from pgclarify_private.pending_link returning embedding_space_id, document_id, passage_id
-        ),
-        linked as (
-            insert into pgclarify_private.neighborhood
-            select taken.embedding_space_id, taken.document_id, taken.passage_id, array_agg(e.document_id),
-                array_agg(e.passage_id), array_agg(0.5::real)
-            from taken
-            join pgclarify_private.passage_embedding as e
-                on e.embedding_space_id = taken.embedding_space_id and e.passage_id <> taken.passage_id
-            group by 1, 2, 3
-            returning embedding_space_id
-        )
-        insert into pgclarify_private.corpus_tally (corpus_id, linked)
-        select space.corpus_id, count(*) from linked join pgclarify.embedding_space as space using (embedding_space_id)
-        group by 1
-        """
-    )
-    connection.execute("delete from pgclarify_private.pending_unlink")
-
-
-def waiting(connection: Connection, table: str) -> list[int]:
-    """Passages in pending_link, pending_unlink or pending_passage."""
-    return [row[0] for row in rows(connection, f"select passage_id from pgclarify_private.{table} order by 1")]  # noqa: S608
+__all__ = ["worker"]
 
 
 class TestWhatStays:
@@ -361,133 +298,3 @@ class TestASpaceBeingBuilt:
             ("1", space, 2)
         ]
         assert scalar(connection, "select count(*) from pgclarify_private.staged_passage") == 0
-
-
-class TestAtTheSameTime:
-    def test_a_passage_that_went_meanwhile_leaves_the_document_pending(
-        self, connection: Connection, worker: HandWorker, hire: Hire
-    ) -> None:
-        """Staged without a vector, because the passage was there when it was asked for."""
-        add(connection, CARS, TRUCKS)
-        worker.index_everything()
-        add(connection, CARS, VANS)
-        add(connection, "Bikes.", document_id="2")
-        slow = hire()
-        late = slow.claim()
-        known = slow.hashes(late)
-        scalar(connection, "select pgclarify.remove_document('insurance', '1')")
-        add(connection, CARS, VANS)
-        connection.execute(
-            "update pgclarify_private.pending_document set leased_by = %s, leased_until = 'infinity'", [slow.worker_id]
-        )
-
-        assert slow.store(late, hashes=known) == 1
-
-        assert [row[0] for row in rows(connection, "select document_id from pgclarify_private.pending_document")] == [
-            "1"
-        ]
-        assert list(passages(connection)) == ["Bikes."]
-        assert_counts_agree(connection)
-        worker.index_everything()
-        assert list(passages(connection)) == [CARS, VANS, "Bikes."]
-        assert_counts_agree(connection)
-
-    def test_an_answer_that_says_too_little_costs_only_work(self, connection: Connection, worker: HandWorker) -> None:
-        add(connection, CARS, TRUCKS)
-        worker.index_everything()
-        before = passages(connection)
-        add(connection, CARS, VANS)
-
-        assert worker.store(worker.claim(), {CARS: [1.0, 0.0, 0.0, 0.0]}, hashes={}) == 1
-
-        assert passages(connection)[CARS] == before[CARS], "the vector that it has is as good"
-        assert_counts_agree(connection)
-
-    @pytest.mark.committed
-    @pytest.mark.parametrize("seed", range(4))
-    def test_edits_in_any_order(self, connection: Connection, hire: Hire, seed: int) -> None:
-        """Edited, renamed, claimed, asked for, stored by two workers and removed, in any order."""
-        chance = random.Random(seed)  # noqa: S311 - not for secrets
-        connection.execute("select pgclarify.create_corpus('insurance')")
-        workers = [hire(), hire()]
-        workers[0].open_spaces()
-        claimed: list[tuple[HandWorker, Any, Any]] = []
-        texts = [CARS, TRUCKS, VANS, BOATS, "# Land\n" + CARS, "# Sea\n" + CARS, "# Sea\n" + VANS]
-
-        def edit() -> None:
-            contents = chance.choices(texts, k=chance.randint(1, 8))
-            add(connection, *contents, document_id=str(chance.randint(1, 4)), title=chance.choice([None, "A", "B"]))
-
-        def claim() -> None:
-            worker = chance.choice(workers)
-            if documents := worker.claim(max_documents=chance.randint(1, 3), lease=chance.choice([60, -1])):
-                claimed.append((worker, documents, worker.hashes(documents)))
-
-        def store() -> None:
-            if claimed:
-                worker, documents, hashes = claimed.pop(chance.randrange(len(claimed)))
-                worker.store(documents, hashes=hashes)
-
-        def remove() -> None:
-            scalar(connection, "select pgclarify.remove_document('insurance', %s)", str(chance.randint(1, 4)))
-
-        def link() -> None:
-            link_everything(connection)
-
-        steps: Sequence[Callable[[], None]] = [edit] * 4 + [claim, store] * 4 + [remove, link]
-        for _ in range(120):
-            chance.choice(steps)()
-            assert_counts_agree(connection)
-        for worker in workers:
-            worker.die()
-        last = hire()
-        last.index_everything()
-        assert_counts_agree(connection)
-        assert scalar(connection, "select pending from pgclarify.corpus_status") == 0
-        for document_id, content, title in rows(connection, "select id, content, title from pgclarify.document"):
-            assert rows(
-                connection,
-                "select p.content, p.heading, e.vector::text from pgclarify.passage as p"
-                " join pgclarify_private.passage_embedding as e"
-                " on (e.document_id, e.passage_id) = (p.document_id, p.id)"
-                " where p.document_id = %s order by p.ordinal",
-                document_id,
-            ) == [
-                (
-                    chunk.content,
-                    chunk.heading,
-                    scalar(connection, "select %s::real[]::halfvec::text", vector_of(chunk.content)),
-                )
-                for chunk in paragraphs(content)
-            ], title
-
-    @pytest.mark.committed
-    def test_edited_stored_and_removed_at_once(self, connection: Connection, connect: Connect, hire: Hire) -> None:
-        connection.execute("select pgclarify.create_corpus('insurance')")
-        workers = [hire(), hire(), hire()]
-        workers[0].open_spaces()
-        texts = [CARS, TRUCKS, VANS, BOATS, "# Land\n" + CARS, "# Sea\n" + CARS]
-
-        def write(seed: int) -> None:
-            chance = random.Random(seed)  # noqa: S311 - not for secrets
-            user = connect()
-            for _ in range(30):
-                document_id = str(chance.randint(1, 6))
-                if chance.random() < 0.2:
-                    user.execute("select pgclarify.remove_document('insurance', %s)", [document_id])
-                else:
-                    add(user, *chance.choices(texts, k=6), document_id=document_id, title=chance.choice([None, "A"]))
-
-        def work(worker: HandWorker) -> None:
-            for _ in range(25):
-                if documents := worker.claim(max_documents=3):
-                    worker.store(documents)
-                worker.send("fold_tallies")
-                worker.send("apply_term_changes")
-
-        writing, working = [partial(write, seed) for seed in range(2)], [partial(work, each) for each in workers]
-        assert at_once(*writing, *working) == [None] * 5
-
-        workers[0].index_everything()
-        assert_counts_agree(connection)
-        assert scalar(connection, "select pending from pgclarify.corpus_status") == 0

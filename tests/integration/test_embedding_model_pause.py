@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar
-from tests.integration.test_embedding_model import ADD, DIMENSIONS, NEW, SET, begin, fill, let_documents_in
+from tests.integration.changing_model import ADD, DIMENSIONS, NEW, SET, begin, fill, let_documents_in
 
 HOLD = "select from pgclarify.corpus where name = 'insurance' for key share"
 IS_PAUSED = "select pgclarify_private.is_paused(corpus_id) from pgclarify.corpus where name = 'insurance'"

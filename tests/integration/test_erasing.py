@@ -2,133 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Sequence
-from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
-from tests.integration.erasing import CANARY, places
+from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
+from tests.integration.erasing import (
+    CANARY,
+    CORPUS,
+    LEXICAL,
+    OPEN,
+    SECRET,
+    alice,
+    begin,
+    carry_out,
+    claim,
+    decide,
+    erase,
+    places,
+    store,
+    worker,
+)
 
 pytestmark = pytest.mark.rolled_back
 
-CORPUS = "insurance"
-SECRET, OPEN = "secret", "open"
-TEXTS = {SECRET: f"# {CANARY} cars\n\nCars of {CANARY} cost 12 dollars.", OPEN: "Cars cost 9 dollars."}
-LEXICAL = json.dumps({"search": "lexical"})
+__all__ = ["alice", "worker"]
+
 LOST, NOT_ALLOWED, NOT_READY, NO_SUCH_OBJECT = "PC006", "42501", "55000", "42704"
 BUSY = "55P03"
-
-
-@pytest.fixture
-def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
-    """The owner of the corpus, in autocommit; both documents are to be indexed."""
-    alice = connect(make_role("pgclarify_user"))
-    alice.execute("select pgclarify.create_corpus(%s)", [CORPUS])
-    for document_id, content in TEXTS.items():
-        alice.execute(
-            "select pgclarify.add_document(%s, %s, %s, %s)", [CORPUS, document_id, content, f"On {document_id}"]
-        )
-    return alice
-
-
-@pytest.fixture
-def worker(alice: Connection, hire: Hire) -> HandWorker:
-    """A worker that has indexed them."""
-    worker = hire()
-    worker.open_spaces()
-    worker.index_everything()
-    worker.send("apply_term_changes")
-    return worker
-
-
-def erase(connection: Connection, document_id: str = SECRET) -> bool:
-    return bool(scalar(connection, "select pgclarify.erase_document(%s, %s)", CORPUS, document_id))
-
-
-def claim(
-    worker: HandWorker, run_id: int | None, shown: Sequence[str], attempt: int | None = 1, text: str = ""
-) -> list[dict[str, Any]]:
-    """Claim a call for each of these documents."""
-    count = len(shown)
-    return worker.send(
-        "claim_completions", worker_id=worker.worker_id, run_id=run_id, lease=timedelta(minutes=1),
-        purposes=["verdict"] * count, models=["m"] * count, parameters=["{}"] * count, prompt_versions=["v1"] * count,
-        input_hashes=[hashlib.sha256(f"{document_id} {text}".encode()).digest() for document_id in shown],
-        samples=[0] * count, input_bytes=[1] * count, max_output_tokens=[1] * count,
-        attempt=None if run_id is None else attempt,
-        # There is no other.
-        corpus_id=1 if run_id is None else None,
-        shown_ordinals=list(range(1, count + 1)), shown_document_ids=list(shown),
-    )  # fmt: skip
-
-
-def store(worker: HandWorker, run_id: int | None, claims: Sequence[dict[str, Any]], said: str = CANARY) -> None:
-    ids = [claimed["completion_id"] for claimed in claims]
-    count = len(ids)
-    worker.store_replies(run_id, ids, replies=[said] * count, tokens=[(10, 2)] * count, latencies_ms=[5.0] * count)
-
-
-def begin(alice: Connection, worker: HandWorker, question: str = "cars") -> tuple[int, dict[str, int]]:
-    """Begin a run that finds both documents; their ranks."""
-    run_id = int(scalar(alice, "select pgclarify.submit(%s, %s, 5, %s)", question, CORPUS, LEXICAL))
-    assert worker.start(run_id) is not None
-    found = worker.retrieve(run_id, question="cars")
-    ranks = {row["document_id"]: row["rank"] for row in found}
-    assert set(ranks) == {SECRET, OPEN}
-    return run_id, ranks
-
-
-def decide(worker: HandWorker, run_id: int, ranks: dict[str, int], attempt: int = 1) -> list[int]:
-    """Record a verdict on each passage; returns which runs are still held."""
-    order = sorted(ranks, key=ranks.__getitem__)
-    words = {SECRET: f"What does {CANARY} cost?", OPEN: "What do cars cost?"}
-    quotes = {SECRET: f"Cars of {CANARY} cost 12 dollars.", OPEN: "Cars cost 9 dollars."}
-    (row,) = worker.send(
-        "record_verdicts", run_ids=[run_id] * 2, attempts=[attempt] * 2, ranks=[ranks[name] for name in order],
-        outcomes=["grounded"] * 2, interpretations=[words[name] for name in order],
-        answers=[f"{CANARY} 12" if name == SECRET else "9" for name in order], quotes=[quotes[name] for name in order],
-        start_chars=[0] * 2, end_chars=[5] * 2, vectors=["[1,0,0,0]"] * 2, completion_ids=[None] * 2,
-        are_reused=[False] * 2, reasons=[None] * 2, errors=[None] * 2,
-    )  # fmt: skip
-    return list(row["held"])
-
-
-def cite(rank: int, quote: str, *, is_medoid: bool) -> dict[str, Any]:
-    return {"candidate_rank": rank, "is_medoid": is_medoid, "quote": quote, "start_char": 0, "end_char": 5}
-
-
-def reading(text: str, answer: str, *citations: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "interpretation": text, "answer": answer, "support": len(citations), "cohesion": 1.0, "citations": citations
-    }  # fmt: skip
-
-
-def carry_out(alice: Connection, worker: HandWorker) -> int:
-    """A run with a reading of both documents, for which the secret one speaks, and one of the secret one alone."""
-    run_id, ranks = begin(alice, worker)
-    store(worker, run_id, claim(worker, run_id, [SECRET]))
-    store(worker, run_id, claim(worker, run_id, [OPEN]), "open")
-    assert decide(worker, run_id, ranks) == [run_id]
-    quote = f"Cars of {CANARY} cost 12 dollars."
-    worker.finish(
-        run_id,
-        interpretations=[
-            reading(
-                f"What does {CANARY} cost?", f"{CANARY} 12",
-                cite(ranks[SECRET], quote, is_medoid=True), cite(ranks[OPEN], "Cars cost 9 dollars.", is_medoid=False),
-            ),
-            reading(f"And {CANARY}?", f"{CANARY} 12", cite(ranks[SECRET], quote, is_medoid=True)),
-        ],
-        stages=[
-            {"name": "judgement", "started_at": "2026-01-01T00:00:00Z", "duration_ms": 5, "calls": 2, "reused_calls": 0,
-             "prompt_tokens": 20, "completion_tokens": 4, "note": f"of {CANARY}"}
-        ],
-    )  # fmt: skip
-    return run_id
 
 
 class TestWhatGoes:

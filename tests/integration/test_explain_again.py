@@ -70,7 +70,7 @@ class TestAskedAgain:
 
         assert self.last(desk, run_id) == "a new run, since other passages have neighbors now"
         again = (
-            "select * from pgclarify_private.find_answered(1, 'search', array['rental cars'], %s, %s,"
+            "select * from pgclarify_private.find_reusable_runs(1, 'search', array['rental cars'], %s, %s,"
             " pgclarify_private.roles_of(%s))"
         )
         name = desk.user.info.user

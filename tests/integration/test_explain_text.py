@@ -1,4 +1,4 @@
-"""Texts of documents, users and models, told so that they are harmless and short."""
+"""Texts of documents, users and models, sanitized and short."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_what_is_not_seen_is_spelt_out(connection: Connection, given: str, shown
 
 def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
     hostile = "\x1b[2J\x07[bold]a\nb\u202ec\u2028d\te\r\nf\x85  "
-    harmless = "\\u001b[2J\\u0007[bold]a b\\u202ec\\u2028d e f\\u0085"
+    sanitized = "\\u001b[2J\\u0007[bold]a b\\u202ec\\u2028d e f\\u0085"
     long = "x" * 5000
     desk.owner.execute(
         "select pgclarify.add_document('insurance', %s, %s, %s)", [f"1{hostile}", "# H\n\nA passage.", hostile + long]
@@ -54,8 +54,8 @@ def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
     assert not set(told) & set(hostile.replace("[bold]abcdef ", "")) - set("[2Jbolda]cef \n")
     assert all(line == line.rstrip() for line in lines)
     assert max(map(len, lines)) < 320
-    assert f"  Stopped: {harmless}" in lines
-    assert sum(harmless in line for line in lines) >= 7
+    assert f"  Stopped: {sanitized}" in lines
+    assert sum(sanitized in line for line in lines) >= 7
     assert sum(line.count("…") for line in lines) >= 5
     assert len(lines) == 17
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.integration.attaching import reader_of
+from tests.integration.attaching import table_reader_of
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.in_step import assert_in_step
@@ -137,7 +137,7 @@ class TestWhatStandsInTheWay:
             json.dumps({"id_prefix": "o/"}),
         )
         worker.follow_everything()
-        reader = reader_of(connection, "article")
+        reader = table_reader_of(connection, "article")
 
         for statement in accident.split("; "):
             named = statement.replace("somebody", somebody).replace("its_reader", reader)

@@ -136,7 +136,7 @@ def test_whoever_may_create_roles_may_install(make_tenant: Callable[[str], str],
         assert state_of(ann, "select pgclarify.attach_table('anns', 'anns.note', 'id', 'body')") is None
         assert state_of(ann, "select pgclarify.detach_table('anns', 'anns.note')") is None
     with closing(psycopg.connect(dsn, autocommit=True)) as tenant:
-        assert scalar(tenant, "select pgclarify_private.drop_idle_reader()") is not None
+        assert scalar(tenant, "select pgclarify_private.drop_idle_table_reader()") is not None
     assert scalar(root, "select count(*) from pg_roles where starts_with(rolname, 'pgclarify_reads_')") == 0
     # The server asks for no password, and without one dblink lets only superusers through.
     assert ask(dsn) == NO_LOOPBACK

@@ -10,13 +10,13 @@ from psycopg.conninfo import make_conninfo
 from pgclarify.database.pool import open_pool
 from pgclarify.database.runs import LedgerTables, Runs
 from pgclarify.errors import CompletionError
-from pgclarify.ledger.completions import Pace, Paid, complete_all
+from pgclarify.ledger.completions import Paid, PollInterval, complete_all
 from pgclarify.model_calls import Completion, CompletionRequest, Message
 from tests.fakes import scripts
 from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.spending import budget, enter, price, status
 
-FAST = Pace(0.01, 0.01)
+FAST = PollInterval(0.01, 0.01)
 
 
 def request(text: str) -> CompletionRequest:
@@ -36,7 +36,7 @@ async def test_a_reply_that_comes_late_spares_a_call_in_line(
     verifier = scripts.verifier({"a": "anew", "b": "two"}, concurrency=1, gate=gate, gated={"b"})
     landed: dict[int, Paid | CompletionError] = {}
 
-    async def land(index: int, result: Paid | CompletionError) -> None:
+    async def on_result(index: int, result: Paid | CompletionError) -> None:
         landed[index] = result
 
     async with open_pool(make_conninfo(database, user=living.connection.info.user)) as pool, asyncio.timeout(60):
@@ -45,7 +45,7 @@ async def test_a_reply_that_comes_late_spares_a_call_in_line(
         assert claim.completion_id is not None
         dead.die()
         ours = LedgerTables(Runs(pool, living.worker_id), run_id)
-        asking = asyncio.create_task(complete_all(ours, verifier, [request("b"), request("a")], land, pace=FAST))
+        asking = asyncio.create_task(complete_all(ours, verifier, [request("b"), request("a")], on_result, poll=FAST))
         while not verifier.in_flight:  # noqa: ASYNC110 - what is waited for has no event
             await asyncio.sleep(0)
         assert scalar(connection, "select count(*) from pgclarify.completion where leased_by = %s", dead.worker_id) == 0

@@ -39,8 +39,8 @@ def see(worker: HandWorker) -> bool:
     return bool(row["is_alive"])
 
 
-def rescue(worker: HandWorker) -> int:
-    return int(worker.send("rescue_jobs", worker_id=worker.worker_id)[0]["jobs"])
+def requeue(worker: HandWorker) -> int:
+    return int(worker.send("requeue_lost_jobs", worker_id=worker.worker_id)[0]["jobs"])
 
 
 def take_job(connection: Connection, worker: HandWorker) -> None:
@@ -115,9 +115,9 @@ def test_the_only_worker_goes_on_after_it_slept(connection: Connection, worker: 
     fall_silent(connection, worker)
 
     # Or it would take its own runs for those of a dead worker.
-    assert rescue(worker) == 0
+    assert requeue(worker) == 0
     assert see(worker)
-    assert rescue(worker) == 0
+    assert requeue(worker) == 0
     assert state_of_job(connection) == "doing"
     worker.finish(run_id)
 
@@ -128,10 +128,10 @@ def test_a_silent_worker_loses_its_runs_and_writes_nothing(
     worker.start(run_id)
     take_job(connection, worker)
     other = hire()
-    assert rescue(other) == 0
+    assert requeue(other) == 0
     fall_silent(connection, worker)
 
-    assert rescue(other) == 1
+    assert requeue(other) == 1
     assert state_of_job(connection) == "todo"
     # Before another has started it, and after.
     for attempt in (1, 2):
@@ -146,14 +146,14 @@ def test_a_silent_worker_loses_its_runs_and_writes_nothing(
                 worker.start(run_id)
             assert refused.value.sqlstate == LOCK_NOT_AVAILABLE
             assert other.start(run_id) is not None
-    assert rescue(worker) == 0
+    assert requeue(worker) == 0
     kept = worker.send(
         "record_verdicts",
         run_ids=[run_id], attempts=[1], ranks=[1], outcomes=["abstained"], interpretations=[None],
         answers=[None], quotes=[None], start_chars=[None], end_chars=[None], vectors=[None],
         completion_ids=[None], are_reused=[False], reasons=[None], errors=[None],
     )  # fmt: skip
-    assert kept == [{"held": []}]
+    assert kept == [{"running": []}]
     other.finish(run_id, 2)
 
 
@@ -171,7 +171,7 @@ def test_the_queues_own_heartbeat_decides_nothing(
     take_job(connection, worker)
     connection.execute("update pgclarify_queue.procrastinate_workers set last_heartbeat = now() - interval '1 hour'")
 
-    assert rescue(hire()) == 0
+    assert requeue(hire()) == 0
     assert state_of_job(connection) == "doing"
 
 

@@ -135,7 +135,7 @@ def statements(
         "release_documents": worker.release,
         "apply_term_changes": lambda: worker.send("apply_term_changes"),
         "fold_tallies": lambda: worker.send("fold_tallies"),
-        "rescue_jobs": lambda: worker.send("rescue_jobs", worker_id=worker.worker_id),
+        "requeue_lost_jobs": lambda: worker.send("requeue_lost_jobs", worker_id=worker.worker_id),
         "list_building_spaces": lambda: worker.send("list_building_spaces"),
         "open_space": lambda: worker.open_spaces(),
         "link_passages": lambda: worker.send("link_passages", max_passages=100),

@@ -62,7 +62,7 @@ def test_a_table_is_read_by_the_reader_of_its_owner(old: psycopg.Connection[Any]
     assert scalar(old, "select pgclarify_private.next_keys(source, 9, 1000) from pgclarify_private.source") == ["1"]
 
     old.execute("select pgclarify.detach_table('notes', 'note')")
-    assert scalar(old, "select pgclarify_private.drop_idle_reader()") is not None
+    assert scalar(old, "select pgclarify_private.drop_idle_table_reader()") is not None
     assert scalar(old, "select count(*) from pg_roles where starts_with(rolname, 'pgclarify_reads_')") == 0
 
 

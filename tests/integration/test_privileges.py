@@ -8,8 +8,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.in_turn import in_turn
-
 pytestmark = pytest.mark.rolled_back
 
 OURS = (
@@ -121,23 +119,11 @@ def test_nobody_has_nothing(connection: psycopg.Connection[Any], connect: Connec
             connect(nobody).execute(attempt.encode())
 
 
-def test_the_loopback_may_execute_its_own_functions_and_read_nothing(connection: psycopg.Connection[Any]) -> None:
-    assert executable(connection, "pgclarify_loopback") == {
-        "pgclarify_private.loopback_challenge()",
-        "pgclarify_private.loopback_enter(jsonb,bytea)",
-        "pgclarify_private.loopback_cancel(jsonb,bytea)",
-        "pgclarify_private.loopback_unfinished(jsonb,bytea)",
-        "pgclarify_private.loopback_is_served(jsonb,bytea)",
-        "pgclarify_private.loopback_rows(jsonb,bytea)",
-    }
-    assert readable(connection, "pgclarify_loopback") == set()
-
-
 def test_who_reads_users_tables_has_no_other_rights(connection: psycopg.Connection[Any]) -> None:
     connection.execute("select pgclarify.create_corpus('insurance'), pgclarify_private.open_space(1, 4)")
     connection.execute("create table article (id integer primary key, body text)")
     connection.execute("select pgclarify.attach_table('insurance', 'article', 'id', 'body')")
-    (role,) = listed(connection, "select pgclarify_private.reader_of('article'::regclass)::text")
+    (role,) = listed(connection, "select pgclarify_private.table_reader_of('article'::regclass)::text")
 
     read = role.replace("pgclarify_reads", "pgclarify_private.read")
     assert executable(connection, role) == {f"{read}(text,text[],text[],integer,bigint)"}
@@ -418,42 +404,3 @@ def test_keys_are_the_owners_alone(connection: psycopg.Connection[Any]) -> None:
         assert acl == (None,)
     for role in ("pgclarify_reader", "pgclarify_user", "pgclarify_worker", "pgclarify_loopback"):
         assert "pgclarify_private.sign(text)" not in executable(connection, role)
-
-
-def test_dblink_is_out_of_reach(connect: Connect, make_role: MakeRole) -> None:
-    user = connect(make_role("pgclarify_user", "pgclarify_worker"))
-
-    for attempt in (
-        "select pgclarify_dblink.dblink_connect('a', 'dbname=postgres')",
-        "select pgclarify_dblink.dblink_connect_u('a', 'dbname=postgres')",
-        "select pgclarify_dblink.dblink_get_connections()",
-    ):
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            user.execute(attempt.encode())
-
-
-def test_the_loopbacks_login_is_limited(connection: psycopg.Connection[Any]) -> None:
-    assert connection.execute(
-        "select rolsuper, rolcreatedb, rolcreaterole, rolbypassrls, rolconnlimit > 0 from pg_roles"
-        " where rolname = 'pgclarify_loopback'"
-    ).fetchone() == (False, False, False, False, True)
-    assert connection.execute(
-        "select count(*) from pg_auth_members where member = 'pgclarify_loopback'::regrole"
-    ).fetchone() == (0,)
-
-
-@in_turn(
-    "attempt",
-    [
-        "select * from pgclarify.corpus",
-        "select * from pgclarify_private.caller",
-        "select * from pgclarify_queue.procrastinate_jobs",
-        "select pgclarify_private.sign('loopback')",
-        "select pgclarify_private.living_workers()",
-        "select pgclarify.submit('cars')",
-        "create table pgclarify.mine ()",
-    ],
-)
-def test_the_loopback_is_refused_everything_else(connect: Connect, attempt: str) -> None:
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        connect("pgclarify_loopback").execute(attempt.encode())

@@ -13,7 +13,7 @@ import pytest
 
 from pgclarify.database.pool import open_pool
 from pgclarify.embedding.registry import Embedders
-from pgclarify.worker.grouping import Grouping, count_served
+from pgclarify.worker.grouping import QuestionGrouping, count_served
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
@@ -398,7 +398,7 @@ async def test_workers_embed_what_was_relaxed(
     asker.execute("select pgclarify.submit('How do I cancel my policy?')")
     async with open_pool(database) as pool:
         with closing(Embedders()) as embedders:
-            await Grouping(pool, embedders.get, asyncio.Lock(), is_busy=lambda: False).catch_up()
+            await QuestionGrouping(pool, embedders.get, asyncio.Lock(), is_busy=lambda: False).catch_up()
             await count_served(pool)
 
     first, second, third = groups(connection)

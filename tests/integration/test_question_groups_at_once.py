@@ -9,7 +9,7 @@ import pytest
 
 from pgclarify.database.pool import open_pool
 from pgclarify.embedding.registry import Embedders
-from pgclarify.worker.grouping import Grouping
+from pgclarify.worker.grouping import QuestionGrouping
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.test_question_groups import NEAR, Ask, ask, asker, at, group, groups, worker
 
@@ -146,7 +146,7 @@ class TestPruning:
         left = []
         async with open_pool(database) as pool:
             with closing(Embedders()) as embedders:
-                grouping = Grouping(pool, embedders.get, asyncio.Lock(), is_busy=lambda: False)
+                grouping = QuestionGrouping(pool, embedders.get, asyncio.Lock(), is_busy=lambda: False)
                 for _ in range(4):
                     await grouping.prune()
                     left.append(scalar(connection, "select count(*) from pgclarify_private.question_group"))

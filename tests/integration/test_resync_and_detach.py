@@ -18,8 +18,8 @@ from tests.integration.attaching import (
     attach,
     give_document,
     notices,
-    reader_of,
     refusal,
+    table_reader_of,
 )
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.test_privileges import listed
@@ -37,7 +37,7 @@ class TestResync:
         )
         alice.execute(f"drop trigger pgclarify_{source_id}_insert on app.article".encode())
         alice.execute("alter table app.article disable trigger user")
-        reader = reader_of(connection)
+        reader = table_reader_of(connection)
         alice.execute(f"revoke select (body) on app.article from {reader}".encode())  # noqa: S608 - no query
         alice.execute(f"revoke usage on schema app from {reader}".encode())
 
@@ -105,7 +105,7 @@ class TestResync:
             scalar(connection, "select pgclarify_private.trigger_fault(source) from pgclarify_private.source") is None
         )
 
-        alice.execute(f"revoke select (body) on app.article from {reader_of(connection)}".encode())  # noqa: S608 - no query
+        alice.execute(f"revoke select (body) on app.article from {table_reader_of(connection)}".encode())  # noqa: S608 - no query
         assert "pgclarify.resync" in scalar(
             connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source"
         )
@@ -136,7 +136,7 @@ class TestDetaching:
 
         assert scalar(alice, DETACH) == source_id
 
-        assert scalar(connection, "select pgclarify_private.drop_idle_reader()") is not None
+        assert scalar(connection, "select pgclarify_private.drop_idle_table_reader()") is not None
         after = {line for line in rows(connection, EVERYTHING) if not line.startswith("schema")}
         assert after == before
         assert listed(alice, READABLE) == set()

@@ -91,7 +91,7 @@ class TestHistory:
         answered = """
             select answered.run_id
             from (select %s::name as name) as asker
-            cross join lateral pgclarify_private.find_answered(
+            cross join lateral pgclarify_private.find_reusable_runs(
                 1, 'clarifying_questions', array['rental cars'], %s, asker.name, pgclarify_private.roles_of(asker.name)
             ) as answered
         """

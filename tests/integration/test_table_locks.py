@@ -12,7 +12,7 @@ from psycopg.conninfo import make_conninfo
 from pgclarify.database.pool import Pool, open_pool
 from pgclarify.database.runs import LedgerTables, Runs
 from pgclarify.errors import DatabaseBusy
-from pgclarify.ledger.completions import Pace, Paid, complete_all
+from pgclarify.ledger.completions import Paid, PollInterval, complete_all
 from pgclarify.model_calls import CompletionRequest, Message
 from tests.fakes import scripts
 from tests.fakes.completer import Prompt
@@ -172,7 +172,7 @@ class TestWhileAnAdministratorLocks:
         request = CompletionRequest("verdict", "fake", {}, "1", (Message("user", "a question"),), max_output_tokens=9)
         landed: list[object] = []
 
-        async def land(_: int, result: object) -> None:
+        async def on_result(_: int, result: object) -> None:
             landed.append(result)
 
         def lock() -> None:
@@ -201,7 +201,7 @@ class TestWhileAnAdministratorLocks:
             runs = Watched(pool, worker.worker_id)
             lock()
             asking = asyncio.create_task(
-                complete_all(LedgerTables(runs, run_id), completer, [request], land, pace=Pace(0.01, 0.01))
+                complete_all(LedgerTables(runs, run_id), completer, [request], on_result, poll=PollInterval(0.01, 0.01))
             )
             await runs.is_refused.wait()
             assert not completer.calls

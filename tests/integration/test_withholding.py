@@ -7,8 +7,7 @@ import json
 import pytest
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
-from tests.integration.erasing import CANARY
-from tests.integration.test_erasing import CORPUS, OPEN, SECRET, TEXTS, carry_out
+from tests.integration.erasing import CANARY, CORPUS, OPEN, SECRET, TEXTS, carry_out
 
 pytestmark = pytest.mark.rolled_back
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.foreign_text import harmless
+from pgclarify.foreign_text import sanitize
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,9 @@ from pgclarify.foreign_text import harmless
     ],
 )
 def test_what_a_program_would_act_on_is_spelt_out(text: str, shown: str) -> None:
-    assert harmless(text) == shown
+    assert sanitize(text) == shown
 
 
 def test_line_feeds_stay_where_they_are_wanted() -> None:
-    assert harmless("one\n\ttwo\r", kept="\n\t") == "one\n\ttwo\\x0d"
-    assert harmless("one\ntwo") == "one\\x0atwo"
+    assert sanitize("one\n\ttwo\r", kept="\n\t") == "one\n\ttwo\\x0d"
+    assert sanitize("one\ntwo") == "one\\x0atwo"

@@ -13,7 +13,7 @@ from typing import Final
 from pgclarify.dialogue import DetectionReason
 from pgclarify.errors import CompletionError
 from pgclarify.language.numbers import counted
-from pgclarify.ledger.completions import Answer
+from pgclarify.ledger.completions import CallResult
 from pgclarify.model import Candidate, Reading
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
 from pgclarify.operations.context import RunContext
@@ -92,20 +92,20 @@ async def count_readings(context: RunContext) -> Readings:
     )
     candidates = ranked(found)
 
-    async def judge(candidate: Candidate) -> Answer[Reading | StopCode]:
+    async def judge(candidate: Candidate) -> CallResult[Reading | StopCode]:
         try:
             call = verdict_call(completer, run.question, candidate.passage)
             completion = await completer.complete(completer.request(call))
             reading: Reading | StopCode | CompletionError = call.read(completion)
         except CompletionError as error:
             reading = error
-        return Answer(reading, None, is_reused=False)
+        return CallResult(reading, None, is_reused=False)
 
-    answers = await asyncio.gather(*(judge(candidate) for candidate in candidates))
+    results = await asyncio.gather(*(judge(candidate) for candidate in candidates))
     verdicts = await asyncio.gather(
         *(
-            supported_verdict(run, candidate, answer, embedder)
-            for candidate, answer in zip(candidates, answers, strict=True)
+            supported_verdict(run, candidate, result, embedder)
+            for candidate, result in zip(candidates, results, strict=True)
         )
     )
     errors = [verdict.error for verdict in verdicts if verdict.outcome is Outcome.FAILED]

@@ -18,7 +18,7 @@ from pgclarify.model import Candidate, Found, Passage, Run, Verdict
 from pgclarify.operations.clarification.interpretations import Grounded, group, vectors_of
 from pgclarify.operations.clarification.relaxation import relax
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.verdicts import Judge
+from pgclarify.operations.judging.verdicts import PassageJudge
 from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.vocabulary import Outcome
 
@@ -58,7 +58,7 @@ class GuidedExploration:
         judge: Who judges them.
     """
 
-    def __init__(self, context: RunContext, first_stage: FirstStage, judge: Judge) -> None:
+    def __init__(self, context: RunContext, first_stage: FirstStage, judge: PassageJudge) -> None:
         self._context = context
         self._run = context.run
         self._passages = context.stores.passages

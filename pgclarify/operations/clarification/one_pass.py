@@ -1,4 +1,4 @@
-"""One gate in front of clarify: a clear question is answered in one pass, and what is ambiguous is clarified.
+"""One router in front of clarify: a clear question is answered in one pass, and what is ambiguous is clarified.
 
 Source: Detect, then rewrite (summary): only what was detected as ambiguous is worth the long way. The short way, and
 what it has to prove, are ours.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from pgclarify.errors import CompletionError, EmbeddingError, describe
-from pgclarify.ledger.completions import Answer, ask_one
+from pgclarify.ledger.completions import CallResult, ask_one
 from pgclarify.model import Candidate, Verdict
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.ambiguity.detector import summarize
@@ -19,8 +19,8 @@ from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.confirmation import NOT_FOUND, Confirmation, given_answer
 from pgclarify.operations.judging.proof import Proven, prove
-from pgclarify.operations.judging.support import Quoted
-from pgclarify.operations.judging.verdicts import Judge, verdict_call
+from pgclarify.operations.judging.quotes import Quoted
+from pgclarify.operations.judging.verdicts import PassageJudge, verdict_call
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage, ranked
 from pgclarify.operations.trace import Tally
@@ -37,7 +37,7 @@ Answered: TypeAlias = tuple[Candidate, Verdict]
 
 
 class OnePass:
-    """The gate for one run, and the short way behind it.
+    """The router for one run, and the short way behind it.
 
     Without a language model, passages are judged one after the other until one answers; a language model answers from
     several at once.
@@ -55,7 +55,7 @@ class OnePass:
         context: RunContext,
         embedder: Embedder,
         first_stage: FirstStage,
-        judge: Judge,
+        judge: PassageJudge,
         confirmation: Confirmation | None,
     ) -> None:
         self._context = context
@@ -121,22 +121,22 @@ class OnePass:
         """
         tally.rows = len(candidates)
         call = answer_call(self._run.question, candidates)
-        answer = await ask_one(self._context.store, chat, call, pace=self._context.pace, tally=tally)
-        if not isinstance(answer.value, Proven):
-            missing = describe(answer.value) if isinstance(answer.value, CompletionError) else "no passage answers it"
+        result = await ask_one(self._context.store, chat, call, poll=self._context.poll, tally=tally)
+        if not isinstance(result.value, Proven):
+            missing = describe(result.value) if isinstance(result.value, CompletionError) else "no passage answers it"
             tally.note = f"one pass found no proof: {missing}"
             return None
-        doubt = await self._doubt(answer.value, tally)
+        doubt = await self._doubt(result.value, tally)
         if doubt is not None:
             tally.note = f"one pass found no proof: {doubt}"
             return None
         try:
-            verdict = await self._verdict(answer.value, answer)
+            verdict = await self._verdict(result.value, result)
         except EmbeddingError as error:
             # A reading without a vector is no reading, as anywhere else; the long way may find another.
             tally.note = f"one pass found no proof: {describe(error)}"
             return None
-        tally.note = answer.value.answer
+        tally.note = result.value.answer
         return verdict
 
     async def _doubt(self, proven: Proven, tally: Tally) -> str | None:
@@ -145,10 +145,10 @@ class OnePass:
             return None
         said: list[bool | CompletionError] = []
 
-        async def land(_: int, is_confirmed: bool | CompletionError) -> None:
+        async def on_result(_: int, is_confirmed: bool | CompletionError) -> None:
             said.append(is_confirmed)
 
-        await self._confirmation.ask([proven_answer(self._run.question, proven)], land, tally=tally)
+        await self._confirmation.ask([proven_answer(self._run.question, proven)], on_result, tally=tally)
         match said:
             case [CompletionError() as error]:
                 return describe(error)
@@ -156,7 +156,7 @@ class OnePass:
                 return None
         return NOT_FOUND
 
-    async def _verdict(self, proven: Proven, answer: Answer[Proven | None]) -> Answered:
+    async def _verdict(self, proven: Proven, result: CallResult[Proven | None]) -> Answered:
         candidate, citation = proven.cited[0], proven.citations[0]
         (vector,) = await self._embedder.encode([reading_text(self._run, self._run.question, proven.answer)])
         return candidate, Verdict(
@@ -168,8 +168,8 @@ class OnePass:
             start_char=citation.start_char,
             end_char=citation.end_char,
             vector=vector,
-            completion_id=answer.completion_id,
-            is_reused=answer.is_reused,
+            completion_id=result.completion_id,
+            is_reused=result.is_reused,
         )
 
     async def _keep(self, candidates: Sequence[Candidate], answered: Answered) -> bool:

@@ -24,8 +24,8 @@ async def relax(context: RunContext) -> str:
     if call is None:
         return run.question
     with context.trace.stage("relaxation") as tally:
-        answer = await ask_one(context.store, completer, call, pace=context.pace, tally=tally)
-        match answer.value:
+        result = await ask_one(context.store, completer, call, poll=context.poll, tally=tally)
+        match result.value:
             case InvalidReply() | NotAllowed():
                 relaxed = run.question
             case CompletionError() as error:
@@ -33,5 +33,5 @@ async def relax(context: RunContext) -> str:
             case relaxed:
                 pass
         tally.note = relaxed
-    await context.store.record_relaxation(run, relaxed, answer.completion_id)
+    await context.store.record_relaxation(run, relaxed, result.completion_id)
     return relaxed

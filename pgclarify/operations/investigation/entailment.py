@@ -13,7 +13,7 @@ from pgclarify.algorithms import Relation, answer_directions, relate_answers
 from pgclarify.errors import ModelNotFound
 from pgclarify.ledger.ask_each import ask_each
 from pgclarify.ledger.calls import Calls
-from pgclarify.ledger.completions import Pace
+from pgclarify.ledger.completions import PollInterval
 from pgclarify.operations.missing_models import cannot_load, no_language_model
 from pgclarify.prompts.entailment import entailment
 from pgclarify.protocols import Completer, CrossEncoder, Embedder, Entailment, Ledger, Meter
@@ -25,7 +25,7 @@ Chosen with all-MiniLM-L6-v2, as what has the best F1 among pairs whose words do
 of benchmarks/entailment_quality.py; the other half is reported there.
 """
 
-_PACE = Pace()
+_POLL_INTERVAL = PollInterval()
 Pair = tuple[str, str]
 
 
@@ -36,12 +36,12 @@ class Entailments:
     Attributes:
         chat: The language model; None if there is none.
         cross_encoders: Gives the cross-encoder of a name; raises EmbeddingError.
-        pace: How often to look for replies that other runs are paying for.
+        poll: How often to look for replies that other runs are paying for.
     """
 
     chat: Completer | None
     cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
-    pace: Pace = _PACE
+    poll: PollInterval = _POLL_INTERVAL
 
     async def get(self, name: str, ledger: Ledger, embedder: Embedder, *, calls: Calls | None = None) -> Entailment:
         """Make the judge of a run.
@@ -64,7 +64,7 @@ class Entailments:
                 raise no_language_model(
                     'the entailment "model"', 'pass "embedding" or the name of a cross-encoder, or leave it out'
                 )
-            return ModelEntailment(ledger, self.chat, self.pace, calls)
+            return ModelEntailment(ledger, self.chat, self.poll, calls)
         try:
             encoder = await self.cross_encoders(name)
         except ModelNotFound as error:
@@ -128,15 +128,15 @@ class ModelEntailment:
     Args:
         ledger: Where replies are kept.
         chat: The language model.
-        pace: How often to look for replies that other runs are paying for.
+        poll: How often to look for replies that other runs are paying for.
         calls: Those of the run; None if there is no limit.
     """
 
-    def __init__(self, ledger: Ledger, chat: Completer, pace: Pace, calls: Calls | None) -> None:
+    def __init__(self, ledger: Ledger, chat: Completer, poll: PollInterval, calls: Calls | None) -> None:
         self._calls = calls
         self._ledger = ledger
         self._chat = chat
-        self._pace = pace
+        self._poll = poll
 
     async def entails(self, question: str, pairs: Sequence[Pair], *, tally: Meter | None = None) -> Sequence[bool]:
         """Judge pairs, one call each, all at once. A pair whose reply cannot be read is held to be different.
@@ -146,7 +146,7 @@ class ModelEntailment:
             RunLost: If the run is no longer this worker's.
         """
         asked = [entailment(question, *pair) for pair in pairs]
-        return await ask_each(self._ledger, self._chat, asked, False, pace=self._pace, tally=tally, calls=self._calls)
+        return await ask_each(self._ledger, self._chat, asked, False, poll=self._poll, tally=tally, calls=self._calls)
 
 
 class CrossEncoderEntailment:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pgclarify.dialogue import EvidenceCitation
 from pgclarify.errors import CompletionError, describe
 from pgclarify.language.numbers import counted
-from pgclarify.ledger.completions import Answer, ask_all
+from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.model import Candidate, Found, Reading, Refusal
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.support import check_support
+from pgclarify.operations.judging.quotes import check_quote
 from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.retrieval.exploration import Query
 from pgclarify.protocols import Embedder
@@ -65,13 +65,13 @@ class AnswerabilityCheck:
         citations: list[dict[int, EvidenceCitation]] = [{} for _ in questions]
         errors: list[list[CompletionError]] = [[] for _ in questions]
 
-        async def land(index: int, answer: Answer[Reading | StopCode]) -> None:
+        async def on_result(index: int, result: CallResult[Reading | StopCode]) -> None:
             question, place, candidate = asked[index]
-            if isinstance(answer.value, CompletionError):
-                errors[question].append(answer.value)
+            if isinstance(result.value, CompletionError):
+                errors[question].append(result.value)
                 return
-            if isinstance(answer.value, Reading):
-                citation = _cite(answer.value, questions[question], candidate)
+            if isinstance(result.value, Reading):
+                citation = _cite(result.value, questions[question], candidate)
                 if citation is not None:
                     citations[question][place] = citation
 
@@ -81,7 +81,7 @@ class AnswerabilityCheck:
             calls = [
                 verdict_call(completer, questions[question], candidate.passage) for question, _, candidate in asked
             ]
-            await ask_all(context.store, completer, calls, land, pace=context.pace, tally=tally)
+            await ask_all(context.store, completer, calls, on_result, poll=context.poll, tally=tally)
             failed = [error for one in errors for error in one]
             if failed:
                 tally.note = f"{len(failed)} of {len(asked)} verdicts failed: {describe(failed[0])}"
@@ -135,7 +135,7 @@ def _number(rankings: Sequence[Sequence[Found]]) -> dict[int, Candidate]:
 
 def _cite(reading: Reading, question: str, candidate: Candidate) -> EvidenceCitation | None:
     """Cite what supports a reading; None if nothing does, which is an abstention."""
-    quoted = check_support(reading, question, candidate.passage)
+    quoted = check_quote(reading, question, candidate.passage)
     if isinstance(quoted, Refusal):
         return None
     return EvidenceCitation(candidate.rank, quoted.quote, quoted.start_char, quoted.end_char)

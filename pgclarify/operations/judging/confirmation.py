@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from pgclarify.errors import CompletionError, ConfigurationError
-from pgclarify.ledger.completions import Answer, ask_all
+from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.model import Passage
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.support import Quoted
+from pgclarify.operations.judging.quotes import Quoted
 from pgclarify.operations.missing_models import no_language_model
 from pgclarify.prompts.confirmation import GivenAnswer, confirmation
 from pgclarify.protocols import Meter
@@ -47,7 +47,7 @@ class Confirmation:
     async def ask(
         self,
         given: Sequence[GivenAnswer],
-        land: Callable[[int, bool | CompletionError], Awaitable[None]],
+        on_result: Callable[[int, bool | CompletionError], Awaitable[None]],
         *,
         tally: Meter,
     ) -> None:
@@ -55,22 +55,22 @@ class Confirmation:
 
         Args:
             given: Any number, also none.
-            land: Called with the index of each answer and what the model says of it, or why it says nothing.
+            on_result: Called with the index of each answer and what the model says of it, or why it says nothing.
             tally: Where replies are counted.
 
         Raises:
-            RunLost: If land raised it; calls in flight are cancelled.
+            RunLost: If on_result raised it; calls in flight are cancelled.
             DatabaseError: If the ledger fails.
         """
 
-        async def land_call(index: int, answer: Answer[list[bool]]) -> None:
-            value, first = answer.value, index * AT_ONCE
+        async def on_call(index: int, result: CallResult[list[bool]]) -> None:
+            value, first = result.value, index * AT_ONCE
             for place in range(first, min(first + AT_ONCE, len(given))):
-                await land(place, value if isinstance(value, CompletionError) else value[place - first])
+                await on_result(place, value if isinstance(value, CompletionError) else value[place - first])
 
         context = self._context
         calls = confirmation_calls(given)
-        await ask_all(context.store, self._chat, calls, land_call, pace=context.pace, tally=tally)
+        await ask_all(context.store, self._chat, calls, on_call, poll=context.poll, tally=tally)
 
 
 def confirms_nothing() -> ConfigurationError:

@@ -12,7 +12,7 @@ from pgclarify.language.support import says_answer
 from pgclarify.language.words import PIECE, SMALL_WORDS, YES_OR_NO, distinct_words
 from pgclarify.ledger.calls import Unproven
 from pgclarify.model import Candidate
-from pgclarify.operations.judging.support import Quoted, cite
+from pgclarify.operations.judging.quotes import Quoted, cite
 from pgclarify.steps import Evidence, Finding, Step, StepCitation
 
 # A quote this long that is in another passage than the one named proves as much: the number was wrong, not the quote.

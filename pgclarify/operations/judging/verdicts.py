@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
-from pgclarify.ledger.completions import Answer, ask_all
+from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.model import Candidate, Passage, Reading, Refusal, Run, Verdict
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.confirmation import NOT_FOUND, Confirmation, given_answer
-from pgclarify.operations.judging.support import Quoted, check_support, cite
+from pgclarify.operations.judging.quotes import Quoted, check_quote, cite
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer, Embedder
@@ -50,7 +50,7 @@ class Supported:
     undecided: Verdict
 
 
-class Judge:
+class PassageJudge:
     """Gets verdicts on candidates of one run, and keeps them.
 
     Args:
@@ -67,7 +67,7 @@ class Judge:
     async def judge(
         self,
         candidates: Sequence[Candidate],
-        land: Callable[[Candidate, Verdict], None],
+        on_result: Callable[[Candidate, Verdict], None],
         *,
         batch: int | None = None,
         hear: Callable[[Candidate], None] | None = None,
@@ -78,7 +78,7 @@ class Judge:
 
         Args:
             candidates: Recorded ones, any number, also none.
-            land: Called with each candidate and its verdict, once that is recorded.
+            on_result: Called with each candidate and its verdict, once that is recorded.
             batch: The batch that they are, from 1; None if there are none.
             hear: Called with each candidate once the reply is there, of which the verdict is yet to be made.
 
@@ -93,13 +93,13 @@ class Judge:
 
         async def record(candidate: Candidate, verdict: Verdict) -> None:
             await self._context.store.record_verdict(run, verdict)
-            land(candidate, verdict)
+            on_result(candidate, verdict)
 
-        async def keep(index: int, answer: Answer[Reading | StopCode]) -> None:
+        async def keep(index: int, result: CallResult[Reading | StopCode]) -> None:
             candidate = candidates[index]
             if hear is not None:
                 hear(candidate)
-            checked = check_verdict(run, candidate, answer)
+            checked = check_verdict(run, candidate, result)
             if not isinstance(checked, Supported):
                 await record(candidate, checked)
             elif self._confirmation is None:
@@ -164,8 +164,8 @@ class Judge:
         verdicts: list[Verdict] = []
         for candidate in candidates:
 
-            async def keep(_: int, answer: Answer[Reading | StopCode], candidate: Candidate = candidate) -> None:
-                verdicts.append(await supported_verdict(self._context.run, candidate, answer, self._embedder))
+            async def keep(_: int, result: CallResult[Reading | StopCode], candidate: Candidate = candidate) -> None:
+                verdicts.append(await supported_verdict(self._context.run, candidate, result, self._embedder))
 
             await self._ask([self._call(candidate.passage)], keep, tally)
             if verdicts[-1].outcome is Outcome.GROUNDED:
@@ -179,11 +179,11 @@ class Judge:
     async def _ask(
         self,
         calls: Sequence[ModelCall[Reading | StopCode]],
-        keep: Callable[[int, Answer[Reading | StopCode]], Awaitable[None]],
+        keep: Callable[[int, CallResult[Reading | StopCode]], Awaitable[None]],
         tally: Tally,
     ) -> None:
         context = self._context
-        await ask_all(context.store, context.models.completer, calls, keep, pace=context.pace, tally=tally)
+        await ask_all(context.store, context.models.completer, calls, keep, poll=context.poll, tally=tally)
 
 
 def verdict_call(completer: Completer, question: str, passage: Passage) -> ModelCall[Reading | StopCode]:
@@ -204,28 +204,28 @@ def verdict_call(completer: Completer, question: str, passage: Passage) -> Model
 
 
 async def supported_verdict(
-    run: Run, candidate: Candidate, answer: Answer[Reading | StopCode], embedder: Embedder
+    run: Run, candidate: Candidate, result: CallResult[Reading | StopCode], embedder: Embedder
 ) -> Verdict:
-    """Turn an answer into a verdict, as `check_verdict` and `grounded_verdict` do."""
-    checked = check_verdict(run, candidate, answer)
+    """Turn what became of a call into a verdict, as `check_verdict` and `grounded_verdict` do."""
+    checked = check_verdict(run, candidate, result)
     return await grounded_verdict(run, checked, embedder) if isinstance(checked, Supported) else checked
 
 
-def check_verdict(run: Run, candidate: Candidate, answer: Answer[Reading | StopCode]) -> Supported | Verdict:
+def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | StopCode]) -> Supported | Verdict:
     """Check that the passage supports what was read in it; if not, that is the verdict.
 
     Args:
         run: The run. If settings["verify"] is none, it is enough that the quote occurs in the passage.
         candidate: Whose passage was judged.
-        answer: What became of the inquiry.
+        result: What became of the call.
     """
     abstained = Verdict(
         rank=candidate.rank,
         outcome=Outcome.ABSTAINED,
-        completion_id=answer.completion_id,
-        is_reused=answer.is_reused,
+        completion_id=result.completion_id,
+        is_reused=result.is_reused,
     )
-    reading = answer.value
+    reading = result.value
     if isinstance(reading, CompletionError):
         return _failed(abstained, reading)
     if not isinstance(reading, Reading):
@@ -233,7 +233,7 @@ def check_verdict(run: Run, candidate: Candidate, answer: Answer[Reading | StopC
     if run.settings.get("verify") == "none":
         quoted = cite(reading.quote, candidate.passage) or Refusal.UNPROVEN
     else:
-        quoted = check_support(reading, run.question, candidate.passage)
+        quoted = check_quote(reading, run.question, candidate.passage)
     if isinstance(quoted, Refusal):
         return _refused(abstained, quoted)
     return Supported(candidate, reading, quoted, abstained)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pgclarify.errors import ModelNotFound
 from pgclarify.ledger.ask_each import ask_each
 from pgclarify.ledger.calls import Calls
-from pgclarify.ledger.completions import Pace
+from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Passage
 from pgclarify.operations.missing_models import cannot_load, no_language_model
 from pgclarify.operations.retrieval.evidence import passage_text
@@ -18,7 +18,7 @@ from pgclarify.protocols import Completer, CrossEncoder, Ledger, Meter, Reranker
 UNREAD = 0.05
 """What a passage scores whose grade cannot be read: less than with any grade."""
 
-_PACE = Pace()
+_POLL_INTERVAL = PollInterval()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Rerankers:
     Attributes:
         chat: The language model; None if there is none.
         cross_encoders: Gives the cross-encoder of a name; raises EmbeddingError.
-        pace: How often to look for replies that other runs are paying for.
+        poll: How often to look for replies that other runs are paying for.
     """
 
     chat: Completer | None
     cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
-    pace: Pace = _PACE
+    poll: PollInterval = _POLL_INTERVAL
 
     async def get(self, name: str, ledger: Ledger, *, calls: Calls | None = None) -> Reranker | None:
         """Make the reranker of a run.
@@ -58,7 +58,7 @@ class Rerankers:
                 raise no_language_model(
                     'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
                 )
-            return ModelReranker(ledger, self.chat, self.pace, calls)
+            return ModelReranker(ledger, self.chat, self.poll, calls)
         try:
             encoder = await self.cross_encoders(name)
         except ModelNotFound as error:
@@ -74,15 +74,15 @@ class ModelReranker:
     Args:
         ledger: Where replies are kept.
         chat: The language model.
-        pace: How often to look for replies that other runs are paying for.
+        poll: How often to look for replies that other runs are paying for.
         calls: Those of the run; None if there is no limit.
     """
 
-    def __init__(self, ledger: Ledger, chat: Completer, pace: Pace, calls: Calls | None) -> None:
+    def __init__(self, ledger: Ledger, chat: Completer, poll: PollInterval, calls: Calls | None) -> None:
         self._calls = calls
         self._ledger = ledger
         self._chat = chat
-        self._pace = pace
+        self._poll = poll
 
     async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> Sequence[float]:
         """Grade passages, one call each, all at once. Those come last whose reply cannot be read.
@@ -100,7 +100,7 @@ class ModelReranker:
             self._chat,
             [relevance(question, passage) for passage in passages[:most]],
             UNREAD,
-            pace=self._pace,
+            poll=self._poll,
             tally=tally,
             calls=self._calls,
             may_be_refused=False,

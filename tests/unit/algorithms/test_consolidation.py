@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -85,6 +85,16 @@ def test_the_order_of_the_readings_has_no_influence(
     expected = partition(consolidate(vectors, grouping=grouping, relations=relations))
     permuted = consolidate(vectors[order], grouping=grouping, relations=relations[np.ix_(order, order)])
     assert {frozenset(int(order[member]) for member in group) for group in partition(permuted)} == expected
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_nor_has_it_where_two_pairs_are_equally_similar(order: tuple[int, ...]) -> None:
+    # The one in the middle could join either of the others, which are apart.
+    vectors = at_angles(-30, 0, 30)
+    permuted = consolidate(vectors[list(order)])
+    assert {frozenset(order[member] for member in group) for group in partition(permuted)} == partition(
+        consolidate(vectors)
+    )
 
 
 @given(st.data(), readings())

@@ -16,7 +16,7 @@ from pgclarify.cli.main import main
 from pgclarify.evaluated import Case, Evaluation, Summary, Usage
 from pgclarify.evaluation.configurations import Configuration
 from pgclarify.evaluation.data_sets import DataSet
-from pgclarify.evaluation.estimate import Estimate
+from pgclarify.evaluation.estimate import ConfigurationEstimate
 from pgclarify.evaluation.runner import Finished, Progress
 from tests.evaluated_cases import evaluation
 
@@ -181,7 +181,7 @@ def test_what_was_read_of_a_data_set() -> None:
     assert "1 question; nothing is known of them" in shown(evaluation_rendering.data_set(bare, 0, "docs"))
 
 
-def estimate(**changes: Any) -> Estimate:
+def estimate(**changes: Any) -> ConfigurationEstimate:
     given: dict[str, Any] = {
         "configuration": Configuration(HOSTILE, "clarify"),
         "cases": 50,
@@ -193,7 +193,7 @@ def estimate(**changes: Any) -> Estimate:
         "judge_calls": 0,
         "measured_calls": 120,
     }
-    return Estimate(**given | changes)
+    return ConfigurationEstimate(**given | changes)
 
 
 def test_estimates() -> None:

@@ -10,8 +10,8 @@ import typer
 
 from pgclarify.cli.sources import Format, Sources, expand
 from pgclarify.errors import UnreadableFile
+from pgclarify.ingest.files import SUPPORTED_SUFFIXES
 from pgclarify.ingest.naming import Name, Naming
-from pgclarify.ingest.readers import SUPPORTED_SUFFIXES
 from pgclarify.vocabulary import Document
 
 

@@ -8,7 +8,7 @@ import pytest
 from pgclarify.errors import DatabaseError, EndpointUnavailable
 from pgclarify.evaluated import Case, Output, PredictedInterpretation
 from pgclarify.evaluation.baselines import AllAtOnce, Asked, DiversifyThenVerify
-from pgclarify.ledger.completions import Pace
+from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Passage
 from pgclarify.protocols import Completer, Ledger
 from pgclarify.providers.chat_model import ChatModel
@@ -66,7 +66,7 @@ class FakeRetriever:
 
 
 def asked(model: Completer, retriever: FakeRetriever, ledger: Ledger | None = None) -> Asked:
-    return Asked(ledger or FakeLedger(), model, retriever, FakeEmbedder(), Pace(first=0.001, longest=0.002))
+    return Asked(ledger or FakeLedger(), model, retriever, FakeEmbedder(), PollInterval(first=0.001, longest=0.002))
 
 
 def found() -> FakeRetriever:

@@ -7,7 +7,7 @@ import pytest
 from pgclarify.errors import DatabaseError, EndpointUnavailable, RequestRefused
 from pgclarify.evaluated import Stated, Usage
 from pgclarify.evaluation.model_judge import ModelJudge
-from pgclarify.ledger.completions import Pace
+from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Passage
 from pgclarify.model_calls import Claim, CompletionRequest
 from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
@@ -26,11 +26,11 @@ CASTLE = Stated("In what year was the castle opened?")
 HOURS = Passage("a", 1, "The museum opens at 9 am.")
 YEARS = Passage("b", 2, "The museum opened in 1931.")
 AWAY = EndpointUnavailable("the endpoint cannot be reached")
-FAST = Pace(first=0.001, longest=0.002)
+FAST = PollInterval(first=0.001, longest=0.002)
 
 
 def judge_of(model: ScriptedCompleter, ledger: FakeLedger | None = None) -> ModelJudge:
-    return ModelJudge(ledger or FakeLedger(), model, pace=FAST)
+    return ModelJudge(ledger or FakeLedger(), model, poll=FAST)
 
 
 async def every_judgement(judge: Judge, readings: Sequence[Stated]) -> tuple[object, ...]:

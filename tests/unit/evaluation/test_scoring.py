@@ -1,14 +1,12 @@
-"""What a case was worth, and all cases together."""
+"""What a case was worth."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from pgclarify.algorithms.metrics.intervals import Floats
 from pgclarify.evaluated import (
     Case,
     CitedPassage,
@@ -16,14 +14,12 @@ from pgclarify.evaluated import (
     Output,
     PredictedInterpretation,
     Stated,
-    Summary,
     Usage,
 )
-from pgclarify.evaluation import summaries
-from pgclarify.evaluation.judging import Evidence, Judgements, judge_output
+from pgclarify.evaluation.judging import EvidenceSearch, Judgements, judge_output
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.scoring import score
-from pgclarify.evaluation.summaries import summarize, summarize_in_parts
+from pgclarify.evaluation.summaries import summarize
 from pgclarify.model import Passage
 from pgclarify.protocols import Judge
 from pgclarify.vocabulary import RunStatus
@@ -73,8 +69,6 @@ OUTPUT = Output(
     usage=USAGE,
     seconds=3.0,
 )
-
-
 EVIDENCE = (P1, P2, P3, P4)
 
 
@@ -179,7 +173,7 @@ async def test_evidence_is_searched_once_a_question() -> None:
             return [P1]
 
     retriever = Searched()
-    evidence = Evidence(retriever)
+    evidence = EvidenceSearch(retriever)
     assert await evidence(CASE) == await evidence(replace(CASE, case_id="2")) == [P1]
     assert retriever.asked == [(CASE.question, 20)]
     for number in range(1_000):
@@ -402,91 +396,3 @@ def test_all_answers_have_to_be_found() -> None:
     people = Case("1", "Who?", answer_sets=((("Ping",), ("nobody",)), (("Moussa Faki", "Faki"),)))
     assert score(people, Output(retrieved=(P2,)), Judgements(), method="search")["mrecall@5"] == 1
     assert "mrecall@5" not in score(CASE, OUTPUT, Judgements(), method="human")
-
-
-def test_summaries_are_means_over_the_cases_that_have_it() -> None:
-    found = summarize(
-        [
-            {"recall": 1.0, "calls": 2.0},
-            {"recall": 0.0, "calls": 4.0},
-            {"calls": 3.0},
-        ]
-    )
-    assert (found["recall"].value, found["recall"].cases) == (0.5, 2)
-    assert (found["recall"].low, found["recall"].high) == (0, 1)
-    assert (found["calls"].value, found["calls"].cases) == (3, 3)
-
-
-def test_g_f1_is_the_harmonic_mean_of_two_means() -> None:
-    rows = [
-        {"grounded_precision": 1.0, "grounded_recall": 0.0},
-        {"grounded_precision": 0.6, "grounded_recall": 0.4},
-        # Nobody knows a reading of this one: it has no part in it.
-        {"grounded_precision": 0.0},
-    ]
-    found = summarize(rows)["grounded_f1"]
-    # The mean of the two cases' own would be 0.24.
-    assert found.value == pytest.approx(2 * 0.8 * 0.2 / 1.0)
-    assert (found.low, found.cases) == (0, 2)
-    assert found.high == pytest.approx(0.48)
-
-
-def test_one_case_has_no_interval() -> None:
-    found = summarize([{"recall": 0.5}])["recall"]
-    assert (found.value, found.low, found.high, found.cases) == (0.5, None, None, 1)
-
-
-async def test_no_cases() -> None:
-    assert summarize([]) == await summarize_in_parts([]) == {}
-
-
-async def test_parts_make_the_whole_in_order() -> None:
-    detected = {"label": 1.0, "predicted": 1.0, "probability": 0.9, "seconds": 2.0}
-    rows = [{"calls": 2.0, "recall": 1.0, "seconds": 1.0}, {"calls": 4.0, "seconds": 3.0}, detected]
-    found = await summarize_in_parts(rows)
-    assert found == summarize(rows)
-    assert list(found) == ["calls", "recall", "seconds", "accuracy", "f1", "average_precision"]
-    assert found["seconds"].value == 2
-
-
-async def test_it_can_be_cancelled_between_two_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[int] = []
-    loop, is_begun = asyncio.get_running_loop(), asyncio.Event()
-
-    def means(values: Floats) -> list[Summary]:
-        begun.append(len(values))
-        loop.call_soon_threadsafe(is_begun.set)
-        return [Summary(0.0, None, None, len(values))] * values.shape[1]
-
-    monkeypatch.setattr(summaries, "_means", means)
-    # One metric more with each case: as many parts.
-    task = asyncio.create_task(summarize_in_parts([{f"m{name}": 1.0 for name in range(row)} for row in range(500)]))
-    await is_begun.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert len(begun) < 400
-
-
-def test_summaries_of_detection() -> None:
-    rows = [
-        {"label": 1.0, "predicted": 1.0, "probability": 0.9},
-        {"label": 0.0, "predicted": 1.0, "probability": 0.8},
-        {"label": 1.0, "predicted": 0.0, "probability": 0.4},
-        {"label": 0.0, "predicted": 0.0, "probability": 0.1},
-    ]
-    found = summarize(rows)
-    assert found.keys() == {"accuracy", "f1", "average_precision"}
-    assert (found["accuracy"].value, found["f1"].value) == (0.5, 0.5)
-    assert found["average_precision"].value == pytest.approx(5 / 6)
-    assert found["accuracy"].low == 0
-    assert found["accuracy"].cases == 4
-
-
-def test_a_detection_that_failed_is_wrong() -> None:
-    rows = [{"label": 1.0, "predicted": 1.0, "probability": 0.9}, {"label": 1.0}, {"label": 0.0}]
-    found = summarize(rows)
-    assert found["accuracy"].value == pytest.approx(1 / 3)
-    assert found["f1"].value == 0.5
-    # Ranked: the clear one that failed, the one that was found, the ambiguous one that failed.
-    assert found["average_precision"].value == pytest.approx(0.5 * 1 / 2 + 0.5 * 2 / 3)

@@ -13,17 +13,17 @@ import pytest
 
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
-from pgclarify.ingest.apart import ParsingProcess, ReadingLimits
+from pgclarify.ingest.apart import ParsingLimits, ParsingProcess
+from pgclarify.ingest.files import read_stream
 from pgclarify.ingest.headings import find_headings
-from pgclarify.ingest.readers import read_stream
 from pgclarify.vocabulary import Document
 from tests.unit.ingest.test_pdf import pdf
 
 pytestmark = pytest.mark.slow
 
 # No machine parses the bombs below in that time; the second is for pages of text beside them.
-SHORT, PATIENT = ReadingLimits(seconds=1), ReadingLimits(seconds=10)
-SMALL = ReadingLimits(memory_bytes=300 * 2**20)
+SHORT, PATIENT = ParsingLimits(seconds=1), ParsingLimits(seconds=10)
+SMALL = ParsingLimits(memory_bytes=300 * 2**20)
 
 
 def assemble(objects: Sequence[bytes]) -> bytes:
@@ -83,7 +83,7 @@ def expanding(megabytes: int = 60) -> bytes:
     )
 
 
-def load(folder: Path, bomb: bytes, name: str, limits: ReadingLimits) -> UnreadableFile:
+def load(folder: Path, bomb: bytes, name: str, limits: ParsingLimits) -> UnreadableFile:
     """Load a folder with a bomb between two pages of text, and return what is said of the bomb."""
     (folder / "a.pdf").write_bytes(pdf("Hail is covered."))
     (folder / name).write_bytes(bomb)
@@ -123,11 +123,11 @@ def test_what_takes_too_much_memory_is_left_out_and_the_rest_is_loaded(tmp_path:
 def test_a_process_that_dies_is_replaced() -> None:
     process = ParsingProcess()
     try:
-        assert process.parse(b"# Hail", ".md", "a.md", ReadingLimits())[0] == "Hail"
+        assert process.parse(b"# Hail", ".md", "a.md", ParsingLimits())[0] == "Hail"
         process._process.kill()  # type: ignore[union-attr]
         with pytest.raises(UnreadableFile):
-            process.parse(b"# Hail", ".md", "a.md", ReadingLimits())
-        assert process.parse(b"# Hail", ".md", "a.md", ReadingLimits())[0] == "Hail"
+            process.parse(b"# Hail", ".md", "a.md", ParsingLimits())
+        assert process.parse(b"# Hail", ".md", "a.md", ParsingLimits())[0] == "Hail"
     finally:
         process.close()
 
@@ -145,13 +145,13 @@ def test_a_file_that_was_interrupted_does_not_answer_for_the_next() -> None:
 
     process = ParsingProcess()
     try:
-        assert process.parse(b"# Hail", ".md", "a.md", ReadingLimits())[0] == "Hail"
+        assert process.parse(b"# Hail", ".md", "a.md", ParsingLimits())[0] == "Hail"
         running: Any = process._process
         answers, running.stdout = running.stdout, Interrupted(running.stdout)
         with pytest.raises(KeyboardInterrupt):
-            process.parse(b"# Rain", ".md", "b.md", ReadingLimits())
+            process.parse(b"# Rain", ".md", "b.md", ParsingLimits())
         running.stdout = answers
-        assert process.parse(b"# Snow", ".md", "c.md", ReadingLimits())[0] == "Snow"
+        assert process.parse(b"# Snow", ".md", "c.md", ParsingLimits())[0] == "Snow"
     finally:
         process.close()
 
@@ -162,7 +162,7 @@ def test_what_is_not_installed_is_said_by_the_process_as_well(monkeypatch: pytes
     process = ParsingProcess()
     try:
         with pytest.raises(MissingReader) as refused:
-            process.parse(pdf("Hail"), ".pdf", "a.pdf", ReadingLimits())
+            process.parse(pdf("Hail"), ".pdf", "a.pdf", ParsingLimits())
         assert "pgclarify[files]" in str(refused.value.hint)
     finally:
         process.close()
@@ -174,7 +174,7 @@ def test_nothing_in_the_folder_at_hand_is_imported(monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     process = ParsingProcess()
     try:
-        assert process.parse(pdf("Hail"), ".pdf", "a.pdf", ReadingLimits())[1] == "Hail"
+        assert process.parse(pdf("Hail"), ".pdf", "a.pdf", ParsingLimits())[1] == "Hail"
     finally:
         process.close()
 

@@ -14,7 +14,7 @@ from mammoth import embed_style_map
 
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
-from pgclarify.ingest.apart import ReadingLimits
+from pgclarify.ingest.apart import ParsingLimits
 from pgclarify.ingest.office import read_docx, read_pptx
 from pgclarify.vocabulary import Document
 from tests.unit.ingest.office_files import docx, pptx, saved, with_part
@@ -98,7 +98,7 @@ def test_a_bomb_is_left_out_and_the_rest_is_read(tmp_path: Path, data: bytes, pa
     assert len(bomb) < 1_000_000
     (tmp_path / f"a{suffix}").write_bytes(bomb)
     (tmp_path / "b.docx").write_bytes(docx())
-    problem, document = read_documents([tmp_path], limits=ReadingLimits(memory_bytes=400 * 2**20))
+    problem, document = read_documents([tmp_path], limits=ParsingLimits(memory_bytes=400 * 2**20))
     assert isinstance(problem, UnreadableFile)
     assert isinstance(document, Document)
 

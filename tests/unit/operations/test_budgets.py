@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from pgclarify.errors import BudgetSpent, EndpointUnavailable, PriceMissing
-from pgclarify.ledger.completions import Pace
+from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Passage, as_ended
 from pgclarify.model_calls import Claim, CompletionRequest
 from pgclarify.operations.execution import execute
@@ -18,7 +18,7 @@ from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 from tests.fakes import FakeExplorationStore, FakeLedger, FakeLedgerTable, FakeStore, scripts
 from tests.fakes.completer import Prompt
 from tests.fakes.context import context_of
-from tests.unit.ledger.test_completions import buy, replies, request
+from tests.unit.ledger.buying import buy, replies, request
 from tests.unit.operations.fruit import Orchard, content
 from tests.unit.operations.rental_cars import carry_out, clarify_with, corpus, eventually, script, until_in_flight
 from tests.unit.operations.test_list_answers import BERG, HOLM, World
@@ -106,7 +106,7 @@ class TestClarify:
     async def test_a_reranker_that_may_not_ask(self) -> None:
         judge = scripts.relevance_judge({"one": "0.9"})
         ledger, tally = FakeLedger(FakeLedgerTable(max_calls=2)), Tally()
-        reranker = await Rerankers(judge, missing, Pace(0, 0)).get("model", ledger)
+        reranker = await Rerankers(judge, missing, PollInterval(0, 0)).get("model", ledger)
         assert reranker is not None
         with pytest.raises(BudgetSpent):
             await reranker.score("?", passages("one", "two", "three"), tally=tally)
@@ -120,7 +120,7 @@ class TestClarify:
             run,
             scripts.verifier(script()),
             exploration=FakeExplorationStore(clarifying, corpus()),
-            rerankers=Rerankers(judge, missing, Pace(0, 0)),
+            rerankers=Rerankers(judge, missing, PollInterval(0, 0)),
         )
         record = clarifying.runs[run.run_id]
         assert (record.status, record.error, record.stop_reason) == (RunStatus.PARTIAL, None, SPENT)
@@ -131,7 +131,7 @@ class TestClarify:
         # The worst that there is, of the passage that the search ranks first; all others are not graded.
         judge = scripts.relevance_judge({content(1): "0.1"}, otherwise="0.9")
         orchard.store.table.max_calls = 1
-        record = await orchard.carry_out(rerankers=Rerankers(judge, missing, Pace(0, 0)))
+        record = await orchard.carry_out(rerankers=Rerankers(judge, missing, PollInterval(0, 0)))
 
         assert [candidate.passage.passage_id for candidate in record.candidates] == [1, 2, 3, 4]
         assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
@@ -144,7 +144,7 @@ class TestClarify:
         settings = {"search": "lexical", "reranker": "model", "budget": 4, "top_k": 3}
         run = searching.add_run("rental cars", operation="search", settings=settings)
         judge = scripts.relevance_judge({found[0].content: "0.1"}, otherwise="0.9")
-        rerankers = Rerankers(judge, missing, Pace(0, 0))
+        rerankers = Rerankers(judge, missing, PollInterval(0, 0))
         exploration = FakeExplorationStore(searching, found)
         await execute(context_of(run, searching, passages=exploration, rerankers=rerankers))
         record = searching.runs[run.run_id]

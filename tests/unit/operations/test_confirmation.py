@@ -12,7 +12,7 @@ from pgclarify.model import Passage, Reading, Refusal
 from pgclarify.operations.execution import execute
 from pgclarify.operations.judging import verdicts
 from pgclarify.operations.judging.confirmation import AT_ONCE, given_answer
-from pgclarify.operations.judging.support import Quoted, cite
+from pgclarify.operations.judging.quotes import Quoted, cite
 from pgclarify.prompts.confirmation import confirmation
 from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, RunRecord, scripts
@@ -179,7 +179,7 @@ async def test_readings_that_are_refused_are_not_embedded() -> None:
 
 async def test_exploration_confirms_each_batch_and_is_led_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
     # The passages of the orchard say nothing of a fruit.
-    monkeypatch.setattr(verdicts, "check_support", lambda reading, _, passage: cite(reading.quote, passage))
+    monkeypatch.setattr(verdicts, "check_quote", lambda reading, _, passage: cite(reading.quote, passage))
     records = []
     for confirmed in ({"apple", "pear", "plum"}, {"apple"}):
         orchard = Orchard(20, fruit={1: "apple", 9: "pear", 10: "plum"}, verify="model", budget=20)

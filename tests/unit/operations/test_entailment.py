@@ -17,7 +17,7 @@ from pgclarify.errors import (
     ModelNotFound,
     describe,
 )
-from pgclarify.ledger.completions import Pace
+from pgclarify.ledger.completions import PollInterval
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.trace import Tally
 from pgclarify.protocols import CrossEncoder, Entailment
@@ -25,7 +25,7 @@ from tests.fakes import FakeCrossEncoder, FakeEmbedder, FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
 
 QUESTION = "When did the bridge open?"
-PACE = Pace(first=0.0, longest=0.0)
+PACE = PollInterval(first=0.0, longest=0.0)
 
 
 async def missing(name: str) -> CrossEncoder:

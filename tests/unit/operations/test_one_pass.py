@@ -1,4 +1,4 @@
-"""The gate in front of clarify: which way a question goes, and what that saves."""
+"""The router in front of clarify: which way a question goes, and what that saves."""
 
 from __future__ import annotations
 

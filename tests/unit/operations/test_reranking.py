@@ -12,7 +12,7 @@ from pgclarify.errors import (
     ModelNotFound,
     describe,
 )
-from pgclarify.ledger.completions import Pace
+from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Passage
 from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.operations.retrieval.reranking import Rerankers
@@ -22,7 +22,7 @@ from tests.fakes import FakeCrossEncoder, FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
 
 QUESTION = "When did the bridge open?"
-PACE = Pace(first=0.0, longest=0.0)
+PACE = PollInterval(first=0.0, longest=0.0)
 
 
 def passages(*contents: str) -> list[Passage]:

@@ -4,7 +4,7 @@ import pytest
 
 from pgclarify.errors import EmbeddingError, EndpointUnavailable, InvalidReply
 from pgclarify.ledger.calls import Calls, OutOfCalls
-from pgclarify.ledger.completions import Pace
+from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Passage
 from pgclarify.operations.investigation.entailment import ModelEntailment
 from pgclarify.operations.investigation.uncertainty import Samples, SemanticEquivalence, draw_samples
@@ -15,11 +15,11 @@ from tests.fakes.completer import ScriptedCompleter
 QUESTION = "Where was Ida Holm born?"
 PASSAGES = [Passage("a", 1, "Ida Holm was born in Ortval.")]
 UNREADABLE = InvalidReply("a reply has the wrong form")
-PACE = Pace(first=0.001, longest=0.001)
+PACE = PollInterval(first=0.001, longest=0.001)
 
 
 def calls(investigator: ScriptedCompleter, most: int = 10) -> Calls:
-    return Calls(FakeLedger(), investigator, most=most, pace=PACE)
+    return Calls(FakeLedger(), investigator, most=most, poll=PACE)
 
 
 async def sampled(*said: object, entailment: FakeEntailment | None = None) -> Samples:

@@ -10,7 +10,7 @@ import pytest
 
 from pgclarify.errors import ConfigurationError, EmbeddingError, PgclarifyError
 from pgclarify.worker import grouping
-from pgclarify.worker.grouping import Grouping
+from pgclarify.worker.grouping import QuestionGrouping
 from tests.fakes import FakeEmbedder
 
 GOOD, BAD = "good", "bad"
@@ -30,7 +30,7 @@ class Workplace:
         self.tried: list[str] = []
         # Whether each run was grouped by meaning.
         self.grouped: dict[int, bool] = {}
-        self.grouping = Grouping(
+        self.grouping = QuestionGrouping(
             None,  # type: ignore[arg-type]  # nobody connects
             self.embedder,
             asyncio.Lock(),

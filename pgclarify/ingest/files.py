@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from pgclarify.errors import UnreadableFile
-from pgclarify.ingest.apart import ParsingProcess, ReadingLimits
+from pgclarify.ingest.apart import ParsingLimits, ParsingProcess
 from pgclarify.ingest.folders import find_files, is_empty, suffix_of
 from pgclarify.ingest.naming import Name, Naming
 from pgclarify.ingest.parsing import DOCX, HTML, MAIL, MARKDOWN, PDF, PPTX, TEXT, Parsed, parse
@@ -41,7 +41,7 @@ def read_documents(
     *,
     fields: FieldMapping | None = None,
     root: Path | None = None,
-    limits: ReadingLimits | None = None,
+    limits: ParsingLimits | None = None,
     naming: Naming | None = None,
     on_skip: Callable[[str], object] = lambda kind: None,
 ) -> Iterator[Document | UnreadableFile]:
@@ -142,7 +142,7 @@ def read_stream(
     document_id: str | None = None,
     title: str | None = None,
     fields: FieldMapping | None = None,
-    limits: ReadingLimits | None = None,
+    limits: ParsingLimits | None = None,
     on_skip: Callable[[str], object] = lambda kind: None,
 ) -> Iterator[Document | UnreadableFile]:
     """Read what comes through a stream, such as standard input, of the kind that a file name's suffix says.
@@ -187,7 +187,7 @@ def _document_id(path: Path, base: Path) -> str:
     return document_id
 
 
-def _read_file(path: Path, document_id: str, limits: ReadingLimits | None) -> Document:
+def _read_file(path: Path, document_id: str, limits: ParsingLimits | None) -> Document:
     suffix = suffix_of(path)
     if suffix not in SUPPORTED_SUFFIXES:
         raise UnreadableFile(
@@ -229,7 +229,7 @@ def _most_bytes(suffix: str) -> int:
     return 10 * MAX_DOCUMENT_BYTES if suffix in _WITH_PICTURES else MAX_DOCUMENT_BYTES
 
 
-def _parse(data: bytes, suffix: str, name: str | Path, limits: ReadingLimits | None) -> Parsed:
+def _parse(data: bytes, suffix: str, name: str | Path, limits: ParsingLimits | None) -> Parsed:
     """Title, if there is one in it, content and metadata of one file.
 
     Raises:
@@ -243,4 +243,4 @@ def _parse(data: bytes, suffix: str, name: str | Path, limits: ReadingLimits | N
             hint="Split it, by chapters say.",
         )
     # Plain text is only decoded.
-    return parse(data, suffix, name) if suffix in TEXT else _apart.parse(data, suffix, name, limits or ReadingLimits())
+    return parse(data, suffix, name) if suffix in TEXT else _apart.parse(data, suffix, name, limits or ParsingLimits())

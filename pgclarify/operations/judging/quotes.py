@@ -1,4 +1,4 @@
-"""Check by its words whether a passage supports a verdict; no model is asked."""
+"""Check a verdict by the words of its quote: the passage has to say what the verdict says; no model is asked."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def cite(quote: str, passage: Passage) -> Quoted | None:
     return None if span is None else _quoted(span, passage)
 
 
-def check_support(
+def check_quote(
     reading: Reading, question: str, passage: Passage, checks: Collection[Refusal] = frozenset(Refusal)
 ) -> Quoted | Refusal:
     """Check that a passage gives the answer of a reading to it, with the quote for a proof.

@@ -24,15 +24,15 @@ def job_states(connection: Connection) -> list[str]:
     return [row[0] for row in rows]
 
 
-def rescue(worker) -> int:
-    return int(worker.send("rescue_jobs", worker_id=worker.worker_id)[0]["jobs"])
+def requeue(worker) -> int:
+    return int(worker.send("requeue_lost_jobs", worker_id=worker.worker_id)[0]["jobs"])
 
 
 def test_a_failed_job_of_a_run_that_is_not_over_is_tried_again(connection, worker_and_run):
     worker, run_id = worker_and_run
     connection.execute("update pgclarify_queue.procrastinate_jobs set status = 'failed'")
 
-    assert rescue(worker) == 1
+    assert requeue(worker) == 1
     assert job_states(connection) == ["todo"]
     assert worker.start(run_id) is not None
 
@@ -42,7 +42,7 @@ def test_a_failed_job_waits_while_somebody_living_carries_the_run_out(connection
     worker.start(run_id)
     connection.execute("update pgclarify_queue.procrastinate_jobs set status = 'failed'")
 
-    assert rescue(worker) == 0
+    assert requeue(worker) == 0
     assert job_states(connection) == ["failed"]
 
 
@@ -51,7 +51,7 @@ def test_a_failed_job_of_a_run_that_is_over_is_removed(connection, worker_and_ru
     worker.answer(run_id)
     connection.execute("update pgclarify_queue.procrastinate_jobs set status = 'failed'")
 
-    assert rescue(worker) == 0
+    assert requeue(worker) == 0
     assert job_states(connection) == []
 
 
@@ -61,12 +61,12 @@ def test_a_run_of_a_dead_worker_without_a_job_gets_one(connection, worker_and_ru
     connection.execute("delete from pgclarify_queue.procrastinate_jobs")
     connection.execute("update pgclarify.run set started_at = now() - interval '1 hour'")
     other = hire()
-    assert rescue(other) == 0
+    assert requeue(other) == 0
     worker.die()
 
-    assert rescue(other) == 1
+    assert requeue(other) == 1
     assert job_states(connection) == ["todo"]
-    assert rescue(other) == 0
+    assert requeue(other) == 0
     started = other.start(run_id)
     assert started is not None
     assert started["attempt"] == 2

@@ -1,4 +1,5 @@
--- Runs that are carried out, as what workers call finds them: in the attempt that they name, and searchable still.
+-- Runs that are carried out, as what workers call finds them: in the attempt that they name, and searchable still. A run is
+-- lost for an attempt once it was cancelled or another worker has taken it over: then every write of that attempt is PC006.
 
 create or replace function pgclarify_private.raise_run_is_lost(run_id bigint)
 returns void
@@ -15,7 +16,7 @@ $$;
 
 comment on function pgclarify_private.raise_run_is_lost(bigint) is 'Error PC006.';
 
-create or replace function pgclarify_private.hold_run(run_id bigint, attempt integer)
+create or replace function pgclarify_private.lock_run(run_id bigint, attempt integer)
 returns pgclarify.run
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -25,16 +26,16 @@ declare
 begin
     select run.* into v_run
     from pgclarify.run
-    where run.run_id = hold_run.run_id and run.attempt = hold_run.attempt and run.status = 'running'
+    where run.run_id = lock_run.run_id and run.attempt = lock_run.attempt and run.status = 'running'
     for no key update;
     if not found then
-        perform pgclarify_private.raise_run_is_lost(hold_run.run_id);
+        perform pgclarify_private.raise_run_is_lost(lock_run.run_id);
     end if;
     return v_run;
 end
 $$;
 
-comment on function pgclarify_private.hold_run(bigint, integer) is
+comment on function pgclarify_private.lock_run(bigint, integer) is
 'Lock a run that is carried out in this attempt, or error PC006.';
 
 create or replace function pgclarify_private.check_searchable(run pgclarify.run)
@@ -68,23 +69,23 @@ comment on function pgclarify_private.check_searchable(pgclarify.run) is
 'Error 42704 if the corpus of a run was dropped, 42501 if who asked may not search it any more. What a run looks at is looked '
 'at with the roles of that moment, and not of its start.';
 
-create or replace function pgclarify_private.hold_searchable_run(run_id bigint, attempt integer)
+create or replace function pgclarify_private.lock_searchable_run(run_id bigint, attempt integer)
 returns pgclarify.run
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.hold_run(hold_searchable_run.run_id, hold_searchable_run.attempt);
+    v_run pgclarify.run := pgclarify_private.lock_run(lock_searchable_run.run_id, lock_searchable_run.attempt);
 begin
     perform pgclarify_private.check_searchable(v_run);
     return v_run;
 end
 $$;
 
-comment on function pgclarify_private.hold_searchable_run(bigint, integer) is
-'Lock a run as hold_run does, or an error of check_searchable.';
+comment on function pgclarify_private.lock_searchable_run(bigint, integer) is
+'Lock a run as lock_run does, or an error of check_searchable.';
 
-create or replace function pgclarify_private.run_in_hand(run_id bigint, attempt integer)
+create or replace function pgclarify_private.running_attempt(run_id bigint, attempt integer)
 returns pgclarify.run
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -94,15 +95,15 @@ declare
 begin
     select run.* into v_run
     from pgclarify.run
-    where run.run_id = run_in_hand.run_id and run.attempt = run_in_hand.attempt and run.status = 'running';
+    where run.run_id = running_attempt.run_id and run.attempt = running_attempt.attempt and run.status = 'running';
     if not found then
-        perform pgclarify_private.raise_run_is_lost(run_in_hand.run_id);
+        perform pgclarify_private.raise_run_is_lost(running_attempt.run_id);
     end if;
     return v_run;
 end
 $$;
 
-comment on function pgclarify_private.run_in_hand(bigint, integer) is
+comment on function pgclarify_private.running_attempt(bigint, integer) is
 'A run that is carried out in this attempt, or error PC006. For what writes nothing: a lock would have to be written.';
 
 create or replace function pgclarify_private.searchable_run(run_id bigint, attempt integer)
@@ -111,7 +112,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.run_in_hand(searchable_run.run_id, searchable_run.attempt);
+    v_run pgclarify.run := pgclarify_private.running_attempt(searchable_run.run_id, searchable_run.attempt);
 begin
     perform pgclarify_private.check_searchable(v_run);
     return v_run;
@@ -119,7 +120,7 @@ end
 $$;
 
 comment on function pgclarify_private.searchable_run(bigint, integer) is
-'A run as of run_in_hand, or an error of check_searchable.';
+'A run as of running_attempt, or an error of check_searchable.';
 
 create or replace function pgclarify_private.lost_runs(run_ids bigint[], attempts integer[])
 returns integer[]

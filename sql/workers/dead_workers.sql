@@ -1,6 +1,8 @@
--- What becomes of the runs of workers that died: their jobs go back into the queue.
+-- A worker dies in the middle of a run. Its jobs are lost, and go back into the queue here. Another worker then takes the run
+-- over: that is a new attempt, which runs/attempt.sql tells from the old one, and leases of calls are taken over in
+-- ledger/claiming.sql.
 
-create or replace function pgclarify_private.rescue_jobs(worker_id bigint)
+create or replace function pgclarify_private.requeue_lost_jobs(worker_id bigint)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -13,7 +15,7 @@ declare
     v_living bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);
 begin
     -- One that has just been woken would take its own runs for those of a dead worker.
-    if rescue_jobs.worker_id <> all(v_living) then
+    if requeue_lost_jobs.worker_id <> all(v_living) then
         return 0;
     end if;
     -- A job in hand belongs to a worker of the queue; if that one is unknown, or ours behind it is dead, it goes back.
@@ -52,9 +54,9 @@ begin
                     else run.crashes + 1
                 end
             where run.run_id in (
-                select held.run_id
-                from pgclarify.run as held
-                where held.run_id = v_job.run_id and held.status = 'running' and held.worker_id <> all(v_living)
+                select locked.run_id
+                from pgclarify.run as locked
+                where locked.run_id = v_job.run_id and locked.status = 'running' and locked.worker_id <> all(v_living)
                 for update nowait
             );
         exception
@@ -106,8 +108,8 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.rescue_jobs(bigint) is
+comment on function pgclarify_private.requeue_lost_jobs(bigint) is
 'Put jobs of dead workers, and failed ones whose runs are not over, back into the queue; returns how many. A run whose worker '
 'was lost counts one crash more, unless the attempt has stored a reply: then it counts none. worker_id: who calls; a worker '
-'that counts as dead itself rescues nothing.';
-grant execute on function pgclarify_private.rescue_jobs(bigint) to pgclarify_worker;
+'that counts as dead itself puts nothing back.';
+grant execute on function pgclarify_private.requeue_lost_jobs(bigint) to pgclarify_worker;

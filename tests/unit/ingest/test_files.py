@@ -13,9 +13,9 @@ import pytest
 from pgclarify.errors import InputError, MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.apart import ParsingProcess
+from pgclarify.ingest.files import find_names
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.naming import Name, Naming
-from pgclarify.ingest.readers import find_names
 from pgclarify.vocabulary import Document
 
 

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-import psycopg
 import pytest
 
 from pgclarify.database.pool import fetch, open_pool
-from pgclarify.database.reading import ReadingSession
+from pgclarify.database.table_session import TableSession
 from pgclarify.errors import DatabaseBusy
-from pgclarify.install import installer
 from pgclarify.worker.sources import Sources
-from tests.integration.attaching import (
-    ATTACH,
-    DETACH,
-    RESYNC,
-    STATE,
-    attach,
-    reader_of,
-    refusal,
-)
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, at_once, scalar, state_of
-from tests.integration.test_privileges import listed
+from tests.integration.attaching import attach, note, refusal
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.migration.test_objects import rows
 from tests.workers import as_role, until
 
 pytestmark = pytest.mark.rolled_back
+
+__all__ = ["note"]
 
 # Taken by code when it runs, in the session that it runs in. What is rolled back does not release it.
 RAN = 4711
@@ -41,27 +32,7 @@ NEXT_KEYS = (
 ROWS_TO_LOAD = "select pgclarify_private.rows_to_load(caller, {}) from pgclarify_private.caller"
 CHECK_IDS = "select pgclarify_private.check_ids(caller, {}) from pgclarify_private.caller"
 
-GRANTED = """
-    select granted.grantee::regrole::text from pg_attribute cross join lateral aclexplode(attacl) as granted
-    where attrelid = 'app.article'::regclass
-"""
-
 Plant = Callable[..., None]
-
-
-@pytest.fixture
-def note(alice: Connection, bob: Connection, connection: Connection) -> int:
-    """The source of Bob's table "bobs.note", beside Alice's in schema "app", which everybody may use."""
-    attach(alice)
-    alice.execute("grant usage on schema app to public")
-    connection.execute(f"create schema bobs authorization {bob.info.user}".encode())
-    bob.execute("grant usage on schema bobs to public")
-    bob.execute("create table bobs.note (id bigint primary key, body text)")
-    bob.execute("insert into bobs.note values (1, 'Ships.')")
-    bob.execute("create table bobs.loot (who text, said text)")
-    bob.execute("grant insert on bobs.loot to public")
-    bob.execute("select pgclarify.add_document('bobs', 'x', 'By hand.')")
-    return attach(bob, "bobs.note", "bobs")
 
 
 @pytest.fixture
@@ -271,7 +242,7 @@ class TestWhatItDoes:
 
         async def work() -> None:
             async with open_pool(login) as pool:
-                session = ReadingSession(login, pool)
+                session = TableSession(login, pool)
                 for _ in range(2):
                     await session.fetch("load_source", source_id=note, max_rows=9, max_bytes=1000)
                 assert scalar(connection, HAS_RUN)
@@ -293,7 +264,7 @@ class TestWhatItDoes:
 
         async def work() -> None:
             async with open_pool(login) as pool:
-                session = ReadingSession(login, pool, most_seconds=1)
+                session = TableSession(login, pool, most_seconds=1)
                 with pytest.raises(DatabaseBusy):
                     await session.fetch("load_source", source_id=note, max_rows=9, max_bytes=1000)
                 assert await session.fetch("list_waiting_sources")
@@ -302,173 +273,3 @@ class TestWhatItDoes:
         asyncio.run(work())
 
         until(lambda: not scalar(connection, HAS_RUN))
-
-
-class TestReaders:
-    def test_one_for_each_owner(self, note: int, alice: Connection, connection: Connection) -> None:
-        first, second = reader_of(connection), reader_of(connection, "bobs.note")
-        assert first != second
-        may = "select has_column_privilege(%s, %s, 'body', 'select')"
-        for role, table, is_allowed in (
-            (first, "app.article", True),
-            (second, "bobs.note", True),
-            (first, "bobs.note", False),
-            (second, "app.article", False),
-        ):
-            assert scalar(connection, may, role, table) is is_allowed
-
-    @pytest.mark.committed
-    def test_two_owners_at_once(self, bob: Connection, alice: Connection, connection: Connection) -> None:
-        connection.execute(f"create schema bobs authorization {bob.info.user}".encode())
-        bob.execute("create table bobs.note (id bigint primary key, body text)")
-
-        assert at_once(lambda: attach(alice), lambda: attach(bob, "bobs.note", "bobs")) == [None, None]
-
-    def test_it_goes_with_the_last_table(self, alice: Connection, connection: Connection, hire: Hire) -> None:
-        worker = hire()
-        alice.execute("create table app.page (id bigint primary key, body text)")
-        attach(alice)
-        attach(alice, "app.page", id_prefix="page/")
-        reader = reader_of(connection)
-        is_there = "select count(*) from pg_roles where rolname = %s"
-
-        alice.execute(DETACH.encode())
-        assert worker.send("drop_idle_reader") == [{"dropped": None}]
-        with alice.transaction():
-            alice.execute("select pgclarify.detach_table('kb', 'app.page')")
-        assert worker.send("drop_idle_reader")[0]["dropped"] is not None
-
-        assert worker.send("drop_idle_reader") == [{"dropped": None}]
-        assert scalar(connection, is_there, reader) == 0
-        assert attach(alice)
-        assert scalar(connection, is_there, reader) == 1
-
-    @pytest.mark.committed
-    def test_not_while_a_table_is_being_attached(self, alice: Connection, connection: Connection, hire: Hire) -> None:
-        worker = hire()
-        attach(alice)
-        alice.execute(DETACH.encode())
-        with alice.transaction():
-            attach(alice)
-            with pytest.raises(psycopg.errors.LockNotAvailable):
-                worker.send("drop_idle_reader")
-        assert worker.send("drop_idle_reader") == [{"dropped": None}]
-
-    def test_a_role_that_somebody_else_made_is_not_used(
-        self, alice: Connection, bob: Connection, connection: Connection, admin: Connection
-    ) -> None:
-        reader = reader_of(connection)
-        admin.execute(f"create role {reader}".encode())
-        admin.execute(f"grant {reader} to {bob.info.user}".encode())
-        try:
-            assert state_of(alice, ATTACH) == "55000"
-        finally:
-            admin.execute(f"drop role {reader}".encode())
-        assert state_of(alice, ATTACH) is None
-
-    def test_a_table_of_another_owner_is_read_by_that_ones_reader(
-        self, note: int, alice: Connection, bob: Connection, connection: Connection, hire: Hire
-    ) -> None:
-        before = reader_of(connection)
-        connection.execute(f"alter table app.article owner to {bob.info.user}".encode())
-
-        hire().send("inspect_sources")
-
-        assert set(rows(connection, STATE)) == {"failed", "loading"}
-        connection.execute(RESYNC.encode())
-        assert set(rows(connection, STATE)) == {"loading"}
-        may = "select has_column_privilege(%s, 'app.article', 'body', 'select')"
-        assert scalar(connection, may, reader_of(connection))
-        assert not scalar(connection, may, before)
-
-    @pytest.mark.parametrize("table", ["app.whole", "app.part"])
-    def test_tables_whose_partitions_have_other_owners_are_not_read(
-        self, alice: Connection, bob: Connection, connection: Connection, hire: Hire, table: str
-    ) -> None:
-        alice.execute("create table app.whole (id bigint primary key, body text) partition by range (id)")
-        alice.execute("create table app.part partition of app.whole for values from (0) to (9)")
-        attach(alice, table)
-        worker = hire()
-        worker.open_spaces()
-        worker.follow_everything()
-        assert rows(connection, STATE) == ["following"]
-        connection.execute(f"alter table app.part owner to {bob.info.user}".encode())
-        connection.execute("insert into app.whole values (1, 'Cars.')")
-
-        worker.follow_everything()
-
-        assert rows(connection, STATE) == ["failed"]
-        assert state_of(connection, RESYNC.replace("app.article", table)) == "0A000"
-        connection.execute("alter table app.part owner to postgres")
-        if table == "app.whole":
-            # Who may do everything may do that.
-            connection.execute(RESYNC.replace("app.article", table).encode())
-
-
-class TestUpgrading:
-    @pytest.fixture
-    def old(self, note: int, connection: Connection, admin: Connection, old_table_reader: str) -> Iterator[None]:
-        """Two tables as an older version left them: one role reads both."""
-        for table in ("app.article", "bobs.note"):
-            reader = reader_of(connection, table)
-            connection.execute(f"drop owned by {reader}".encode())
-        with connection.transaction():
-            connection.execute("grant usage on schema app, bobs to pgclarify_table_reader")
-            connection.execute("grant select (id, body) on app.article, bobs.note to pgclarify_table_reader")
-        admin.execute(f"revoke usage on schema public from {old_table_reader}".encode())
-        connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
-        yield
-        connection.execute("drop owned by pgclarify_table_reader") if rows(
-            connection, "select 1 from pg_roles where rolname = 'pgclarify_table_reader'"
-        ) else None
-
-    @pytest.mark.committed
-    @pytest.mark.usefixtures("old")
-    def test_each_owner_gets_its_reader(self, database: str, connection: Connection, hire: Hire) -> None:
-        hire().send("inspect_sources")
-        installer.install(database)
-
-        assert rows(connection, "select 1 from pg_roles where rolname = 'pgclarify_table_reader'") == []
-        assert rows(connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source") == [
-            None,
-            None,
-        ]
-        assert listed(connection, GRANTED) == {reader_of(connection)}
-
-    @pytest.mark.committed
-    @pytest.mark.usefixtures("old")
-    def test_without_the_rights_sources_fail_until_they_are_compared_again(
-        self, database: str, alice: Connection, connection: Connection, hire: Hire, make_role: MakeRole
-    ) -> None:
-        owner = make_role("pgclarify_owner", name="installer")
-        connection.execute(f"alter role {owner} createrole".encode())
-
-        installer.install(as_role(database, owner))
-        hire().send("inspect_sources")
-
-        assert rows(connection, STATE) == ["failed", "failed"]
-        alice.execute(RESYNC.encode())
-        assert sorted(rows(connection, STATE)) == ["failed", "loading"]
-        assert listed(connection, GRANTED) == {reader_of(connection)}
-
-
-@pytest.mark.committed
-def test_a_renamed_owner_gets_another_reader(
-    alice: Connection, database: str, connection: Connection, admin: Connection, hire: Hire
-) -> None:
-    """As after a restore, where the number of a role may be another one's."""
-    attach(alice)
-    first, name = reader_of(connection), alice.info.user
-    alice.close()
-    admin.execute(f"alter role {name} rename to {name}_too".encode())
-    try:
-        assert reader_of(connection) != first
-        connection.execute(
-            "update pgclarify_private.source set attached_by = 'postgres', attached_by_oid = 'postgres'::regrole"
-        )
-        hire().send("inspect_sources")
-        assert rows(connection, STATE) == ["failed"]
-        installer.install(database)
-        assert scalar(connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source") is None
-    finally:
-        admin.execute(f"alter role {name}_too rename to {name}".encode())

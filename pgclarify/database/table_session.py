@@ -17,7 +17,7 @@ from pgclarify.errors import DatabaseBusy
 _MOST_SECONDS = 90.0
 
 
-class ReadingSession:
+class TableSession:
     """A session that is used for nothing else.
 
     Code that a statement runs can replace prepared statements of its session, and take or release the session's locks,

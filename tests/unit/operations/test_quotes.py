@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgclarify.model import Passage, Reading, Refusal
-from pgclarify.operations.judging.support import Quoted, check_support, cite
+from pgclarify.operations.judging.quotes import Quoted, check_quote, cite
 
 MUSEUM = "The Lindvik Harbor Museum opens at 9 am. Dogs are welcome."
 LIFE = (
@@ -30,7 +30,7 @@ JAPANESE = "リンドヴィク港博物館は午前9時に開館します。犬�
 def check(
     content: str, asked: str, answer: str, quote: str, *, title: str | None = None, question: str = "it?"
 ) -> object:
-    return check_support(Reading(asked, answer, quote), question, Passage("d", 1, content, title=title, start_char=100))
+    return check_quote(Reading(asked, answer, quote), question, Passage("d", 1, content, title=title, start_char=100))
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_a_clause_that_says_all_is_cited_as_it_is() -> None:
 def test_a_check_can_be_left_out() -> None:
     reading = Reading("When does the Ortval Opera open?", "9 am", "The Lindvik Harbor Museum opens at 9 am.")
     checks = set(Refusal) - {Refusal.ABOUT_ANOTHER, Refusal.BESIDE_THE_POINT}
-    assert isinstance(check_support(reading, "it?", Passage("d", 1, MUSEUM), checks), Quoted)
+    assert isinstance(check_quote(reading, "it?", Passage("d", 1, MUSEUM), checks), Quoted)
 
 
 def test_cite_finds_a_quote_as_the_document_spells_it() -> None:

@@ -1,4 +1,4 @@
-"""What a worker does again and again beside its runs."""
+"""Maintenance: what a worker does again and again beside its runs."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ async def _try(work: Callable[[], Awaitable[None]]) -> None:
     except ServerUnavailable:
         raise
     except DatabaseBusy as busy:
-        _logger.warning("a chore has to wait: %s", busy.message)
+        _logger.warning("a maintenance task has to wait: %s", busy.message)
     except Exception:
-        _logger.exception("a chore failed, trying again")
+        _logger.exception("a maintenance task failed, trying again")
         await asyncio.sleep(_PAUSE_SECONDS)
 
 
@@ -98,9 +98,9 @@ async def keep_looking(pool: Pool, due: Mapping[str, asyncio.Event]) -> None:
         await asyncio.sleep(_QUIET_LOOK_SECONDS if is_quiet else _LOOK_SECONDS)
 
 
-async def rescue(pool: Pool, worker_id: int) -> None:
+async def requeue_lost_jobs(pool: Pool, worker_id: int) -> None:
     """Put jobs of dead workers back into the queue; worker_id: of this one."""
-    (row,) = await fetch(pool, "rescue_jobs", worker_id=worker_id)
+    (row,) = await fetch(pool, "requeue_lost_jobs", worker_id=worker_id)
     if row["jobs"]:
         _logger.info("took over %d jobs of workers that are gone", row["jobs"])
 

@@ -1,0 +1,95 @@
+"""What tests of a change of the embedding model share: a searchable corpus, and the steps of a change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, vector_of
+from tests.integration.counts import assert_counts_agree
+
+OLD, NEW = "all-MiniLM-L6-v2", "another-model"
+DIMENSIONS = 6
+SET = "select pgclarify.set_embedding_model('insurance', %s)"
+CANCEL = "select pgclarify.cancel_embedding_model('insurance')"
+ADD = "select pgclarify.add_document('insurance', %s, %s)"
+REMOVE = "select pgclarify.remove_document('insurance', %s)"
+WITHOUT_VECTOR = """
+    select p.document_id, p.content
+    from pgclarify.passage as p
+    join pgclarify.corpus on corpus.corpus_id = p.corpus_id
+    full join pgclarify_private.passage_embedding as e
+        on e.embedding_space_id = corpus.embedding_space_id and e.document_id = p.document_id and e.passage_id = p.id
+    where e.embedding_space_id is null
+        or p.id is null and e.embedding_space_id in (select c.embedding_space_id from pgclarify.corpus as c)
+"""
+
+
+@pytest.fixture
+def worker(connection: Connection, hire: Hire) -> HandWorker:
+    """A worker, and corpus "insurance" of three documents with four passages."""
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    for document_id, content in (("1", "Cars.\n\nTrucks."), ("2", "Boats."), ("3", "Planes.")):
+        connection.execute(ADD, [document_id, content])
+    worker = hire()
+    worker.index_everything()
+    return worker
+
+
+def status(connection: Connection) -> tuple[Any, ...]:
+    """embedding_model, passages, embedded, next_embedding_model, next_embedded of corpus "insurance"."""
+    row = connection.execute(
+        "select embedding_model, passages, embedded, next_embedding_model, next_embedded"
+        " from pgclarify.corpus_status where corpus = 'insurance'"
+    ).fetchone()
+    assert row is not None
+    return tuple(row)
+
+
+def error(connection: Connection) -> str | None:
+    text: str | None = scalar(connection, "select error from pgclarify.corpus_status where corpus = 'insurance'")
+    return text
+
+
+def begin(connection: Connection, worker: HandWorker, model: str = NEW, dimensions: int = DIMENSIONS) -> int:
+    """Have the model changed, up to where passages can be claimed; the id of the space."""
+    space_id: int = scalar(connection, SET, model)
+    worker.open_spaces(dimensions)
+    assert worker.advance_spaces() == [True]
+    return space_id
+
+
+def fill(worker: HandWorker, max_passages: int = 1000) -> int:
+    """Embed all that can be claimed; how many."""
+    stored = 0
+    while passages := worker.claim_passages(max_passages):
+        stored += worker.store_vectors(passages)
+    return stored
+
+
+def let_documents_in(connection: Connection) -> None:
+    """Have the minute pass for which documents wait towards the end."""
+    connection.execute(
+        "update pgclarify.embedding_space set ingestion_held_until = now() where ingestion_held_until is not null"
+    )
+
+
+def assert_complete(connection: Connection, model: str = NEW) -> None:
+    """The corpus is searched with a model that every passage, and nothing else, has a vector of."""
+    assert status(connection)[0] == model
+    assert connection.execute(WITHOUT_VECTOR).fetchall() == []
+    assert_counts_agree(connection)
+
+
+def nearest(connection: Connection, worker: HandWorker, content: str, model: str) -> str:
+    """The passage that a dense search for a text finds first, if the question has the vector of that model."""
+    submit = "select pgclarify.submit(%s, 'insurance', 1, '{\"search\": \"dense\"}')"
+    run_id = scalar(connection, submit, f"{content} with {model}")
+    run = worker.start(run_id)
+    assert run is not None
+    assert run["embedding_model"] == model
+    text = content if model == OLD else model + content
+    found = worker.retrieve(run_id, vector=vector_of(text, run["dimensions"]), embedding_model=model)
+    worker.finish(run_id)
+    return str(found[0]["content"])

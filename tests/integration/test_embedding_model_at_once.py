@@ -1,0 +1,263 @@
+"""A change of the embedding model while documents change, and by several workers at once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar
+from tests.integration.changing_model import (
+    ADD,
+    DIMENSIONS,
+    NEW,
+    OLD,
+    REMOVE,
+    SET,
+    assert_complete,
+    begin,
+    fill,
+    let_documents_in,
+    nearest,
+    status,
+    worker,
+)
+
+__all__ = ["worker"]
+
+
+def test_documents_change_while_it_is_filled(connection: Connection, worker: HandWorker) -> None:
+    begin(connection, worker)
+    early = worker.claim_passages(max_passages=2)
+    let_documents_in(connection)
+    connection.execute(ADD, ["0", "Airships."])
+    connection.execute(ADD, ["1", "Cars.\n\nBuses."])
+    connection.execute(ADD, ["4", "Trains."])
+    connection.execute(REMOVE, ["2"])
+    worker.index_everything()
+    assert worker.store_vectors(early) == 1, "trucks are gone, cars are as they were"
+    connection.execute(REMOVE, ["3"])
+    assert fill(worker, max_passages=1) == 3
+    assert status(connection) == (OLD, 4, 4, NEW, 4)
+
+    assert worker.advance_spaces() == [True]
+    assert_complete(connection)
+    assert nearest(connection, worker, "Airships.", NEW) == "Airships."
+    assert nearest(connection, worker, "Buses.", NEW) == "Buses."
+
+
+def test_what_is_being_stored_when_it_begins_is_not_missed(
+    connection: Connection, worker: HandWorker, hire: Hire
+) -> None:
+    connection.execute(ADD, ["4", "Trains."])
+    other = hire()
+    documents = other.claim()
+    space_id = scalar(connection, SET, NEW)
+    with other.connection.transaction():
+        other.store(documents)
+        worker.open_spaces(DIMENSIONS)
+        assert worker.advance_spaces() == [False]
+        assert worker.claim_passages() == []
+    assert worker.advance_spaces() == [True]
+    assert fill(worker) == 5
+    assert worker.advance_spaces() == [True]
+    assert scalar(connection, "select embedding_space_id from pgclarify.corpus") == space_id
+    assert_complete(connection)
+
+
+def test_what_is_being_stored_at_the_switch_is_embedded_first(
+    connection: Connection, worker: HandWorker, hire: Hire
+) -> None:
+    begin(connection, worker)
+    connection.execute(ADD, ["4", "Trains."])
+    other = hire()
+    documents = other.claim()
+    fill(worker)
+    with other.connection.transaction():
+        other.store(documents)
+        assert worker.advance_spaces() == [False]
+    assert worker.advance_spaces() == []
+    assert fill(worker) == 1
+    assert worker.advance_spaces() == [True]
+    assert_complete(connection)
+
+
+def test_what_was_embedded_with_the_old_model_is_not_stored_after_the_switch(
+    connection: Connection, worker: HandWorker, hire: Hire
+) -> None:
+    begin(connection, worker, dimensions=4)
+    connection.execute(ADD, ["2", "Ships."])
+    other = hire()
+    documents = other.claim()
+    fill(worker)
+    assert [document["embedding_model"] for document in documents] == [OLD]
+    assert worker.advance_spaces() == [True]
+    assert other.store(documents) == 0
+    assert [document["embedding_model"] for document in worker.claim(lease=0)] == [NEW]
+    worker.index_everything()
+    assert_complete(connection)
+
+
+def test_what_somebody_is_removing_is_left_out(connection: Connection, worker: HandWorker) -> None:
+    begin(connection, worker)
+    passages = worker.claim_passages()
+    with connection.transaction():
+        connection.execute(REMOVE, ["2"])
+        assert worker.store_vectors(passages) == 3
+        assert worker.advance_spaces() == []
+    assert worker.claim_passages() == []
+    assert worker.advance_spaces() == [True]
+    assert_complete(connection)
+
+
+def test_what_somebody_is_changing_comes_back(connection: Connection, worker: HandWorker) -> None:
+    begin(connection, worker)
+    passages = worker.claim_passages()
+    with connection.transaction():
+        connection.execute(ADD, ["2", "Ships."])
+        assert worker.store_vectors(passages) == 3, "its passages may be about to go"
+    assert [passage["content"] for passage in worker.claim_passages(lease=0)] == ["Boats."]
+    let_documents_in(connection)
+    worker.index_everything()
+    fill(worker)
+    assert worker.advance_spaces() == [True]
+    assert_complete(connection)
+
+
+def test_a_removal_that_is_taken_back(connection: Connection, worker: HandWorker) -> None:
+    begin(connection, worker)
+    passages = worker.claim_passages()
+    connection.execute("begin")
+    connection.execute(REMOVE, ["2"])
+    worker.store_vectors(passages)
+    connection.execute("rollback")
+    assert worker.claim_passages() == []
+    assert worker.send("release_passages", worker_id=worker.worker_id) == [{"kept": 0}]
+    assert fill(worker) == 1
+    assert worker.advance_spaces() == [True]
+    assert_complete(connection)
+
+
+def test_two_workers_and_one_that_dies(connection: Connection, worker: HandWorker, hire: Hire) -> None:
+    begin(connection, worker)
+    dying, slow = hire(), hire()
+    lost = dying.claim_passages(max_passages=2)
+    assert len(lost) == 2
+    assert [passage["content"] for passage in worker.claim_passages(max_passages=1)] == ["Boats."]
+    assert worker.send("release_passages", worker_id=worker.worker_id)[0]["kept"] == 0
+    late = slow.claim_passages(max_passages=1, lease=0)
+    assert len(worker.claim_passages(max_passages=1, skipped_models=[NEW])) == 0
+    dying.die()
+    assert fill(worker) == 4
+    assert slow.store_vectors(late) == 0, "its lease has run out, and another was faster"
+    assert worker.advance_spaces() == [True]
+    assert_complete(connection)
+
+
+def test_a_document_that_somebody_is_editing_is_cut_anew_later(connection: Connection, worker: HandWorker) -> None:
+    begin(connection, worker, dimensions=4)
+    while passages := worker.claim_passages():
+        worker.store_vectors(passages, are_cut_off=True)
+    assert worker.advance_spaces() == [True]
+    worker.connection.execute("set lock_timeout = '100ms'")
+    cut = "select min(document_id) from pgclarify_private.pending_cut"
+    with connection.transaction():
+        connection.execute(ADD, ["2", "Ships."])
+        assert worker.advance_spaces() == [True], "it waits for nobody"
+        assert worker.advance_spaces() == [False]
+        assert scalar(connection, cut) == "2"
+    worker.connection.execute("set lock_timeout = 0")
+    while any(worker.advance_spaces()):
+        pass
+    assert scalar(connection, cut) is None
+    worker.index_everything()
+    assert worker.advance_spaces() == []
+    assert_complete(connection)
+
+
+def test_documents_wait_a_moment_towards_the_end(connection: Connection, worker: HandWorker) -> None:
+    begin(connection, worker, dimensions=4)
+    connection.execute(ADD, ["4", "Trains."])
+    assert len(worker.claim(lease=0)) == 1
+    worker.store_vectors(worker.claim_passages(max_passages=2))
+    passages = worker.claim_passages()
+    assert len(passages) == 2
+    assert worker.claim() == [], "with many workers, something would always be on its way"
+    worker.store_vectors(passages)
+    assert worker.advance_spaces() == [True]
+    assert [document["embedding_model"] for document in worker.claim(lease=0)] == [NEW]
+    worker.index_everything()
+    assert_complete(connection)
+
+
+def test_documents_do_not_wait_for_what_does_not_come(connection: Connection, worker: HandWorker) -> None:
+    begin(connection, worker)
+    worker.claim_passages()
+    connection.execute(ADD, ["4", "Trains."])
+    assert worker.claim() == []
+    let_documents_in(connection)
+    worker.index_everything()
+    assert status(connection) == (OLD, 5, 5, NEW, 0)
+    worker.claim_passages()
+    connection.execute(ADD, ["5", "Trams."])
+    assert len(worker.claim()) == 1, "not again for a while"
+
+
+def test_filled_and_switched_by_many_while_documents_come_and_go(
+    connection: Connection, connect: Connect, worker: HandWorker, hire: Hire
+) -> None:
+    is_over = Event()
+
+    def change(first: int) -> None:
+        own = connect()
+        for number in range(first, first + 60):
+            own.execute(ADD, [str(number % 12), f"Vehicle {number}.\n\nIts wheels: {number % 4}."])
+            if number % 5 == 0:
+                own.execute(REMOVE, [str((number + 3) % 12)])
+
+    def index(other: HandWorker) -> None:
+        for _ in range(60):
+            if documents := other.claim(max_documents=3):
+                other.store(documents)
+            other.send("fold_tallies")
+
+    def embed(other: HandWorker) -> None:
+        while not is_over.is_set():
+            if passages := other.claim_passages(max_passages=3):
+                other.store_vectors(passages)
+            else:
+                other.send("release_passages", worker_id=other.worker_id)
+            other.advance_spaces()
+
+    def ask_for_others(other: HandWorker) -> None:
+        own, number = connect(), 0
+        while not is_over.is_set():
+            let_documents_in(own)
+            if status(own)[3] is None:
+                number += 1
+                own.execute(SET, [f"model-{number}"])
+            other.open_spaces()
+
+    workers = [hire() for _ in range(6)]
+    with ThreadPoolExecutor(8) as pool:
+        goings = [pool.submit(embed, other) for other in workers[:3]] + [pool.submit(ask_for_others, workers[3])]
+        comings = [pool.submit(change, first) for first in (0, 40)]
+        comings += [pool.submit(index, other) for other in workers[4:]]
+        try:
+            for done in comings:
+                done.result()
+        finally:
+            is_over.set()
+        for done in goings:
+            done.result()
+
+    last = scalar(connection, SET, "the-last-one")
+    worker.open_spaces()
+    for other in workers:
+        other.die()
+    let_documents_in(connection)
+    while scalar(connection, "select embedding_space_id from pgclarify.corpus") != last:
+        worker.index_everything()
+        fill(worker)
+        worker.advance_spaces()
+    worker.index_everything()
+    assert_complete(connection, "the-last-one")

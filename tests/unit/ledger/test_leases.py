@@ -1,0 +1,181 @@
+"""The client side of the ledger, where others hold leases: waiting for their replies, and taking over."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from pgclarify.errors import CompletionError, EndpointUnavailable
+from pgclarify.ledger.completions import Paid, PollInterval, complete_all
+from pgclarify.model_calls import Claim, Completion, CompletionRequest
+from tests.fakes import FakeLedger, FakeLedgerTable, scripts
+from tests.fakes.completer import ScriptedCompleter
+from tests.unit.ledger.buying import NOTHING, buy, eventually, replies, request, reused, until_in_flight
+
+
+@pytest.mark.parametrize("workers", [("a", "b"), ("a", "a")], ids=["two workers", "one worker"])
+async def test_two_runs_with_equal_work_pay_once(workers: tuple[str, str]) -> None:
+    table, gate = FakeLedgerTable(), asyncio.Event()
+    verifiers = [scripts.verifier({"x": "one", "y": "two"}, gate=gate) for _ in workers]
+    requests = [request("x"), request("y")]
+    askings = [
+        asyncio.create_task(buy(FakeLedger(table, worker=worker), verifier, requests))
+        for worker, verifier in zip(workers, verifiers, strict=True)
+    ]
+    await until_in_flight(verifiers[0], 2)
+    gate.set()
+    first, second = await asyncio.gather(*askings)
+
+    assert replies(first) == replies(second) == ["one", "two"]
+    assert [len(verifier.calls) for verifier in verifiers] == [2, 0]
+    assert reused(first) == [False, False]
+    assert reused(second) == [True, True]
+
+
+async def test_many_runs_in_any_order_pay_once_for_each_input() -> None:
+    table, order = FakeLedgerTable(), random.Random(7)  # noqa: S311 - no secret
+    verifiers = [scripts.verifier(concurrency=3) for _ in range(5)]
+    ledgers = [FakeLedger(table, worker=str(number)) for number in range(5)]
+
+    async def run(number: int) -> list[Paid | CompletionError]:
+        texts = order.sample(range(12), 8)
+        return await buy(ledgers[number % 5], verifiers[number % 5], [request(str(text)) for text in texts])
+
+    async with asyncio.timeout(60):
+        results = await asyncio.gather(*(run(number) for number in range(30)))
+
+    assert all(isinstance(result, Paid) for one in results for result in one)
+    asked = [call.key for verifier in verifiers for call in verifier.calls]
+    assert len(asked) == len(set(asked)) == 12
+    assert sum(not is_reused for one in results for is_reused in reused(one)) == 12
+
+
+async def test_the_lease_of_a_killed_worker_is_taken_over() -> None:
+    table = FakeLedgerTable()
+    await FakeLedger(table, worker="dead").claim_completions([request("a")])
+    verifier = scripts.verifier({"a": "one"})
+    asking = asyncio.create_task(buy(FakeLedger(table), verifier, [request("a"), request("b")]))
+    await eventually(lambda: table.claims >= 4)
+    assert [call.messages[0].content for call in verifier.calls] == ["b"]
+    table.kill("dead")
+    assert replies(await asking) == ["one", NOTHING]
+
+
+async def test_an_expired_lease_is_taken_over() -> None:
+    table = FakeLedgerTable(lease_seconds=60)
+    await FakeLedger(table, worker="stuck").claim_completions([request("a")])
+    table.now = 61
+    assert replies(await buy(FakeLedger(table), scripts.verifier({"a": "one"}), [request("a")])) == ["one"]
+
+
+async def stand_in_line_with_a_dead_workers_lease(
+    table: FakeLedgerTable,
+) -> tuple[asyncio.Event, ScriptedCompleter, asyncio.Task[list[Paid | CompletionError]]]:
+    """Have a worker take over what a dead one was asking, and stand in line behind a call that ends with the event."""
+    await FakeLedger(table, worker="dead").claim_completions([request("a")])
+    table.kill("dead")
+    gate = asyncio.Event()
+    verifier = scripts.verifier({"a": "anew", "b": "two"}, concurrency=1, gate=gate, gated={"b"})
+    asking = asyncio.create_task(buy(FakeLedger(table), verifier, [request("b"), request("a")]))
+    await until_in_flight(verifier, 1)
+    assert table.row(request("a")).holder == "worker"
+    return gate, verifier, asking
+
+
+async def test_a_reply_that_comes_late_spares_a_call_in_line() -> None:
+    table = FakeLedgerTable()
+    gate, verifier, asking = await stand_in_line_with_a_dead_workers_lease(table)
+    completion_id = table.row(request("a")).completion_id
+    await FakeLedger(table, worker="dead").store_completion(completion_id, Completion("late", 1, 1, 1.0))
+    gate.set()
+
+    results = await asking
+    assert replies(results) == ["two", "late"]
+    assert reused(results) == [False, True]
+    assert [call.messages[0].content for call in verifier.calls] == ["b"]
+    assert not table.leased
+
+
+async def test_a_call_in_line_that_another_took_over_is_waited_for() -> None:
+    table = FakeLedgerTable(lease_seconds=60)
+    gate, verifier, asking = await stand_in_line_with_a_dead_workers_lease(table)
+    table.now = 61
+    other = FakeLedger(table, worker="other")
+    (claim,) = await other.claim_completions([request("a")])
+    assert claim.is_ours
+    gate.set()
+    await eventually(lambda: table.claims >= 6)
+    assert claim.completion_id is not None
+    await other.store_completion(claim.completion_id, Completion("theirs", 1, 1, 1.0))
+
+    assert replies(await asking) == ["two", "theirs"]
+    assert [call.messages[0].content for call in verifier.calls] == ["b"]
+
+
+async def test_a_call_in_line_that_nobody_has_answered_is_made_once() -> None:
+    table = FakeLedgerTable()
+    gate, verifier, asking = await stand_in_line_with_a_dead_workers_lease(table)
+    gate.set()
+
+    assert replies(await asking) == ["two", "anew"]
+    assert len(verifier.calls) == 2
+    # The dead worker's, ours, and the second look, which only what was taken over takes.
+    assert table.claims == 3
+
+
+class RecordingLedger(FakeLedger):
+    """Notes how many requests each claim is for."""
+
+    def __init__(self, table: FakeLedgerTable) -> None:
+        super().__init__(table)
+        self.sizes: list[int] = []
+
+    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+        self.sizes.append(len(requests))
+        return await super().claim_completions(requests)
+
+
+async def test_looks_get_rarer_and_are_only_for_what_is_outstanding(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = FakeLedgerTable()
+    other = FakeLedger(table, worker="other")
+    claims = await other.claim_completions([request("a"), request("b")])
+    ledger = RecordingLedger(table)
+    pauses: list[float] = []
+    sleep = asyncio.sleep
+
+    async def sleep_at_once(seconds: float) -> None:
+        if seconds:
+            pauses.append(seconds)
+            if len(pauses) in (7, 9):
+                known = claims[len(pauses) == 9].completion_id
+                assert known is not None
+                await other.store_completion(known, Completion("one", 1, 1, 1.0))
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep_at_once)
+    results: list[int] = []
+
+    async def on_result(index: int, result: Paid | CompletionError) -> None:
+        results.append(index)
+
+    await complete_all(
+        ledger, scripts.verifier(), [request("a"), request("b"), request("c")], on_result, poll=PollInterval()
+    )
+    assert sorted(results) == [0, 1, 2]
+    assert pauses == [0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 0.05, 0.1]
+    assert ledger.sizes == [3, 2, 2, 2, 2, 2, 2, 2, 1, 1]
+
+
+async def test_a_failed_call_falls_to_who_waits_for_it() -> None:
+    table, gate = FakeLedgerTable(), asyncio.Event()
+    failing = scripts.verifier({"a": EndpointUnavailable("no endpoint")}, gate=gate, gated=["b"])
+    first = asyncio.create_task(buy(FakeLedger(table, worker="a"), failing, [request("a"), request("b")]))
+    await until_in_flight(failing, 2)
+    # At once: the first run has not ended yet.
+    assert replies(await buy(FakeLedger(table, worker="b"), scripts.verifier({"a": "one"}), [request("a")])) == ["one"]
+    assert failing.in_flight == 1
+    gate.set()
+    assert replies(await first) == ["no endpoint", NOTHING]
