@@ -48,6 +48,7 @@ class _View:
         name: The view.
         newest: What its top page is ordered by.
         aggregate: Select list, condition and grouping of its usual chart; None where it is one by itself.
+        everything: The same over all rows, where the usual one has a condition.
         filtered: The condition of a week.
     """
 
@@ -55,15 +56,17 @@ class _View:
     newest: str
     aggregate: str | None = None
     filtered: str | None = None
+    everything: str | None = None
 
     def queries(self) -> Iterator[tuple[str, str]]:
         """What is asked, and how."""
         yield "page", f"select * from pgclarify.{self.name} order by {self.newest} limit 100"  # noqa: S608 - constants
         yield "sample", f"select * from pgclarify.{self.name} limit {_SAMPLE}"  # noqa: S608 - constants
-        if self.aggregate is not None:
-            chosen, _, grouping = self.aggregate.partition(" by ")
-            columns, where, condition = chosen.partition(" where ")
-            yield "aggregate", f"select {columns} from pgclarify.{self.name}{where}{condition} group by {grouping}"  # noqa: S608 - constants
+        for what, chart in (("aggregate", self.aggregate), ("of all", self.everything)):
+            if chart is not None:
+                chosen, _, grouping = chart.partition(" by ")
+                columns, where, condition = chosen.partition(" where ")
+                yield what, f"select {columns} from pgclarify.{self.name}{where}{condition} group by {grouping}"  # noqa: S608 - constants
         if self.filtered is not None:
             yield "week", f"select * from pgclarify.{self.name} where {self.filtered}"  # noqa: S608 - constants
 
@@ -93,6 +96,7 @@ _VIEWS = (
         # Of a month: what was cited altogether is in cited_document.
         "corpus, count(*), count(distinct document_id) where created_at > now() - interval '30 days' by corpus",
         f"{_week('created_at')} limit {_SAMPLE}",
+        "corpus, count(*), count(distinct document_id) by corpus",
     ),
     _View("asked_question", "times_asked desc", "corpus, sum(times_asked) by corpus", _week("last_asked_at")),
     _View("content_gap", "times_asked desc", "corpus, is_open, count(*) by corpus, is_open", _week("last_asked_at")),
@@ -130,10 +134,10 @@ _MAKE = (
     """
     insert into pgclarify.run (
         operation, corpus_id, corpus_name, question, question_vector, embedding_model, settings, requested_by,
-        requested_by_oid, reuse_key, status, error, attempt, worker_id, corpus_revision, model, prompt_version,
-        completions, reused_completions, prompt_tokens, completion_tokens, cost_usd, created_at, started_at,
-        finished_at, interpretations, candidates, verdicts, served, last_served_at, question_group_id, stop_reason,
-        stop_code
+        requested_by_oid, reuse_key, status, error, error_code, attempt, worker_id, corpus_revision, model,
+        prompt_version, completions, reused_completions, prompt_tokens, completion_tokens, cost_usd, created_at,
+        started_at, finished_at, interpretations, candidates, verdicts, served, last_served_at, question_group_id,
+        stop_reason, stop_code
     )
     select
         operation, 1 + meaning %% %(corpora)s, 'corpus ' || 1 + meaning %% %(corpora)s,
@@ -141,7 +145,7 @@ _MAKE = (
         '{"embed": "question_answer", "top_k": 20, "budget": 20, "search": "hybrid", "retrieval": "fixed", "refresh": 0,
           "singletons": "keep", "consolidation": "default"}',
         asker, pgclarify_private.role_oid(asker), sha256(number::text::bytea), status,
-        case when status = 'failed' then 'the endpoint was gone' end, 1,
+        case when status = 'failed' then 'the endpoint was gone' end, case when status = 'failed' then 'PC013' end, 1,
         1 + number %% 20, number / 1000, 'model-' || number %% 3, '1', 20, 3, 20000, 800, 0.0123, asked_at,
         asked_at + interval '1 second', asked_at + interval '4 seconds',
         case

@@ -1,9 +1,12 @@
-"""What a question costs that has been answered before: milliseconds, and no call."""
+"""What a question costs that has been answered before: milliseconds from a client and in the server, and no call."""
 
 from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
 
 from benchmarks import made_up, product
 from benchmarks.figures import Figure, show
@@ -11,29 +14,64 @@ from tests import openai_server
 
 TOP_K = 20
 _REPEATS = 50
+_SESSIONS = 10
+_ASK = "select * from pgclarify.clarify(%s, corpus => %s, top_k => %s)"
+_EXPLAIN = f"explain (analyze, timing off, summary on, format json) {_ASK}"
+_INSERT = "insert into public.noted values (1)"
+
+_Result = TypeVar("_Result")
 
 
 def measure(dsn: str, corpus: str) -> list[Figure]:
-    """Ask the same question again and again."""
+    """Ask the same question again and again: in one session, and in new ones."""
     (question,) = made_up.questions(1, seed=30)
+    asked = [question, corpus, TOP_K]
     with (
         openai_server.spawn() as endpoint,
         product.worker(dsn, endpoint, concurrency=64),
         product.connect(dsn) as connection,
     ):
         first = product.clarify(connection, question, corpus, TOP_K)
+        connection.execute("create table public.noted (number integer)")
         calls_before = endpoint.stats["calls"]
-        milliseconds = []
+        in_client, in_server, inserts, cpu_seconds = [], [], [], 0.0
         for _ in range(_REPEATS):
-            started = time.perf_counter()
-            assert product.clarify(connection, question, corpus, TOP_K) == first
-            milliseconds.append((time.perf_counter() - started) * 1000)
+            cpu_before = _cpu_seconds(connection)
+            milliseconds, rows = _timed(lambda: product.clarify(connection, question, corpus, TOP_K))
+            assert rows == first
+            cpu_seconds += _cpu_seconds(connection) - cpu_before
+            in_client.append(milliseconds)
+            (plan,) = connection.execute(_EXPLAIN, asked).fetchall()
+            in_server.append(plan["QUERY PLAN"][0]["Execution Time"])
+            inserts.append(_timed(lambda: connection.execute(_INSERT))[0])
+        in_new_sessions = []
+        for _ in range(_SESSIONS):
+            with product.connect(dsn) as session:
+                in_new_sessions.append(_timed(lambda: product.clarify(session, question, corpus, TOP_K))[0])
         calls = endpoint.stats["calls"] - calls_before
+    server = statistics.median(in_server)
     return [
-        Figure("a repeated question, median", statistics.median(milliseconds), "ms"),
-        Figure("the same, 95th percentile", statistics.quantiles(milliseconds, n=20)[-1], "ms"),
+        Figure("a repeated question, median, from a client", statistics.median(in_client), "ms"),
+        Figure("the same, 95th percentile", statistics.quantiles(in_client, n=20)[-1], "ms"),
+        Figure(f"the same in the server, {len(first)} readings", server, "ms", aim="<= 2"),
+        Figure("the same over an insert of one row and its commit", server / statistics.median(inserts)),
+        Figure("CPU of the server's process for one", cpu_seconds / _REPEATS * 1000, "ms"),
+        Figure("the first one of a new session, from a client", statistics.median(in_new_sessions), "ms"),
         Figure(f"calls of the model, {_REPEATS} repeats", calls, "calls", aim="0"),
     ]
+
+
+def _timed(function: Callable[[], _Result]) -> tuple[float, _Result]:
+    """How many milliseconds a call takes, and what it returns."""
+    started = time.perf_counter()
+    result = function()
+    return (time.perf_counter() - started) * 1000, result
+
+
+def _cpu_seconds(connection: product.Connection) -> float:
+    """CPU seconds of the server's process of a connection so far. Linux only; it must run on this machine."""
+    nanoseconds = Path(f"/proc/{connection.info.backend_pid}/schedstat").read_text().split()[0]
+    return int(nanoseconds) / 1e9
 
 
 if __name__ == "__main__":

@@ -29,8 +29,9 @@ _logger = logging.getLogger(__name__)
 
 _QUEUE = "runs"
 _TASK = "carry_out_run"
-# Notifications bring jobs at once; this is for those that a broken connection swallowed.
-_POLL_SECONDS = 2.0
+# Notifications bring jobs at once. Those that a broken connection swallowed, and those that were put back for a while,
+# are found when due_work names them, which wakes the worker, too.
+_POLL_SECONDS = 60.0
 _HEARTBEAT_SECONDS = 5.0
 # Presence alone says who is alive. The queue would otherwise disown the jobs of a worker whose event loop is busy.
 _FORGOTTEN_SECONDS = 86400.0
@@ -84,25 +85,39 @@ class _OwnJobs(JobManager):
     ) -> None:
         super().__init__(connector)
         self._connect = connect
+        self._heard = asyncio.Event()
+
+    def wake(self) -> None:
+        """Have the worker look at the tables, as a notification does."""
+        self._heard.set()
 
     async def listen_for_jobs(
         self, *, on_notification: NotificationCallback, queues: Iterable[str] | None = None
     ) -> None:
-        heard = asyncio.Event()
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._listen(list(get_channel_for_queues(queues)), heard))
-            group.create_task(_wake(on_notification, heard))
+            group.create_task(self._listen(list(get_channel_for_queues(queues))))
+            group.create_task(self._pass_on(on_notification))
 
-    async def _listen(self, channels: list[str], heard: asyncio.Event) -> None:
+    async def _pass_on(self, on_notification: NotificationCallback) -> None:
+        while True:
+            await self._heard.wait()
+            self._heard.clear()
+            # The worker takes the next job of the table, whatever the id.
+            await on_notification(channel="", notification=JobInserted(type="job_inserted", job_id=0))
+            await asyncio.sleep(_WAKE_SECONDS)
+
+    async def _listen(self, channels: list[str]) -> None:
         while True:
             try:
                 async with self._connect() as connection:
                     for channel in channels:
                         await connection.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
                     # What came before was not heard.
-                    heard.set()
-                    async for _ in connection.notifies():
-                        heard.set()
+                    self.wake()
+                    while True:
+                        await _readable(connection)
+                        async for _ in connection.notifies(timeout=0):
+                            self.wake()
             except Exception as error:  # whatever it is: without a listener, jobs would wait to be polled
                 _logger.warning("no notifications of the queue, listening again: %s", error)
             await asyncio.sleep(_LISTEN_AGAIN_SECONDS)
@@ -152,13 +167,14 @@ def _translated_queue() -> Iterator[None]:
             raise
 
 
-async def _wake(on_notification: NotificationCallback, heard: asyncio.Event) -> None:
-    while True:
-        await heard.wait()
-        heard.clear()
-        # The worker takes the next job of the table, whatever the id.
-        await on_notification(channel="", notification=JobInserted(type="job_inserted", job_id=0))
-        await asyncio.sleep(_WAKE_SECONDS)
+async def _readable(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Wait until the server has sent something, or has gone; psycopg itself would look ten times a second."""
+    loop, sent = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(connection.fileno(), sent.set)
+    try:
+        await sent.wait()
+    finally:
+        loop.remove_reader(connection.fileno())
 
 
 class Queue:
@@ -166,11 +182,13 @@ class Queue:
 
     Args:
         app: procrastinate's app, open.
+        wake: Has the worker look at the tables.
         concurrency: Most runs in hand at once.
         grace: Seconds that runs in hand get to finish when the queue is stopped.
     """
 
-    def __init__(self, app: procrastinate.App, *, concurrency: int, grace: float) -> None:
+    def __init__(self, app: procrastinate.App, wake: Callable[[], None], *, concurrency: int, grace: float) -> None:
+        self._wake = wake
         self._worker = Worker(
             app,
             queues=[_QUEUE],
@@ -188,6 +206,10 @@ class Queue:
     def worker_id(self) -> int | None:
         """What the queue calls this worker; None before and after it serves."""
         return self._worker.worker_id
+
+    async def wake(self) -> None:
+        """Take jobs soon: some are due."""
+        self._wake()
 
     async def serve(self) -> None:
         """Take jobs until stopped.
@@ -249,7 +271,7 @@ async def open_queue(
             await connections.prepare(connection)
             yield connection
 
-    app.job_manager = _OwnJobs(app.connector, connect)
+    app.job_manager = own_jobs = _OwnJobs(app.connector, connect)
 
     @app.task(name=_TASK, queue=_QUEUE, retry=_WhenInterrupted())
     async def carry_out_run(run_id: int) -> None:
@@ -258,6 +280,6 @@ async def open_queue(
     with _translated_queue():
         await app.open_async()
     try:
-        yield Queue(app, concurrency=concurrency, grace=grace)
+        yield Queue(app, own_jobs.wake, concurrency=concurrency, grace=grace)
     finally:
         await app.close_async()

@@ -57,6 +57,32 @@ $$;
 comment on function pgclarify_private.prepare_clarify(pgclarify_private.caller, text, text, integer, jsonb) is
 'The run that clarify asks for.';
 
+create or replace function pgclarify_private.clarify(
+    caller pgclarify_private.caller, question text, corpus text, top_k integer, timeout interval, options jsonb
+)
+returns setof pgclarify.clarification
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- An answer that is kept takes less time to read than to plan for.
+set plan_cache_mode = 'force_generic_plan'
+as $$
+declare
+    v_run constant pgclarify.run := pgclarify_private.prepare_clarify(
+        clarify.caller, clarify.question, clarify.corpus, clarify.top_k, clarify.options
+    );
+    v_run_ids constant bigint[] := pgclarify_private.ask_one(clarify.caller, v_run, clarify.timeout);
+begin
+    return query
+    select seen.*
+    from pgclarify_private.current_rows(null::pgclarify.clarification, v_run_ids, (clarify.caller).name) as seen;
+end
+$$;
+
+comment on function pgclarify_private.clarify(pgclarify_private.caller, text, text, integer, interval, jsonb) is 'See clarify.';
+grant execute on function pgclarify_private.clarify(
+    pgclarify_private.caller, text, text, integer, interval, jsonb
+) to pgclarify_user;
+
 create or replace function pgclarify.clarify(
     question text,
     corpus text default null,
@@ -71,16 +97,8 @@ rows 5
 begin atomic
     select seen.*
     from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.clarification,
-        pgclarify_private.answer(
-            caller,
-            'clarify',
-            jsonb_build_object(
-                'question', clarify.question, 'corpus', clarify.corpus, 'top_k', clarify.top_k,
-                'timeout', clarify.timeout, 'options', clarify.options
-            )
-        )
+    cross join lateral pgclarify_private.clarify(
+        caller, clarify.question, clarify.corpus, clarify.top_k, clarify.timeout, clarify.options
     ) as seen;
 end;
 
@@ -110,6 +128,7 @@ create or replace function pgclarify_private.clarify_many(
 returns setof pgclarify.question_clarification
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
     v_questions constant text[] := pgclarify_private.check_questions(clarify_many.questions);
@@ -284,7 +303,7 @@ begin atomic
     from pgclarify_private.caller
     cross join lateral jsonb_populate_recordset(
         null::pgclarify.clarification,
-        pgclarify_private.answer(
+        pgclarify_private.start_and_wait(
             caller,
             'consolidate',
             jsonb_build_object('run_id', consolidate.run_id, 'options', consolidate.options)

@@ -48,8 +48,8 @@ select
     step.answer,
     citation.rank,
     citation.document_id,
-    document.title,
-    document.uri,
+    found.title,
+    found.uri,
     citation.passage_id,
     citation.heading,
     citation.quote,
@@ -59,13 +59,15 @@ select
 from pgclarify.step_citation as citation
 inner join pgclarify.step
     on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
-left join pgclarify.document
-    on citation.corpus_id = document.corpus_id and citation.document_id = document.id
-cross join lateral (
-    select pgclarify_private.quote_position(document.content, citation.quote, citation.start_char) as start_char
-    -- Once, although it is named three times.
-    offset 0
-) as found;
+-- Of one row at most, which an aggregate tells the planner: what only counts citations need not look for it.
+left join lateral (
+    select
+        min(document.title) as title,
+        min(document.uri) as uri,
+        min(pgclarify_private.quote_position(document.content, citation.quote, citation.start_char)) as start_char
+    from pgclarify.document
+    where document.corpus_id = citation.corpus_id and document.id = citation.document_id
+) as found on true;
 
 comment on view pgclarify.investigation_citation is 'What is cited for each step''s answer, joined to the document it is from.';
 comment on column pgclarify.investigation_citation.run_id is 'The run.';
@@ -85,43 +87,17 @@ comment on column pgclarify.investigation_citation.end_char is 'Offset after the
 comment on column pgclarify.investigation_citation.is_current is 'True if the quote still stands in the document.';
 grant select on pgclarify.investigation_citation to pgclarify_reader;
 
-create or replace function pgclarify_private.steps(run_id bigint, roles name[])
-returns jsonb
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        coalesce(
-            jsonb_agg(
-                to_jsonb(step)
-                || jsonb_build_object('citations', pgclarify_private.citations(step.run_id, step.ordinal, steps.roles))
-                order by step.ordinal
-            ),
-            '[]'
-        )
-    from pgclarify.investigation_step as step
-    where step.run_id = steps.run_id
-        and not exists (
-            select
-            from pgclarify.step_citation as citation
-            where citation.run_id = step.run_id
-                and citation.step_ordinal = step.ordinal
-                and citation.candidate_rank = any(
-                    (select pgclarify_private.withheld_ranks(steps.run_id, steps.roles))::integer[]
-                )
-        );
-end;
-
-comment on function pgclarify_private.steps(bigint, name[]) is
-'Steps of an investigation as an array of objects with the columns of view investigation_step, and citations.';
-
 create or replace function pgclarify_private.rows(row_type pgclarify.investigation, run_ids bigint[], requester name)
 returns setof pgclarify.investigation
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    with asked as materialized (
-        select pgclarify_private.roles_of(rows.requester) as roles
+    with shown as materialized (
+        select step.*, coalesce(cited.document_ids, '{}') as document_ids, coalesce(cited.citations, '[]') as citations
+        from pgclarify.investigation_step as step
+        left join pgclarify_private.cited(rows.run_ids, pgclarify_private.roles_of(rows.requester)) as cited
+            on step.run_id = cited.run_id and step.ordinal = cited.ordinal
+        where step.run_id = any(rows.run_ids) and cited.is_withheld is not true
     )
     select
         run.run_id,
@@ -129,28 +105,19 @@ begin atomic
         conclusion.outcome,
         conclusion.answer,
         conclusion.confidence,
-        pgclarify_private.steps(run.run_id, asked.roles),
-        array(
-            select citation.document_id
-            from pgclarify.step_citation as citation
-            where citation.run_id = run.run_id and citation.step_ordinal = conclusion.ordinal
-            group by citation.document_id
-            order by min(citation.rank)
-        ),
-        pgclarify_private.citations(run.run_id, conclusion.ordinal, asked.roles)
-    from pgclarify.run
-    left join pgclarify.step as conclusion
-        on run.run_id = conclusion.run_id
-        and conclusion.kind = 'conclusion'
-        and not exists (
+        (
             select
-            from pgclarify.step_citation as citation
-            cross join asked
-            where citation.run_id = conclusion.run_id
-                and citation.step_ordinal = conclusion.ordinal
-                and citation.candidate_rank = any((pgclarify_private.withheld_ranks(conclusion.run_id, asked.roles))::integer[])
-        )
-    cross join asked
+                coalesce(
+                    jsonb_agg(to_jsonb(step) - 'document_ids' order by step.ordinal),
+                    '[]'
+                )
+            from shown as step
+            where step.run_id = run.run_id
+        ),
+        coalesce(conclusion.document_ids, '{}'),
+        coalesce(conclusion.citations, '[]')
+    from pgclarify.run
+    left join shown as conclusion on run.run_id = conclusion.run_id and conclusion.kind = 'conclusion'
     where run.run_id = any(rows.run_ids)
     order by run.run_id;
 end;

@@ -13,7 +13,7 @@ begin
     from pgclarify.run
     left join pgclarify.corpus on corpus.corpus_id = run.corpus_id
     where run.run_id = visible_run.run_id
-        and (pgclarify_private.is_held(run.requested_by, run.requested_by_oid, v_roles) or corpus.analyst = any(v_roles));
+        and (pgclarify_private.belongs_to(run.requested_by, run.requested_by_oid, v_roles) or corpus.analyst = any(v_roles));
     if not found then
         raise exception 'run % does not exist', coalesce(visible_run.run_id::text, 'null')
             using errcode = 'undefined_object',
@@ -67,21 +67,20 @@ begin
                 detail = format('Its operation is %s.', v_run.operation),
                 hint = pgclarify_private.reading_hint(v_run.operation, v_run.run_id);
     end if;
-    perform pgclarify_private.raise_unless_answered(seen, v_run.operation)
+    perform pgclarify_private.raise_unless_succeeded(seen, v_run.operation)
     from pgclarify_private.rows(null::pgclarify.run_outcome, array[v_run.run_id], null) as seen;
     return pgclarify_private.rows_in_json(result_rows.row_type, array[v_run.run_id], (result_rows.caller).name);
 end
 $$;
 
 comment on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text) is
-'The rows that a run has, as a JSON array, for who may see it: an error, or a warning, of raise_unless_answered, or error '
+'The rows that a run has, as a JSON array, for who may see it: an error, or a warning, of raise_unless_succeeded, or error '
 '55000 if rows of its operation are of another type.';
 grant execute on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text) to pgclarify_reader;
 
 create or replace function pgclarify_private.quote_position(content text, quote text, start_char integer)
 returns integer
-language sql immutable strict parallel safe
-set search_path = pg_catalog, pg_temp
+language sql immutable parallel safe
 begin atomic
     -- Where it stood, it nearly always still stands, and then little of a long document is unpacked.
     select
@@ -95,127 +94,132 @@ begin atomic
 end;
 
 comment on function pgclarify_private.quote_position(text, text, integer) is
-'Offset of a quote in a document now, from 0: start_char if it stands there, or its first occurrence; null if it is gone.';
+'Offset of a quote in a document now, from 0: start_char if it stands there, or its first occurrence; null if it is gone. '
+'Neither strict nor with a search_path, so that the planner puts its body in place of a call.';
 grant execute on function pgclarify_private.quote_position(text, text, integer) to pgclarify_reader;
 
-create or replace function pgclarify_private.citations(run_id bigint, ordinal integer, roles name[])
-returns jsonb
+create or replace function pgclarify_private.cited(run_ids bigint[], roles name[])
+returns table (run_id bigint, ordinal integer, is_withheld boolean, document_ids text[], citations jsonb)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
+        shown.run_id,
+        shown.ordinal,
+        bool_or(shown.is_closed and shown.is_decisive),
+        coalesce(
+            array_agg(shown.document_id order by shown.rank) filter (where shown.is_first and not shown.is_closed), '{}'
+        ),
         coalesce(
             jsonb_agg(
                 jsonb_build_object(
-                    'run_id', citation.run_id,
-                    'answer', citation.answer,
-                    'rank', citation.rank,
-                    'document_id', citation.document_id,
+                    'run_id', shown.run_id,
+                    'rank', shown.rank,
+                    'document_id', shown.document_id,
                     'title', document.title,
                     'uri', document.uri,
-                    'passage_id', citation.passage_id,
-                    'heading', citation.heading,
-                    'quote', citation.quote,
-                    'start_char', coalesce(found.start_char, citation.start_char),
-                    'end_char', coalesce(found.start_char + length(citation.quote), citation.end_char),
+                    'passage_id', shown.passage_id,
+                    'heading', shown.heading,
+                    'quote', shown.quote,
+                    'start_char', coalesce(found.start_char, shown.start_char),
+                    'end_char', coalesce(found.start_char + length(shown.quote), shown.end_char),
                     'is_current', found.start_char is not null
-                ) || citation.subject
-                order by citation.rank
-            ),
+                ) || shown.subject
+                order by shown.rank
+            ) filter (where not shown.is_closed),
             '[]'
         )
     from (
         select
-            citation.run_id, interpretation.answer, citation.rank, citation.corpus_id, citation.document_id,
-            citation.passage_id, citation.heading, citation.quote, citation.start_char, citation.end_char,
-            jsonb_build_object(
-                'ordinal', citation.ordinal, 'interpretation', interpretation.interpretation, 'is_medoid',
-                citation.is_medoid
-            ) as subject
-        from pgclarify.citation
-        inner join pgclarify.interpretation
-            on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
-        where citation.run_id = citations.run_id
-            and citation.ordinal = citations.ordinal
-            and citation.candidate_rank <> all(
-                (select pgclarify_private.withheld_ranks(citations.run_id, citations.roles))::integer[]
+            citation.*,
+            row_number() over (
+                partition by citation.run_id, citation.ordinal, citation.document_id, citation.is_closed
+                order by citation.rank
+            ) = 1 as is_first
+        from (
+            select listed.*, listed.candidate_rank = any(withheld.ranks) as is_closed
+            from (select distinct asked.run_id from unnest(cited.run_ids) as asked (run_id)) as run
+            cross join lateral (
+                select pgclarify_private.withheld_ranks(run.run_id, cited.roles) as ranks
+                -- Once a run, and not once a citation.
+                offset 0
+            ) as withheld
+            cross join lateral (
+                select
+                    citation.run_id, citation.ordinal, citation.rank, citation.candidate_rank, citation.corpus_id,
+                    citation.document_id, citation.passage_id, citation.heading, citation.quote, citation.start_char,
+                    citation.end_char, citation.is_medoid as is_decisive,
+                    jsonb_build_object(
+                        'ordinal', citation.ordinal, 'interpretation', interpretation.interpretation, 'answer',
+                        interpretation.answer, 'is_medoid', citation.is_medoid
+                    ) as subject
+                from pgclarify.citation
+                inner join pgclarify.interpretation
+                    on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
+                where citation.run_id = run.run_id
+                union all
+                select
+                    citation.run_id, citation.step_ordinal, citation.rank, citation.candidate_rank, citation.corpus_id,
+                    citation.document_id, citation.passage_id, citation.heading, citation.quote, citation.start_char,
+                    citation.end_char, true as is_decisive,
+                    jsonb_build_object(
+                        'step_ordinal', citation.step_ordinal, 'question', step.question, 'answer', step.answer
+                    ) as subject
+                from pgclarify.step_citation as citation
+                inner join pgclarify.step on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
+                where citation.run_id = run.run_id
+                union all
+                select
+                    evidence.run_id, evidence.ordinal, evidence.rank, evidence.candidate_rank, evidence.corpus_id,
+                    evidence.document_id, evidence.passage_id, evidence.heading, evidence.quote, evidence.start_char,
+                    evidence.end_char, evidence.rank = 1 as is_decisive,
+                    jsonb_build_object('ordinal', evidence.ordinal) as subject
+                from pgclarify.evidence
+                where evidence.run_id = run.run_id
+            ) as listed
+        ) as citation
+    ) as shown
+    left join lateral (
+        select document.title, document.uri, document.content
+        from pgclarify.document
+        where
+            document.corpus_id = shown.corpus_id
+            and document.id = shown.document_id
+            and (document.readers is null or document.readers && cited.roles)
+            and exists (
+                select from pgclarify_private.visible_corpora(cited.roles) as visible
+                where visible.corpus_id = document.corpus_id
             )
-        union all
-        select
-            citation.run_id, step.answer, citation.rank, citation.corpus_id, citation.document_id, citation.passage_id,
-            citation.heading, citation.quote, citation.start_char, citation.end_char,
-            jsonb_build_object('step_ordinal', citation.step_ordinal, 'question', step.question) as subject
-        from pgclarify.step_citation as citation
-        inner join pgclarify.step on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
-        where citation.run_id = citations.run_id
-            and citation.step_ordinal = citations.ordinal
-            and citation.candidate_rank <> all(
-                (select pgclarify_private.withheld_ranks(citations.run_id, citations.roles))::integer[]
-            )
-    ) as citation
-    left join pgclarify.document
-        on citation.corpus_id = document.corpus_id
-        and citation.document_id = document.id
-        and (document.readers is null or document.readers && citations.roles)
-        and document.corpus_id in (
-            select visible.corpus_id from pgclarify_private.visible_corpora(citations.roles) as visible
-        )
+        -- Looked up by its key, however many documents the planner expects to be cited.
+        limit 1
+    ) as document on true
     cross join lateral (
-        select pgclarify_private.quote_position(document.content, citation.quote, citation.start_char) as start_char
+        select pgclarify_private.quote_position(document.content, shown.quote, shown.start_char) as start_char
         -- Once, although it is named three times.
         offset 0
-    ) as found;
+    ) as found
+    group by shown.run_id, shown.ordinal;
 end;
 
-comment on function pgclarify_private.citations(bigint, integer, name[]) is
-'Citations of an interpretation, or of a step, as an array of objects with the columns of view interpretation_citation, or '
-'investigation_citation.';
+comment on function pgclarify_private.cited(bigint[], name[]) is
+'What interpretations, steps and entries of lists of runs cite, a row each, as far as holders of these roles may read it. '
+'is_withheld: whether that which decides, which is the medoid, any citation of a step or the first one of an entry, is from a '
+'document that is closed to them. document_ids: each once, best first. citations: objects with the columns of view '
+'interpretation_citation, investigation_citation or evidence_citation. Quotes of removed documents stay.';
 
 create or replace function pgclarify_private.rows(row_type pgclarify.clarification, run_ids bigint[], requester name)
 returns setof pgclarify.clarification
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    with asked as materialized (
-        select pgclarify_private.roles_of(rows.requester) as roles
-    )
     select
-        run.run_id,
-        run.status,
-        interpretation.ordinal,
-        interpretation.interpretation,
-        interpretation.answer,
-        interpretation.support,
-        interpretation.cohesion,
-        (
-            select array_agg(cited.document_id order by cited.rank)
-            from (
-                select citation.document_id, min(citation.rank) as rank
-                from pgclarify.citation
-                where citation.run_id = run.run_id
-                    and citation.ordinal = interpretation.ordinal
-                    and citation.candidate_rank <> all(withheld.ranks)
-                group by citation.document_id
-            ) as cited
-        ),
-        pgclarify_private.citations(run.run_id, interpretation.ordinal, asked.roles)
+        run.run_id, run.status, interpretation.ordinal, interpretation.interpretation, interpretation.answer,
+        interpretation.support, interpretation.cohesion, cited.document_ids, coalesce(cited.citations, '[]')
     from pgclarify.run
     inner join pgclarify.interpretation on run.run_id = interpretation.run_id
-    cross join asked
-    cross join lateral (
-        select pgclarify_private.withheld_ranks(run.run_id, asked.roles) as ranks
-        -- Once a run, although it is named twice.
-        offset 0
-    ) as withheld
-    where run.run_id = any(rows.run_ids)
-        and not exists (
-            select
-            from pgclarify.citation
-            where citation.run_id = run.run_id
-                and citation.ordinal = interpretation.ordinal
-                and citation.is_medoid
-                and citation.candidate_rank = any(withheld.ranks)
-        )
+    left join pgclarify_private.cited(rows.run_ids, pgclarify_private.roles_of(rows.requester)) as cited
+        on interpretation.run_id = cited.run_id and interpretation.ordinal = cited.ordinal
+    where run.run_id = any(rows.run_ids) and cited.is_withheld is not true
     order by run.run_id, interpretation.ordinal;
 end;
 
@@ -247,7 +251,7 @@ end;
 comment on function pgclarify_private.rows(pgclarify.run_outcome, bigint[], name) is
 'How runs stand, in the order asked, without asking who may see them: nothing in it depends on who the requester is.';
 
-create or replace function pgclarify_private.raise_unless_answered(
+create or replace function pgclarify_private.raise_unless_succeeded(
     run_outcome pgclarify.run_outcome, operation text default 'clarify'
 )
 returns void
@@ -255,52 +259,52 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_stop_reason constant text := raise_unless_answered.run_outcome.stop_reason;
-    v_stop_code constant text := raise_unless_answered.run_outcome.stop_code;
+    v_stop_reason constant text := raise_unless_succeeded.run_outcome.stop_reason;
+    v_stop_code constant text := raise_unless_succeeded.run_outcome.stop_code;
     v_known record;
 begin
-    case raise_unless_answered.run_outcome.status
+    case raise_unless_succeeded.run_outcome.status
         when 'failed' then
-            raise exception 'run % failed', raise_unless_answered.run_outcome.run_id
+            raise exception 'run % failed', raise_unless_succeeded.run_outcome.run_id
                 using errcode = 'PC003',
-                    table = 'run', column = 'run_id', datatype = raise_unless_answered.run_outcome.run_id::text,
-                    detail = raise_unless_answered.run_outcome.error,
+                    table = 'run', column = 'run_id', datatype = raise_unless_succeeded.run_outcome.run_id::text,
+                    detail = raise_unless_succeeded.run_outcome.error,
                     hint = 'Ask again once that is mended; what was paid for is kept.';
         when 'cancelled' then
-            raise exception 'run % was cancelled', raise_unless_answered.run_outcome.run_id
+            raise exception 'run % was cancelled', raise_unless_succeeded.run_outcome.run_id
                 using errcode = 'PC003',
-                    table = 'run', column = 'run_id', datatype = raise_unless_answered.run_outcome.run_id::text,
+                    table = 'run', column = 'run_id', datatype = raise_unless_succeeded.run_outcome.run_id::text,
                     hint = 'Ask again; what was paid for is kept.';
         when 'queued', 'running' then
             raise exception 'run % is still %',
-                raise_unless_answered.run_outcome.run_id, raise_unless_answered.run_outcome.status
+                raise_unless_succeeded.run_outcome.run_id, raise_unless_succeeded.run_outcome.status
                 using errcode = 'object_not_in_prerequisite_state',
                     hint = format(
-                        'Wait for it with: select * from pgclarify.wait(array[%s]).', raise_unless_answered.run_outcome.run_id
+                        'Wait for it with: select * from pgclarify.wait(array[%s]).', raise_unless_succeeded.run_outcome.run_id
                     );
         when 'partial' then
             if v_stop_code = 'budget' then
-                raise warning 'run % is partial: %', raise_unless_answered.run_outcome.run_id, v_stop_reason
+                raise warning 'run % is partial: %', raise_unless_succeeded.run_outcome.run_id, v_stop_reason
                     using errcode = 'PC007',
                         detail = 'What it came to is sound. Asked again, it pays for what is missing alone.',
                         hint = 'See: select * from pgclarify.budget_status.';
-            elsif raise_unless_answered.operation = 'investigate' then
+            elsif raise_unless_succeeded.operation = 'investigate' then
                 raise warning 'run % is partial: calls of the model failed or ran out',
-                    raise_unless_answered.run_outcome.run_id
+                    raise_unless_succeeded.run_outcome.run_id
                     using detail = coalesce('It stopped: ' || v_stop_reason || '.', 'What it came to is sound.'),
-                        hint = format('See: select pgclarify.explain(%s).', raise_unless_answered.run_outcome.run_id);
-            elsif raise_unless_answered.operation in ('clarify', 'consolidate') then
+                        hint = format('See: select pgclarify.explain(%s).', raise_unless_succeeded.run_outcome.run_id);
+            elsif raise_unless_succeeded.operation in ('clarify', 'consolidate') then
                 raise warning 'run % is partial: some passages could not be judged',
-                    raise_unless_answered.run_outcome.run_id
+                    raise_unless_succeeded.run_outcome.run_id
                     using hint = format(
                         'See: select rank, error from pgclarify.verdict where run_id = %s and error is not null.',
-                        raise_unless_answered.run_outcome.run_id
+                        raise_unless_succeeded.run_outcome.run_id
                     );
             else
                 raise warning 'run % is partial: some calls of the model failed',
-                    raise_unless_answered.run_outcome.run_id
+                    raise_unless_succeeded.run_outcome.run_id
                     using detail = 'What it came to is sound.',
-                        hint = format('See: select pgclarify.explain(%s).', raise_unless_answered.run_outcome.run_id);
+                        hint = format('See: select pgclarify.explain(%s).', raise_unless_succeeded.run_outcome.run_id);
             end if;
         else
             -- No row would say that it is not known whether the corpus has an answer.
@@ -309,18 +313,18 @@ begin
             where known.stop_code = v_stop_code
                 and v_stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage');
             if found then
-                raise warning 'run % found nothing: %', raise_unless_answered.run_outcome.run_id, v_known.meaning
+                raise warning 'run % found nothing: %', raise_unless_succeeded.run_outcome.run_id, v_known.meaning
                     using detail = format('Its stop_code is %s: the corpus may have an answer all the same.', v_stop_code),
                         hint = format(
                             '%s See the closest passages: select pgclarify.explain(%s).',
-                            v_known.help, raise_unless_answered.run_outcome.run_id
+                            v_known.help, raise_unless_succeeded.run_outcome.run_id
                         );
             end if;
     end case;
 end
 $$;
 
-comment on function pgclarify_private.raise_unless_answered(pgclarify.run_outcome, text) is
+comment on function pgclarify_private.raise_unless_succeeded(pgclarify.run_outcome, text) is
 'Error PC003 for a failed or cancelled run, 55000 for one that is not over; a warning for a partial one, and for one that '
 'found nothing where the corpus may have an answer all the same.';
 

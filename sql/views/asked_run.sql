@@ -19,7 +19,7 @@ begin
         where
             visible.corpus_id = v_run.corpus_id
             and (
-                pgclarify_private.is_held(v_run.requested_by, v_run.requested_by_oid, v_roles)
+                pgclarify_private.belongs_to(v_run.requested_by, v_run.requested_by_oid, v_roles)
                 or visible.analyst = any(v_roles)
                 or 'pgclarify_owner'::name = any(v_roles)
             )

@@ -9,8 +9,8 @@ select
     citation.rank,
     citation.is_medoid,
     citation.document_id,
-    document.title,
-    document.uri,
+    found.title,
+    found.uri,
     citation.passage_id,
     citation.heading,
     citation.quote,
@@ -26,13 +26,15 @@ inner join pgclarify.citation on run.run_id = citation.run_id
 -- It is there; but what only counts citations need not look it up.
 left join pgclarify.interpretation
     on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
-left join pgclarify.document
-    on citation.corpus_id = document.corpus_id and citation.document_id = document.id
-cross join lateral (
-    select pgclarify_private.quote_position(document.content, citation.quote, citation.start_char) as start_char
-    -- Once, although it is named three times.
-    offset 0
-) as found;
+-- Of one row at most, which an aggregate tells the planner: what only counts citations need not look for it.
+left join lateral (
+    select
+        min(document.title) as title,
+        min(document.uri) as uri,
+        min(pgclarify_private.quote_position(document.content, citation.quote, citation.start_char)) as start_char
+    from pgclarify.document
+    where document.corpus_id = citation.corpus_id and document.id = citation.document_id
+) as found on true;
 
 comment on view pgclarify.interpretation_citation is 'What each interpretation cites, joined to the document it is from.';
 comment on column pgclarify.interpretation_citation.run_id is 'The run.';

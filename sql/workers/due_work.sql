@@ -1,4 +1,4 @@
--- What there is to do for workers, beside runs: one statement says it, so that an idle worker sends hardly any other.
+-- What there is to do for workers: one statement says it, so that an idle worker sends hardly any other.
 
 create or replace function pgclarify_private.due_work()
 returns text[]
@@ -41,6 +41,10 @@ begin atomic
                         and run.operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')
                 ) then 'question_groups' end,
                 case when exists (
+                    select from pgclarify_queue.procrastinate_jobs as job
+                    where job.status = 'todo' and (job.scheduled_at is null or job.scheduled_at <= now())
+                ) then 'runs' end,
+                case when exists (
                     select from pgclarify_queue.procrastinate_jobs as job where job.status = 'doing'
                 ) or exists (
                     select from pgclarify_queue.procrastinate_jobs as job where job.status = 'failed'
@@ -54,6 +58,6 @@ begin atomic
 end;
 
 comment on function pgclarify_private.due_work() is
-'What there may be to do for a worker, beside taking runs: names that pgclarify/worker/serving.py knows. What another worker '
+'What there may be to do for a worker: names that pgclarify/worker/serving.py knows. What another worker '
 'has in hand is named, too.';
 grant execute on function pgclarify_private.due_work() to pgclarify_worker;

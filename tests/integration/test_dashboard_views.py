@@ -11,6 +11,7 @@ import pytest
 from psycopg import sql
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
+from tests.integration.test_plans import plans
 
 pytestmark = pytest.mark.rolled_back
 
@@ -318,6 +319,26 @@ def test_citations_say_who_asked_what_and_when(office: Office) -> None:
     # The run with its quotes, but not the document.
     assert seen(office.analyst, "interpretation_citation", columns) == [(*hers[0][:4], False), hers[1]]
     assert seen(office.analyst, "interpretation_citation", "requested_by") == [(office.alice.info.user,)] * 2
+
+
+@pytest.mark.parametrize("view", ["interpretation_citation", "investigation_citation", "evidence_citation"])
+def test_what_counts_citations_looks_for_no_document(connection: Connection, view: str) -> None:
+    query = sql.SQL("explain (costs off) select count(*) from pgclarify.{}").format(sql.Identifier(view))
+    explained = connection.execute(query).fetchall()
+
+    assert not [line for (line,) in explained if " on document" in line]
+
+
+def test_a_result_takes_as_many_queries_with_one_reading_as_with_many(office: Office) -> None:
+    runs = [office.carry_out(office.alice, "cars", ["one"]), office.carry_out(office.alice, "cars?", ["one", "hers"])]
+    maintenance, counts = office.maintenance, []
+    for run_id in runs:
+        with plans(maintenance) as queries:
+            found = maintenance.execute("select * from pgclarify.result(%s)", [run_id]).fetchall()
+        counts.append((len(found), len(queries)))
+
+    assert [readings for readings, _ in counts] == [1, 2]
+    assert counts[0][1] == counts[1][1]
 
 
 def test_runs_are_summed_up_while_they_go_on_and_after(office: Office) -> None:

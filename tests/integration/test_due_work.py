@@ -74,6 +74,9 @@ def test_what_comes_after_a_run(connection: Connection, hire: Hire) -> None:
     connection.execute("select pgclarify.create_corpus('insurance')")
     worker.open_spaces()
     run_id = scalar(connection, "select pgclarify.submit('cars', 'insurance')")
+    assert due(worker) == {"runs"}
+    connection.execute("update pgclarify_queue.procrastinate_jobs set scheduled_at = now() + interval '1 minute'")
+    assert due(worker) == set(), "it was put back for a while"
     connection.execute("update pgclarify_queue.procrastinate_jobs set status = 'doing'")
     assert due(worker) == {"jobs"}
 
@@ -86,7 +89,7 @@ def test_what_comes_after_a_run(connection: Connection, hire: Hire) -> None:
     assert due(worker) == {"question_groups"}
 
     connection.execute("select pgclarify.submit('cars', 'insurance')")
-    assert due(worker) == {"question_groups", "served_answers"}
+    assert due(worker) == {"question_groups", "served_answers"}, "nothing is to be run"
 
 
 def test_serving_knows_every_name() -> None:

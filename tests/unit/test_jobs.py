@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
@@ -27,7 +28,19 @@ class Sender:
     def __init__(self) -> None:
         self.opened = 0
         self.listened: list[str] = []
-        self.batches: asyncio.Queue[list[str] | Exception] = asyncio.Queue()
+        self.batch: list[str] | Exception = []
+        self._sent, self._sending = os.pipe()
+
+    def send(self, batch: list[str] | Exception) -> None:
+        self.batch = batch
+        os.write(self._sending, b"x")
+
+    def fileno(self) -> int:
+        return self._sent
+
+    def close(self) -> None:
+        os.close(self._sent)
+        os.close(self._sending)
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
@@ -37,11 +50,12 @@ class Sender:
     async def execute(self, statement: psycopg.sql.Composed) -> None:
         self.listened.append(statement.as_string())
 
-    async def notifies(self) -> AsyncIterator[Notify]:
-        while not isinstance(batch := await self.batches.get(), Exception):
-            for payload in batch:
-                yield Notify(CHANNEL, payload, 1)
-        raise batch
+    async def notifies(self, *, timeout: float) -> AsyncIterator[Notify]:  # noqa: ASYNC109 - psycopg's
+        assert (timeout, os.read(self._sent, 2)) == (0, b"x"), "it waits until something has come"
+        if isinstance(self.batch, Exception):
+            raise self.batch
+        for payload in self.batch:
+            yield Notify(CHANNEL, payload, 1)
 
 
 class Woken:
@@ -61,8 +75,10 @@ class Woken:
 
 
 @pytest.fixture
-def sender() -> Sender:
-    return Sender()
+def sender() -> Iterator[Sender]:
+    sender = Sender()
+    yield sender
+    sender.close()
 
 
 @pytest.fixture
@@ -81,16 +97,16 @@ async def woken(sender: Sender, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 @pytest.mark.parametrize("payload", [ABORT, "x", "", "7", "null", "{}"])
 async def test_nothing_in_a_notification_is_believed(sender: Sender, woken: Woken, payload: str) -> None:
-    sender.batches.put_nowait([payload])
+    sender.send([payload])
     await woken.once_more()
     assert [notification["type"] for notification in woken.notifications] == ["job_inserted"] * 2
     assert (sender.opened, sender.listened) == (1, [f'listen "{CHANNEL}"'])
 
 
 async def test_a_flood_wakes_once(sender: Sender, woken: Woken) -> None:
-    sender.batches.put_nowait([ABORT] * 10_000)
+    sender.send([ABORT] * 10_000)
     await woken.once_more()
-    sender.batches.put_nowait([ABORT])
+    sender.send([ABORT])
     await woken.once_more()
     assert len(woken.notifications) == 3
 
@@ -101,7 +117,7 @@ async def test_a_flood_wakes_once(sender: Sender, woken: Woken) -> None:
 async def test_what_ends_the_listening_is_logged_and_it_begins_again(
     sender: Sender, woken: Woken, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
-    sender.batches.put_nowait(error)
+    sender.send(error)
     # Something may have come meanwhile.
     await woken.once_more()
     assert sender.opened == 2
