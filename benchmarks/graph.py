@@ -1,11 +1,19 @@
-"""The neighborhood graph: in bulk, beside faiss on the same machine; and what a passage costs that is added to it."""
+"""The neighborhood graph: in bulk, beside faiss on the same machine; and what a passage costs that is added to it.
+
+CPU seconds are those of the worker, its process and the database together, Linux only, and of faiss.
+"""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import os
+import resource
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import faiss
 import numpy as np
@@ -16,6 +24,10 @@ from psycopg import sql
 
 from benchmarks import made_up, product
 from benchmarks.figures import Figure, show, step
+from pgclarify.database.pool import fetch, open_pool
+from pgclarify.database.presence import Presence
+from pgclarify.worker.graph import link
+from pgclarify.worker.graph_building import GraphBuilding
 
 DEGREE = 16
 PASSAGES = 50_000
@@ -34,9 +46,10 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Built:
-    """A graph: how long it took, and its recall."""
+    """A graph: how long it took, CPU seconds, and its recall."""
 
     seconds: float
+    cpu: float
     recall: float
 
 
@@ -46,7 +59,11 @@ def measure(dsn: str, passages: int = PASSAGES, sizes: Sequence[int] = SIZES) ->
     with product.connect(dsn) as connection:
         with step(f"linking {passages:,} passages"):
             corpus = _store(connection, f"graph of {passages}", vectors)
-            ours = _link(connection, corpus)
+            ours = _link(dsn, connection, corpus)
+        megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        with step("the same by the index over vectors"):
+            connection.execute("select pgclarify.build_graph(%s)", [corpus])
+            walked = _link(dsn, connection, corpus, in_memory=False)
         with step("the same by faiss"):
             hnsw, ivf = _faiss_hnsw(vectors, _LEAST_RECALL), _faiss_ivf(vectors)
             as_good = _faiss_hnsw(vectors, ours.recall)
@@ -54,11 +71,19 @@ def measure(dsn: str, passages: int = PASSAGES, sizes: Sequence[int] = SIZES) ->
         figures = [
             Figure(f"{named}, reading and writing included", ours.seconds, "s"),
             Figure("its recall against exact search", ours.recall, aim="≥ 0.98"),
+            Figure("its CPU time", ours.cpu, "s"),
+            Figure("memory of the largest process so far", megabytes, "MB"),
+            Figure("the same by the index over vectors", walked.seconds, "s"),
+            Figure("its recall", walked.recall),
+            Figure("its CPU time", walked.cpu, "s"),
             Figure("faiss HNSW, vectors in memory", hnsw.seconds, "s"),
             Figure("its recall", hnsw.recall),
             Figure("faiss IVF, vectors in memory", ivf.seconds, "s"),
             Figure("its recall", ivf.recall),
+            Figure("CPU time of faiss HNSW", hnsw.cpu, "s"),
             Figure("linking over faiss HNSW", ours.seconds / hnsw.seconds, aim="≤ 1.5"),
+            Figure("in CPU time", ours.cpu / hnsw.cpu, aim="≤ 1.5"),
+            Figure("in CPU time, by the index over vectors", walked.cpu / hnsw.cpu),
             Figure("faiss HNSW, where it finds as much as ours, or most", as_good.seconds, "s"),
             Figure("its recall", as_good.recall),
             Figure("linking over that", ours.seconds / as_good.seconds),
@@ -67,7 +92,7 @@ def measure(dsn: str, passages: int = PASSAGES, sizes: Sequence[int] = SIZES) ->
         _drop(connection, corpus)
         for size in sizes:
             with step(f"adding {ADDED:,} passages to {size:,}"):
-                added, recall = _add(connection, size)
+                added, recall = _add(dsn, connection, size)
             figures += [
                 Figure(f"linking a passage more, {ADDED:,} at once, at {size:,}", 1000 * added / ADDED, "ms a passage"),
                 Figure("recall of that graph", recall),
@@ -119,27 +144,56 @@ def _copy(connection: product.Connection, corpus: str, vectors: Vectors, *, firs
     connection.execute("vacuum analyze")
 
 
-def _link(connection: product.Connection, corpus: str) -> Built:
-    """Link all that waits, as a worker does."""
-    started = time.perf_counter()
-    while connection.execute("select pgclarify_private.link_passages(%s) as passages", [_PASSAGES_A_BATCH]).fetchall()[
-        0
-    ]["passages"]:
-        pass
-    seconds = time.perf_counter() - started
+def _link(dsn: str, connection: product.Connection, corpus: str, *, in_memory: bool = True) -> Built:
+    """Link all that waits, as a worker does; in_memory: False for the index over vectors alone."""
+    cpu, started = _cpu_seconds(connection), time.perf_counter()
+    asyncio.run(_link_all(dsn, in_memory))
+    seconds, cpu = time.perf_counter() - started, _cpu_seconds(connection) - cpu
     (check,) = connection.execute("select * from pgclarify.check_graph(%s, %s)", [corpus, _SAMPLE]).fetchall()
     wrong = {name: check[name] for name in ("unlinked", "pending", "self_edges", "dangling", "gaps", "unordered")}
     assert not any(wrong.values()), wrong
-    return Built(seconds, check["recall"])
+    return Built(seconds, cpu, check["recall"])
 
 
-def _add(connection: product.Connection, size: int) -> tuple[float, float]:
+async def _link_all(dsn: str, in_memory: bool) -> None:
+    entry: dict[str, Any] = {"version": "", "provider": "none", "model": "none", "prompt_version": ""}
+    async with open_pool(dsn) as pool, Presence.enter(dsn, **entry) as presence:
+        if in_memory:
+            await link(pool, GraphBuilding(pool, presence.worker_id))
+        while (await fetch(pool, "link_passages", max_passages=_PASSAGES_A_BATCH))[0]["passages"]:
+            pass
+
+
+def _cpu_seconds(connection: product.Connection) -> float:
+    """Of this process, its children, and the server with all its processes, so far."""
+    (server,) = connection.execute("select pg_read_file('postmaster.pid') as pid").fetchall()
+    postmaster = server["pid"].split()[0]
+    ticks = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            # After the name come the state and the parent; 11 to 14 are user and system time, then those of children.
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if folder.name == postmaster:
+            ticks += sum(map(int, fields[11:15]))
+        elif fields[1] == postmaster:
+            ticks += sum(map(int, fields[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK") + _own_cpu_seconds()
+
+
+def _own_cpu_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def _add(dsn: str, connection: product.Connection, size: int) -> tuple[float, float]:
     """Seconds to link ADDED passages in a graph of so many, and the recall afterwards."""
     vectors = made_up.vectors(size + ADDED, seed=51)
     corpus = _store(connection, f"graph of {size}, and more", vectors[:size])
-    _link(connection, corpus)
+    _link(dsn, connection, corpus)
     _copy(connection, corpus, vectors[size:], first=size)
-    added = _link(connection, corpus)
+    added = _link(dsn, connection, corpus)
     _drop(connection, corpus)
     return added.seconds, added.recall
 
@@ -151,21 +205,21 @@ def _drop(connection: product.Connection, corpus: str) -> None:
 
 
 def _faiss_hnsw(vectors: Vectors, least_recall: float) -> Built:
-    started = time.perf_counter()
+    started, cpu = time.perf_counter(), _own_cpu_seconds()
     index = faiss.IndexHNSWFlat(vectors.shape[1], _HNSW_LINKS, faiss.METRIC_INNER_PRODUCT)
     index.add(vectors)
-    building = time.perf_counter() - started
+    building, cpu_building = time.perf_counter() - started, _own_cpu_seconds() - cpu
     for index.hnsw.efSearch in _EF_SEARCH:
-        started = time.perf_counter()
+        started, cpu = time.perf_counter(), _own_cpu_seconds()
         _, neighbors = index.search(vectors, DEGREE + 1)
-        searching = time.perf_counter() - started
+        searching, cpu_searching = time.perf_counter() - started, _own_cpu_seconds() - cpu
         if (recall := _recall(vectors, neighbors)) >= least_recall:
             break
-    return Built(building + searching, recall)
+    return Built(building + searching, cpu_building + cpu_searching, recall)
 
 
 def _faiss_ivf(vectors: Vectors) -> Built:
-    started = time.perf_counter()
+    started, cpu = time.perf_counter(), _own_cpu_seconds()
     index = faiss.IndexIVFFlat(
         faiss.IndexFlatIP(vectors.shape[1]),
         vectors.shape[1],
@@ -174,14 +228,14 @@ def _faiss_ivf(vectors: Vectors) -> Built:
     )
     index.train(vectors)
     index.add(vectors)
-    building = time.perf_counter() - started
+    building, cpu_building = time.perf_counter() - started, _own_cpu_seconds() - cpu
     for index.nprobe in _PROBES:
-        started = time.perf_counter()
+        started, cpu = time.perf_counter(), _own_cpu_seconds()
         _, neighbors = index.search(vectors, DEGREE + 1)
-        searching = time.perf_counter() - started
+        searching, cpu_searching = time.perf_counter() - started, _own_cpu_seconds() - cpu
         if (recall := _recall(vectors, neighbors)) >= _LEAST_RECALL:
             break
-    return Built(building + searching, recall)
+    return Built(building + searching, cpu_building + cpu_searching, recall)
 
 
 def _recall(vectors: Vectors, neighbors: NDArray[np.int64]) -> float:

@@ -552,3 +552,11 @@ comment on column pgclarify.eval_metric.stratum is
 comment on column pgclarify.eval_case.gold is
     'What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, is_ambiguous, '
     'strata (each NAME=VALUE).';
+
+-- A worker makes the lists of a whole space in its memory.
+alter table pgclarify.embedding_space
+    add column linking_worker_id bigint,
+    add constraint embedding_space_linking_worker_walks
+        check (linking_worker_id is null or linking_document_id is not null);
+comment on column pgclarify.embedding_space.linking_worker_id is
+    'Worker that makes all lists in its memory. While it is alive no other links the space; null if none does.';

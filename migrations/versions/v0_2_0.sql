@@ -498,6 +498,7 @@ create table pgclarify.embedding_space (
     ingestion_held_until timestamptz,
     paused_until timestamptz,
     retired_at timestamptz,
+    linking_worker_id bigint,
     constraint embedding_space_pk primary key (embedding_space_id),
     constraint embedding_space_cursor_is_whole check ((queued_document_id is null) = (queued_passage_id is null)),
     constraint embedding_space_retired_has_a_time check ((state = 'retired') = (retired_at is not null)),
@@ -507,6 +508,7 @@ create table pgclarify.embedding_space (
     constraint embedding_space_linking_is_whole
         check ((linking_document_id is null) = (linking_passage_id is null) and (linking_document_id is null) =
         (linking_passages is null)),
+    constraint embedding_space_linking_worker_walks check (linking_worker_id is null or linking_document_id is not null),
     constraint embedding_space_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
 );
 create index embedding_space_building_idx on pgclarify.embedding_space (embedding_space_id) where state = 'building';
@@ -528,6 +530,8 @@ comment on column pgclarify.embedding_space.linking_document_id is
 comment on column pgclarify.embedding_space.linking_passage_id is 'The last one itself; null if none does.';
 comment on column pgclarify.embedding_space.linking_passages is
     'How many passages it has still before it, about; null if none does.';
+comment on column pgclarify.embedding_space.linking_worker_id is
+    'Worker that makes all lists in its memory. While it is alive no other links the space; null if none does.';
 comment on column pgclarify.embedding_space.queued_document_id is
     'Where filling it stands: passages up to this one, by document_id and id, have been put into pending_passage. Empty if '
     'none has yet; null until filling begins, and for the first space of a corpus.';

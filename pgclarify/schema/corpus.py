@@ -168,6 +168,13 @@ embedding_space = Table(
         Timestamp,
         comment="When it was replaced or given up; null if it was not. A worker drops it a minute later.",
     ),
+    Column(
+        "linking_worker_id",
+        BigInteger,
+        comment=(
+            "Worker that makes all lists in its memory. While it is alive no other links the space; null if none does."
+        ),
+    ),
     PrimaryKeyConstraint("embedding_space_id", name="embedding_space_pk"),
     CheckConstraint(
         "(queued_document_id is null) = (queued_passage_id is null)", name="embedding_space_cursor_is_whole"
@@ -180,6 +187,10 @@ embedding_space = Table(
         "(linking_document_id is null) = (linking_passage_id is null)"
         " and (linking_document_id is null) = (linking_passages is null)",
         name="embedding_space_linking_is_whole",
+    ),
+    CheckConstraint(
+        "linking_worker_id is null or linking_document_id is not null",
+        name="embedding_space_linking_worker_walks",
     ),
     Index("embedding_space_corpus_id_idx", "corpus_id"),
     Index("embedding_space_building_idx", "embedding_space_id", postgresql_where=text("state = 'building'")),

@@ -17,8 +17,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.queue_links(bigint, text[], bigint[]) is
-'Note that the neighbors of these passages of a space are to be found: they are new or have another vector. Waits for whoever '
-'is removing their rows in the queue. Called with their documents held, so that this is nobody.';
+'Note that the neighbors of these passages of a space are to be found: they are new or have another vector. Called with their '
+'documents locked, so that no transaction is removing their rows in the queue, for which it would wait.';
 
 create or replace function pgclarify_private.queue_unlinks(embedding_space_id bigint, passage_ids bigint[])
 returns void
@@ -42,7 +42,10 @@ language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     update pgclarify.embedding_space
-    set linking_document_id = '', linking_passage_id = 0, linking_passages = greatest(counted.embedded, 0)
+    set
+        linking_document_id = '', linking_passage_id = 0, linking_passages = greatest(counted.embedded, 0),
+        -- Lists that it is making may be older than what is asked for.
+        linking_worker_id = null
     from pgclarify_private.corpus_count as counted
     where embedding_space.embedding_space_id = queue_all_links.embedding_space_id
         and counted.corpus_id = embedding_space.corpus_id
@@ -51,7 +54,7 @@ end;
 
 comment on function pgclarify_private.queue_all_links(bigint) is
 'Have workers find the neighbors of every passage that a space holds now, and return how many that are. Takes no time: no row '
-'is queued, they walk through the space by key. Waits for a worker that is linking the space. Called with the corpus held.';
+'is queued, they walk through the space by key. Waits for a worker that is linking the space. Called with the corpus locked.';
 
 create or replace function pgclarify_private.free_waiting(
     embedding_space_id bigint,

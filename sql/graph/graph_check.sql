@@ -8,7 +8,7 @@ as $$
 declare
     v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(build_graph.caller, build_graph.corpus);
 begin
-    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     return coalesce(
         (
             select pgclarify_private.queue_all_links(searched.embedding_space_id)

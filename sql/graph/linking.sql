@@ -1,15 +1,14 @@
 -- Linking: workers keep the neighborhoods of a space, one worker at a time. Locks on its rows come after the search for
 -- neighbors, so that whoever deletes passages waits for what is written alone.
 
-create or replace function pgclarify_private.begin_walk(space pgclarify.embedding_space)
+create or replace function pgclarify_private.begin_walk(space pgclarify.embedding_space, share double precision)
 returns pgclarify.embedding_space
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_space_id bigint := (begin_walk.space).embedding_space_id;
-    -- Above this, new passages find their places one by one even if they are most of a corpus: what is bounded here is
-    -- the count below and what a walk does again.
+    -- Above this, new passages are linked one by one even if they are most of a corpus: a walk would make too many lists again.
     v_most_linked constant bigint := 100000;
     v_linked bigint;
     v_needed bigint;
@@ -21,7 +20,7 @@ begin
     end if;
     select counted.linked into v_linked
     from pgclarify_private.corpus_count as counted where counted.corpus_id = (begin_walk.space).corpus_id;
-    v_needed := greatest(v_linked, 1);
+    v_needed := greatest(ceil(v_linked * begin_walk.share), 1);
     if v_linked > v_most_linked or (
         select count(*) < v_needed
         from (
@@ -51,9 +50,10 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.begin_walk(pgclarify.embedding_space) is
+comment on function pgclarify_private.begin_walk(pgclarify.embedding_space, double precision) is
 'Have all passages of a space linked by a walk through it, with no new one entered into the lists of others one by one, if '
-'more of them wait, which nobody is removing, than are linked; returns the space. Called with the space held.';
+'this share as many of them wait as are linked; those that are being removed do not count. Returns the space. Called with the '
+'space locked.';
 
 create or replace function pgclarify_private.next_waiting(
     space pgclarify.embedding_space,
@@ -98,7 +98,7 @@ $$;
 
 comment on function pgclarify_private.next_waiting(pgclarify.embedding_space, integer) is
 'The passages of a space that have waited longest to be linked, of those that nobody is removing; those first that have a list '
-'already. settled: how many that are gone were taken out of the queue. Called with the space held.';
+'already. settled: how many that are gone were taken out of the queue. Called with the space locked.';
 
 create or replace function pgclarify_private.next_walked(
     space pgclarify.embedding_space,
@@ -163,7 +163,7 @@ $$;
 
 comment on function pgclarify_private.next_walked(pgclarify.embedding_space, integer) is
 'The passages of a space that come next in the walk through it. settled: how many of them are left to the queue. Called with '
-'the space held.';
+'the space locked.';
 
 create or replace function pgclarify_private.link_batch(
     space pgclarify.embedding_space, corpus pgclarify.corpus, is_walk boolean, max_passages integer
@@ -301,13 +301,23 @@ begin
         -- One worker a space: what is unlinked by one is not linked by another at the same time.
         select space.* into v_space
         from pgclarify.embedding_space as space
-        where space.embedding_space_id = v_space_id and space.state = 'active'
+        where space.embedding_space_id = v_space_id
+            and space.state = 'active'
+            -- Nor one whose lists a worker makes in its memory (graph/building.sql).
+            and (
+                space.linking_worker_id is null
+                or space.linking_worker_id not in (select living.worker_id from pgclarify_private.living_workers() as living)
+            )
         for no key update skip locked;
         continue when not found;
+        if v_space.linking_worker_id is not null then
+            -- It counts as dead. Should it come back, it must not write what does not know of this.
+            update pgclarify.embedding_space as space set linking_worker_id = null where space.embedding_space_id = v_space_id;
+        end if;
         -- About sixteen lists name a passage, each of which is written: as long a transaction as one that links.
         v_done := pgclarify_private.unlink_batch(v_space_id, v_corpus.corpus_id, greatest(link_passages.max_passages / 4, 1));
         if v_done = 0 then
-            v_space := pgclarify_private.begin_walk(v_space);
+            v_space := pgclarify_private.begin_walk(v_space, 1);
             v_done := pgclarify_private.link_batch(v_space, v_corpus, false, link_passages.max_passages);
         end if;
         if v_done = 0 and v_space.linking_document_id is not null then

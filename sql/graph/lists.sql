@@ -1,5 +1,5 @@
 -- The lists of the neighborhood graph: written, entered by new passages, and left by those that are gone. All are called with
--- the space held, and skip what somebody else holds: nobody is waited for who deletes passages.
+-- the space locked, and skip what other transactions have locked, so that none waits for one that deletes passages.
 
 create or replace function pgclarify_private.queue_links_again(
     embedding_space_id bigint, document_ids text[], passage_ids bigint[]
@@ -18,7 +18,7 @@ begin
             on embedding.embedding_space_id = $1
             and embedding.document_id = again.document_id
             and embedding.passage_id = again.passage_id
-        -- A row that a user is deleting would be waited for, while he may wait for a list that is held here. He either goes
+        -- A row that a user is deleting would be waited for, while he may wait for a list that is locked here. He either goes
         -- through with it, or leaves the row.
         where not exists (
             select from pgclarify_private.pending_link as pending
@@ -79,7 +79,7 @@ begin
             select candidate.document_id, candidate.passage_id
             from unnest($2, $3) as candidate (document_id, passage_id)
         ),
-        held as materialized (
+        locked as materialized (
             select kept.document_id, kept.passage_id
             from %1$s as kept
             inner join candidate on candidate.document_id = kept.document_id and candidate.passage_id = kept.passage_id
@@ -92,7 +92,7 @@ begin
             inner join candidate on candidate.document_id = kept.document_id and candidate.passage_id = kept.passage_id
             where kept.embedding_space_id = $1
             except
-            select held.document_id, held.passage_id from held
+            select locked.document_id, locked.passage_id from locked
         ),
         writable as materialized (
             select embedding.document_id, embedding.passage_id
@@ -109,7 +109,7 @@ begin
             from (
                 select writable.document_id, writable.passage_id from writable
                 except
-                select held.document_id, held.passage_id from held
+                select locked.document_id, locked.passage_id from locked
             ) as new
             left join %3$s as passage
                 on passage.corpus_id = $4 and passage.document_id = new.document_id and passage.id = new.passage_id
@@ -176,7 +176,7 @@ $$;
 comment on function pgclarify_private.write_links(pgclarify.embedding_space, integer,
 pgclarify_private.neighborhood[], boolean) is
 'Write the first degree of the neighbors that were found, and return of which passages. What somebody is deleting waits on, or '
-'waits from now on. Called with the space held.';
+'waits from now on. Called with the space locked.';
 
 create or replace function pgclarify_private.enter_lists(
     embedding_space_id bigint, degree integer, lists pgclarify_private.neighborhood[], document_ids text[], passage_ids bigint[]
@@ -219,7 +219,7 @@ begin
                     or kept.similarities[cardinality(kept.similarities)] < offered.best
                 )
         ),
-        held as materialized (
+        locked as materialized (
             select
                 wanted.*,
                 kept.neighbor_document_ids, kept.neighbor_ids, kept.similarities
@@ -236,7 +236,7 @@ begin
                 neighbor_document_ids = merged.document_ids,
                 neighbor_ids = merged.passage_ids,
                 similarities = merged.similarities
-            from held
+            from locked
             cross join lateral (
                 select
                     array_agg(best.document_id order by best.similarity desc, best.passage_id) as document_ids,
@@ -244,24 +244,24 @@ begin
                     array_agg(best.similarity order by best.similarity desc, best.passage_id) as similarities
                 from (
                     select near.*
-                    from unnest(held.neighbor_document_ids, held.neighbor_ids, held.similarities)
+                    from unnest(locked.neighbor_document_ids, locked.neighbor_ids, locked.similarities)
                     as near (document_id, passage_id, similarity)
                     union all
                     select near.*
-                    from unnest(held.new_document_ids, held.new_passage_ids, held.new_similarities)
+                    from unnest(locked.new_document_ids, locked.new_passage_ids, locked.new_similarities)
                     as near (document_id, passage_id, similarity)
-                    where near.passage_id <> all(held.neighbor_ids)
+                    where near.passage_id <> all(locked.neighbor_ids)
                     order by similarity desc, passage_id
                     limit $3
                 ) as best
             ) as merged
             where kept.embedding_space_id = $1
-                and kept.document_id = held.document_id
-                and kept.passage_id = held.passage_id
+                and kept.document_id = locked.document_id
+                and kept.passage_id = locked.passage_id
         )
         select coalesce(array_agg(wanted.document_id), '{}'), coalesce(array_agg(wanted.passage_id), '{}')
         from wanted
-        where (wanted.document_id, wanted.passage_id) not in (select held.document_id, held.passage_id from held)
+        where (wanted.document_id, wanted.passage_id) not in (select locked.document_id, locked.passage_id from locked)
         $sql$,
         pgclarify_private.partition_name('neighborhood', enter_lists.embedding_space_id)
     ) into v_waiting_documents, v_waiting_ids
@@ -355,7 +355,7 @@ begin
     v_are_all_met := cardinality(v_passage_ids) < v_most_lists;
     execute format(
         'delete from %s where embedding_space_id = $1 and (document_id, passage_id) in ('
-        ' select document_id, passage_id from unnest($2, $3) as held (document_id, passage_id) where passage_id = any($4)'
+        ' select document_id, passage_id from unnest($2, $3) as locked (document_id, passage_id) where passage_id = any($4)'
         ')',
         v_neighborhood
     ) using unlink_batch.embedding_space_id, v_document_ids, v_passage_ids, v_gone;
@@ -379,10 +379,10 @@ begin
                 from unnest(kept.similarities, kept.neighbor_ids) with ordinality as near (similarity, passage_id, place)
                 where near.passage_id <> all($4) order by near.place
             )
-        from unnest($2, $3) as held (document_id, passage_id)
+        from unnest($2, $3) as locked (document_id, passage_id)
         where kept.embedding_space_id = $1
-            and kept.document_id = held.document_id
-            and kept.passage_id = held.passage_id
+            and kept.document_id = locked.document_id
+            and kept.passage_id = locked.passage_id
         $sql$,
         v_neighborhood
     ) using unlink_batch.embedding_space_id, v_document_ids, v_passage_ids, v_gone;

@@ -1,0 +1,120 @@
+"""The nearest neighbors of every vector among all of them, exactly."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Rows that are compared at once with as many others: 16 MB of similarities, which a product of matrices is fast for.
+_TILE = 2048
+
+# Rows, the row that is near each of them, and how similar the two are.
+_Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]
+
+
+def nearest(
+    vectors: NDArray[np.float32], depth: int, *, threads: int = 1
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Find the nearest others of every vector. Every pair is compared once.
+
+    Args:
+        vectors: float32, shape (n, n_dims), rows of unit length.
+        depth: How many neighbors of each are found.
+        threads: How many pairs of tiles are compared at the same time, each in 50 MB. The library for products of
+            matrices should have one thread of its own.
+
+    Returns:
+        Rows of the neighbors, int32, and their cosine similarities, float32, both of shape (n, depth) and by falling
+        similarity. Where there are fewer, the row is -1 and the similarity -inf.
+    """
+    lists = _Lists(len(vectors), depth)
+    starts = range(0, len(vectors), _TILE)
+
+    def compare(first: int, second: int) -> _Found:
+        similarities = vectors[first : first + _TILE] @ vectors[second : second + _TILE].T
+        if first == second:
+            return _best(similarities, depth, first)
+        # A list that gets better meanwhile only means that some of these are not needed.
+        is_near_first = similarities > lists.least[first : first + _TILE, np.newaxis]
+        is_near_second = similarities > lists.least[np.newaxis, second : second + _TILE]
+        _keep_best(is_near_first, similarities, depth)
+        _keep_best(is_near_second.T, similarities.T, depth)
+        below = np.divmod(np.flatnonzero(is_near_first), similarities.shape[1])
+        above = np.divmod(np.flatnonzero(is_near_second), similarities.shape[1])
+        return (
+            np.concatenate([below[0] + first, above[1] + second]),
+            np.concatenate([below[1] + second, above[0] + first]),
+            np.concatenate([similarities[below], similarities[above]]),
+        )
+
+    # Each tile with itself first: lists that are full leave few pairs of the others to be looked at.
+    with ThreadPoolExecutor(threads, thread_name_prefix="nearest") as pool:
+        for pairs in ([(start, start) for start in starts], [(a, b) for a in starts for b in starts if a < b]):
+            for found in _in_order(pool, threads, compare, pairs):
+                lists.enter(*found)
+    return lists.rows, np.minimum(lists.similarities, 1)
+
+
+class _Lists:
+    """The best that have been found of every row so far, by falling similarity."""
+
+    def __init__(self, count: int, depth: int) -> None:
+        self.rows = np.full((count, depth), -1, dtype=np.int32)
+        self.similarities = np.full((count, depth), -np.inf, dtype=np.float32)
+        self.least = np.full(count, -np.inf, dtype=np.float32)
+
+    def enter(self, rows: NDArray[np.int64], near: NDArray[np.int64], similarities: NDArray[np.float32]) -> None:
+        depth = self.rows.shape[1]
+        changed = np.unique(rows)
+        owners = np.concatenate([np.repeat(changed, depth), rows])
+        all_near = np.concatenate([self.rows[changed].ravel(), near])
+        all_similarities = np.concatenate([self.similarities[changed].ravel(), similarities])
+        order = np.lexsort((-all_similarities, owners))
+        # Each list has depth entries at least, of which the best stay.
+        starts = np.searchsorted(owners[order], changed)
+        kept = order[starts[:, np.newaxis] + np.arange(depth)]
+        self.rows[changed] = all_near[kept]
+        self.similarities[changed] = all_similarities[kept]
+        self.least[changed] = all_similarities[kept[:, -1]]
+
+
+def _keep_best(is_near: NDArray[np.bool_], similarities: NDArray[np.float32], depth: int) -> None:
+    """Leave no more than depth of a row: copies of one text would all be near, and take memory by the square."""
+    crowded = np.flatnonzero(np.count_nonzero(is_near, axis=1) > depth)
+    best = np.argpartition(similarities[crowded], -depth, axis=1)[:, -depth:] if len(crowded) else crowded
+    is_near[crowded] = False
+    is_near[crowded[:, np.newaxis], best] = True
+
+
+def _best(similarities: NDArray[np.float32], depth: int, start: int) -> _Found:
+    """The depth best of each row of a tile that is compared with itself; start: number of its first row."""
+    count = len(similarities)
+    np.fill_diagonal(similarities, -np.inf)
+    depth = min(depth, count - 1)
+    if depth == 0:
+        nothing = np.empty(0, dtype=np.int64)
+        return nothing, nothing, np.empty(0, dtype=np.float32)
+    near = np.argpartition(similarities, count - depth, axis=1)[:, count - depth :]
+    rows = np.repeat(np.arange(count), depth)
+    return rows + start, near.ravel() + start, similarities[rows, near.ravel()]
+
+
+def _in_order(
+    pool: ThreadPoolExecutor,
+    threads: int,
+    compare: Callable[[int, int], _Found],
+    pairs: Iterable[tuple[int, int]],
+) -> Iterator[_Found]:
+    """What compare returns for each pair; only as many are under way as there are threads, and one more."""
+    under_way: deque[Future[_Found]] = deque()
+    for pair in pairs:
+        under_way.append(pool.submit(compare, *pair))
+        if len(under_way) > threads:
+            yield under_way.popleft().result()
+    while under_way:
+        yield under_way.popleft().result()

@@ -1,0 +1,370 @@
+"""Graphs whose lists a worker makes in its own memory, while documents come, change and go."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+
+from pgclarify.database.pool import open_pool
+from pgclarify.worker import graph_building
+from pgclarify.worker.graph import link as link_all
+from pgclarify.worker.graph_building import BuildFailed, GraphBuilding
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, vector_of
+from tests.integration.counts import assert_counts_agree
+from tests.integration.linking import MANY, add, circle, faults, link, lists
+
+WALKS = "select linking_document_id is not null from pgclarify.embedding_space"
+HELD_BY = "select linking_worker_id from pgclarify.embedding_space"
+LISTS = (
+    "select document_id, neighbor_document_ids, neighbor_ids, similarities"
+    " from pgclarify_private.neighborhood order by document_id"
+)
+
+Meanwhile = Callable[[], Any]
+_Done = TypeVar("_Done")
+
+
+class Building(GraphBuilding):
+    """One that stops between reading and writing, and after some writes, for what a test does meanwhile."""
+
+    meanwhile: Meanwhile = staticmethod(lambda: None)
+    room = 10**9
+    lists_written = 0
+    dies_after = 10**9
+
+    async def _send(self, embedding_space_id: int, target: asyncio.StreamWriter, room: int) -> Any:
+        return await super()._send(embedding_space_id, target, min(room, self.room))
+
+    async def _store(self, *arguments: Any) -> None:
+        self.meanwhile()
+        await super()._store(*arguments)
+
+    async def _write(self, *arguments: Any, **named: Any) -> bool | None:
+        if self.lists_written == self.dies_after:
+            raise asyncio.CancelledError
+        self.lists_written += 1
+        return await super()._write(*arguments, **named)
+
+
+async def build(worker: HandWorker, meanwhile: Meanwhile = lambda: None, dies_after: int = 10**9) -> bool:
+    """Build once, as the real worker does."""
+    return await with_building(worker, lambda building: building.build_once(), meanwhile, dies_after)
+
+
+async def with_building(
+    worker: HandWorker,
+    work: Callable[[Building], Awaitable[_Done]],
+    meanwhile: Meanwhile = lambda: None,
+    dies_after: int = 10**9,
+) -> _Done:
+    async with open_pool(worker.connection.info.dsn) as pool:
+        building = Building(pool, worker.worker_id, least_passages=3)
+        building.meanwhile, building.dies_after = meanwhile, dies_after
+        return await work(building)
+
+
+@pytest.fixture(autouse=True)
+def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_building, "_PASSAGES_A_READ", 7)
+    monkeypatch.setattr(graph_building, "_NEIGHBORS_A_WRITE", 50)
+
+
+@pytest.fixture
+def corpus(connection: Connection) -> Connection:
+    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph_degree": 5}')""")
+    return connection
+
+
+@pytest.fixture
+def loaded(corpus: Connection, hire: Hire) -> Connection:
+    add(corpus, MANY)
+    hire().index_everything()
+    return corpus
+
+
+def exact(connection: Connection, vectors_of: Mapping[str, Sequence[float]]) -> dict[str, list[str]]:
+    """The five nearest of every document; vectors_of: contents whose vectors are others than the tests' own."""
+    contents = dict(connection.execute("select document_id, content from pgclarify.passage").fetchall())
+    names = sorted(contents)
+    halves = np.array([vectors_of.get(contents[name], vector_of(contents[name])) for name in names], dtype=np.float16)
+    vectors = halves.astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    similarities = vectors @ vectors.T
+    np.fill_diagonal(similarities, -2)
+    return {
+        name: [names[place] for place in np.argsort(-row)[:5]] for name, row in zip(names, similarities, strict=True)
+    }
+
+
+def assert_right(connection: Connection, vectors_of: Mapping[str, Sequence[float]] | None = None) -> None:
+    assert faults(connection) == {}
+    assert lists(connection) == exact(connection, vectors_of or {})
+    assert not scalar(connection, WALKS)
+    assert scalar(connection, HELD_BY) is None
+    assert_counts_agree(connection)
+
+
+async def test_the_lists_are_those_of_the_database(loaded: Connection, hire: Hire) -> None:
+    worker = hire()
+    assert await build(worker)
+    built = loaded.execute(LISTS).fetchall()
+    assert_right(loaded)
+    assert not await build(worker)
+
+    loaded.execute("select pgclarify.build_graph('insurance')")
+    link(worker)
+
+    walked = loaded.execute(LISTS).fetchall()
+    assert [row[:3] for row in built] == [row[:3] for row in walked]
+    np.testing.assert_allclose([row[3] for row in built], [row[3] for row in walked], atol=1e-6)
+
+
+async def test_what_is_in_the_present_folder_is_not_run(
+    loaded: Connection, hire: Hire, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tmp_path.joinpath("numpy.py").write_text("raise SystemExit(1)")
+    monkeypatch.chdir(tmp_path)
+    assert await build(hire())
+
+
+async def test_only_one_builds(loaded: Connection, hire: Hire) -> None:
+    first, second = hire(), hire()
+    claims: list[bool] = []
+
+    async def at_once(building: Building) -> bool:
+        store = building._store
+
+        async def store_later(*arguments: Any) -> None:
+            claims.append(await build(second))
+            await store(*arguments)
+
+        monkey.setattr(building, "_store", store_later)
+        return await building.build_once()
+
+    with pytest.MonkeyPatch.context() as monkey:
+        assert await with_building(first, at_once)
+    assert claims == [False]
+    assert_right(loaded)
+
+
+async def test_fewer_passages_than_neighbors(corpus: Connection, hire: Hire) -> None:
+    add(corpus, {"0": "At 0.", "10": "At 10.", "25": "At 25.", "nowhere": "Nowhere."})
+    (worker := hire()).index_everything(circle(0, 10, 25) | {"Nowhere.": [0.0] * 4})
+
+    assert await build(worker)
+
+    assert lists(corpus) == {"0": ["10", "25"], "10": ["0", "25"], "25": ["10", "0"], "nowhere": []}
+
+
+async def test_what_changes_meanwhile_is_not_lost(loaded: Connection, hire: Hire) -> None:
+    indexer, other = hire(), hire()
+
+    def meanwhile() -> None:
+        add(loaded, {"new": "New.", "7": "Changed.", "8": "Passage number 8, changed."})
+        loaded.execute("select pgclarify.remove_document('insurance', '3')")
+        indexer.index_everything()
+        # Nobody links it before the lists are there, which know nothing of this.
+        assert link(other) == 0
+
+    worker = hire()
+    assert await build(worker, meanwhile)
+    assert {"new", "7", "8"}.isdisjoint(lists(loaded))
+
+    link(worker)
+    assert_right(loaded)
+
+
+async def test_what_changes_while_lists_are_replaced(loaded: Connection, hire: Hire) -> None:
+    indexer, worker = hire(), hire()
+    link(worker)
+    loaded.execute("select pgclarify.build_graph('insurance')")
+
+    def meanwhile() -> None:
+        add(loaded, {"7": "Changed."})
+        indexer.index_everything()
+
+    assert await build(worker, meanwhile)
+    # Not a list of what it was: it waits.
+    assert "7" not in lists(loaded)
+
+    link(worker)
+    assert_right(loaded)
+
+
+async def test_a_passage_that_keeps_its_id_but_not_its_vector(loaded: Connection, hire: Hire) -> None:
+    indexer, worker = hire(), hire()
+    ids = "select array_agg(id order by id) from pgclarify.passage"
+    before = scalar(loaded, ids)
+    other = vector_of("Another.")
+
+    def meanwhile() -> None:
+        loaded.execute("select pgclarify.add_document('insurance', '7', %s, 'A title')", [MANY["7"]])
+        indexer.index_everything({MANY["7"]: other})
+
+    assert await build(worker, meanwhile)
+    assert scalar(loaded, ids) == before
+    assert "7" not in lists(loaded)
+
+    link(worker)
+    assert_right(loaded, {MANY["7"]: other})
+
+
+async def test_most_of_a_corpus_is_new(loaded: Connection, hire: Hire) -> None:
+    link(worker := hire())
+    add(loaded, {f"new {number}": f"New {number}." for number in range(5)})
+    worker.index_everything()
+
+    # An eighth.
+    assert await build(worker)
+    assert_right(loaded)
+
+    add(loaded, {f"newer {number}": f"Newer {number}." for number in range(5)})
+    worker.index_everything()
+    assert not await build(worker)
+
+
+async def test_lists_that_lack_what_was_removed_are_left_to_the_database(loaded: Connection, hire: Hire) -> None:
+    link(worker := hire())
+    for number in range(15):
+        loaded.execute("select pgclarify.remove_document('insurance', %s)", [str(number)])
+    worker.send("link_passages", max_passages=15)
+    assert scalar(loaded, "select count(*) from pgclarify_private.pending_link") >= 5
+
+    assert not await build(worker)
+    link(worker)
+    assert_right(loaded)
+
+
+@pytest.mark.parametrize("builds_again", [True, False])
+async def test_a_worker_that_is_killed_while_it_writes(loaded: Connection, hire: Hire, builds_again: bool) -> None:
+    killed, other, indexer = hire(), hire(), hire()
+    with pytest.raises(asyncio.CancelledError):
+        await build(killed, dies_after=2)
+    assert len(lists(loaded)) == 20
+    assert scalar(loaded, HELD_BY) == killed.worker_id
+    add(loaded, {"30": "Changed.", "2": "Changed, too."})
+    loaded.execute("select pgclarify.remove_document('insurance', '3')")
+    indexer.index_everything()
+    assert link(other) == 0
+
+    killed.die()
+
+    if builds_again:
+        assert await build(other)
+    link(other)
+    assert_right(loaded)
+
+
+async def test_a_worker_that_comes_back_writes_nothing_old(loaded: Connection, connect: Connect, hire: Hire) -> None:
+    stopped, other = hire(), hire()
+    seen = "update pgclarify_private.worker set seen_at = %s where worker_id = %s"
+
+    def meanwhile() -> None:
+        connect().execute(seen, ["2000-01-01", stopped.worker_id])
+        loaded.execute("select pgclarify.remove_document('insurance', '3')")
+        # What is gone is taken out of all lists that there are.
+        assert other.send("link_passages", max_passages=5)[0]["passages"] == 1
+        connect().execute(seen, ["2100-01-01", stopped.worker_id])
+
+    assert await build(stopped, meanwhile)
+
+    assert lists(loaded) == {}
+    link(other)
+    assert_right(loaded)
+
+
+async def test_a_graph_that_is_to_be_built_anew_meanwhile(loaded: Connection, hire: Hire) -> None:
+    assert await build(worker := hire(), lambda: loaded.execute("select pgclarify.build_graph('insurance')"))
+
+    assert lists(loaded) == {}
+    assert await build(worker)
+    assert_right(loaded)
+
+
+async def test_a_corpus_that_is_dropped_meanwhile(loaded: Connection, hire: Hire) -> None:
+    assert await build(worker := hire(), lambda: loaded.execute("select pgclarify.drop_corpus('insurance')"))
+
+    assert scalar(loaded, "select count(*) from pgclarify_private.neighborhood") == 0
+    assert not await build(worker)
+
+
+async def test_a_corpus_that_somebody_holds(
+    loaded: Connection, connect: Connect, hire: Hire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_building, "_RETRY_SECONDS", 0)
+    user, worker = connect(), hire()
+    with user.transaction(), pytest.raises(BuildFailed):
+        await build(worker, lambda: user.execute("select from pgclarify.corpus for update"))
+
+    assert lists(loaded) == {}
+    link(hire())
+    # As long as it has the space, and asks for nothing.
+    assert lists(loaded) == {}
+    await with_building(worker, lambda building: link_all(building._pool, building))
+    assert_right(loaded)
+
+
+@pytest.mark.parametrize("python", ["/nowhere/python", str(shutil.which("false"))])
+async def test_a_process_that_fails_leaves_the_graph_to_the_database(
+    loaded: Connection, hire: Hire, monkeypatch: pytest.MonkeyPatch, python: str
+) -> None:
+    monkeypatch.setattr(sys, "executable", python)
+    worker = hire()
+    with pytest.raises(BuildFailed):
+        await build(worker)
+
+    await with_building(worker, lambda building: link_all(building._pool, building))
+
+    assert_right(loaded)
+
+
+async def test_a_process_that_takes_too_long_leaves_the_graph_to_the_database(
+    loaded: Connection, hire: Hire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_building, "_START_SECONDS", 0)
+    with pytest.raises(BuildFailed):
+        await build(hire())
+
+
+async def test_more_passages_than_there_is_room_for(loaded: Connection, hire: Hire) -> None:
+    worker = hire()
+
+    async def send_little(building: Building) -> bool:
+        building.room = 39
+        with pytest.raises(BuildFailed):
+            await building.build_once()
+        # It does not try again at once.
+        return await building.build_once()
+
+    assert not await with_building(worker, send_little)
+    link(worker)
+    assert_right(loaded)
+
+
+async def test_a_graph_of_words_is_left_to_the_database(connection: Connection, hire: Hire) -> None:
+    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph_similarity": "lexical"}')""")
+    add(connection, MANY)
+    (worker := hire()).index_everything()
+
+    assert not await build(worker)
+
+
+async def test_a_corpus_that_does_not_fit_is_left_to_the_database(
+    loaded: Connection, hire: Hire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = hire()
+    # 40 vectors of four numbers of four bytes, and lists of five neighbors of 24 bytes.
+    monkeypatch.setattr(graph_building, "_MOST_BYTES", 40 * (4 * 4 + 5 * 24) - 1)
+    assert not await build(worker)
+    monkeypatch.setattr(graph_building, "_MOST_BYTES", 40 * (4 * 4 + 5 * 24))
+    monkeypatch.setattr(graph_building, "_MOST_PASSAGES", 39)
+    assert not await build(worker)
+    monkeypatch.setattr(graph_building, "_MOST_PASSAGES", 40)
+    assert await build(worker)
