@@ -136,7 +136,8 @@ async def build(data_dir: Path, which: int) -> list[tuple[str, str, str]]:
     try:
         for place, row in enumerate(chosen):
             rated = await verifier.rate(row["title"], Passage(row["id"], place, row["text"], title=row["title"]))
-            if rated and rated[0] >= THRESHOLD:
+            # Other readings are phrases, which no rule here judges.
+            if rated and rated[0] >= THRESHOLD and rated[1].interpretation.endswith("?"):
                 built.append((row["title"], rated[1].interpretation, rated[1].quote))
     finally:
         embedder.close()

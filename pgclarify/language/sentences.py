@@ -35,6 +35,8 @@ _ABBREVIATIONS_THAT_END = frozenset(["etc", "a.m", "p.m", "inc", "ltd", "co", "c
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"[ ]{0,3}(?:=+|-+|\*+|_+)\s*$")
 _TABLE_RULE = re.compile(r"[\s|:+-]+$")
+# The definition of a term that is on the line before.
+_DEFINITION = re.compile(r":[ \t]{1,4}(?=\S)")
 _ITEM = re.compile(r"\s{0,12}(?:[-*+•‣▪\u2013]|(?P<number>\d{1,3}[.)]|\((?:\d{1,3}|[a-zA-Z])\)|[a-z]\)))\s+(?=\S)")
 
 
@@ -104,11 +106,12 @@ def _blocks(passage: str) -> Iterator[_Block]:
         following = passage[slice(*lines[index + 1])].rstrip() if index + 1 < len(lines) else ""
         is_row = line.count("|") >= 2
         item = _ITEM.match(line)
+        definition = _DEFINITION.match(line)
         is_header = _HEADING.match(line) is not None or (is_row and _is_table_rule(following))
         is_header = is_header or (
             bool(line.strip()) and not item and _RULE.match(following) is not None and current is None
         )
-        if not line.strip() or is_header or is_row or item or _RULE.match(line) or _is_table_rule(line):
+        if not line.strip() or is_header or is_row or item or definition or _RULE.match(line) or _is_table_rule(line):
             if current:
                 yield current
                 current = None
@@ -119,6 +122,8 @@ def _blocks(passage: str) -> Iterator[_Block]:
             elif item and not is_header:
                 kind = Kind.STEP if item["number"] and any(map(str.isdigit, item["number"])) else Kind.ITEM
                 current = _Block(start + item.end(), start + len(line), kind)
+            elif definition and not is_header:
+                current = _Block(start + definition.end(), start + len(line), Kind.PROSE)
         elif current:
             current = _Block(current.start, start + len(line), current.kind)
         else:

@@ -29,9 +29,13 @@ _SECOND_CHOICE = {
 }
 
 _DEFINES = re.compile(r"\b(?:is|are|was|were|means|mean|refers to|refer to|is defined as|describes)\s")
+_KIND = re.compile(r"(?:an?|the|any|one|when|what|how)\s", re.IGNORECASE)
 _SERIES = re.compile(r"\b(?:including|includes?|such as|covers?|excludes?|consists? of|are|requires?|needs?)\s|:\s")
 _AGENT = re.compile(r"\bby ((?:(?:the|a|an|some|our|your) )?(?:[a-z][a-z'\u2019-]{1,20} ?){1,6})(?!(?:to|of) )")
 _APPOSITION = re.compile(r", ([a-z]{2,20}(?: [a-z][a-z'\u2019-]{1,20}){1,2})(?=[,.;)]|$)")
+_PLACE = re.compile(
+    r"\b(?:(?:only )?(?:in|at|on|opposite|behind|beside|near|under|above|inside|outside|between|next to)) (?=\S)"
+)
 _NEAR_NOUN_WORDS = 4
 _AKIN = 5
 _MAX_PHRASE_WORDS = 14
@@ -63,9 +67,9 @@ def pick_answer(question: str, sentence: str, kind: AnswerType, topic: str) -> S
             return min(spans, key=lambda span: _distance(sentence, span, asked))
     if kind in (AnswerType.PERSON, AnswerType.ORGANIZATION, AnswerType.PLACE):
         who = _agent(sentence, asked) or _title_in(sentence, topic, asked, kind)
-        return who or (None if kind is AnswerType.PLACE else _subject(sentence, asked))
+        return who or (_where(sentence, asked) if kind is AnswerType.PLACE else _subject(sentence, asked))
     if kind is AnswerType.DEFINITION:
-        return _predicate(sentence, _DEFINES, kind)
+        return _predicate(sentence, _DEFINES, kind) if _is_about(sentence, asked) else None
     if kind is AnswerType.LIST:
         series = _predicate(sentence, _SERIES, kind, whole=True)
         if series:
@@ -156,12 +160,32 @@ def _belongs_to_name(word: Word) -> bool:
     )
 
 
+def _where(sentence: str, asked: frozenset[str]) -> Span | None:
+    """The place that a sentence ends with, if the sentence has all that was asked: "opposite the main entrance"."""
+    clause = parse_clause(sentence)
+    if clause is None or clause.lead or not asked <= {word.stem for word in words(sentence)}:
+        return None
+    for match in _PLACE.finditer(sentence, clause.verb.end):
+        span = Span(match.start(), clause_end(sentence, match.end()), AnswerType.PLACE)
+        if not any(word.stem in asked for word in words(sentence[span.start : span.end])):
+            return span
+    return None
+
+
 def _title_in(sentence: str, topic: str, asked: frozenset[str], kind: AnswerType) -> Span | None:
     """The passage's title where the sentence repeats it, unless the question says it already."""
     name = topic.split(" > ")[0].lower()
     start = sentence.lower().find(name) if 1 < len(name.split()) <= 4 else -1
     span = Span(start, start + len(name), kind)
     return None if start < 0 or any(word.stem in asked for word in words(name)) else span
+
+
+def _is_about(sentence: str, asked: frozenset[str]) -> bool:
+    """Whether a sentence says what is meant by the words that were asked for, and not only something of it."""
+    match = _DEFINES.search(sentence)
+    before = sentence[: match.start()] if match else ""
+    is_meaning = match is not None and (match[0][0] not in "iaw" or _KIND.match(sentence, match.end()) is not None)
+    return is_meaning and ":" not in before and asked <= {word.stem for word in words(before)}
 
 
 def _predicate(sentence: str, opening: re.Pattern[str], kind: AnswerType, *, whole: bool = False) -> Span | None:

@@ -11,6 +11,7 @@ from pgclarify.providers.extractive.grammar import (
     AUXILIARIES,
     CONDITIONS,
     FINITE_FORMS,
+    PARTICIPLES,
     PREPOSITIONS,
     Clause,
     ask_for_oneself,
@@ -30,16 +31,18 @@ class Draft:
         answer: Part of the sentence, or "Yes" or "No".
         kind: What the answer is.
         is_found: True for a question that the passage itself asks.
+        is_phrase: True for what is no question: "rental cars: daily limit".
     """
 
     question: str
     answer: str
     kind: AnswerType
     is_found: bool = False
+    is_phrase: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ParsedSentence:
     """A sentence with what is needed to read it.
 
     Attributes:
@@ -86,7 +89,7 @@ def as_question(question: str) -> str:
 
 
 def asked(
-    statement: Statement, clause: Clause, wh: str, before: str, after: str, answer: str, kind: AnswerType
+    statement: ParsedSentence, clause: Clause, wh: str, before: str, after: str, answer: str, kind: AnswerType
 ) -> Draft | None:
     """Put wh-word, verb, subject and what remains of the predicate in the order of a question."""
     verb = clause.verb
@@ -97,13 +100,17 @@ def asked(
     # "We pay" becomes "the policy pays"; what "they" stands for is a plural, too.
     if subject.lower() != clause.subject.lower() != "they" and auxiliary == "do":
         auxiliary = "does"
+    # "A reranker has two outputs" would ask "How many outputs has a reranker?"
+    following = words(f"{before} {after}")[:1]
+    if auxiliary in ("has", "have", "had") and not (following and following[0].lower in PARTICIPLES | {"been"}):
+        return None
     inverted = invert(auxiliary, subject)
     negation = "not " if verb.is_negated and wh else ""
     rest = negation + ask_for_oneself(f"{verb.base} {before} {after}{condition_of(statement)}".strip())
     return Draft(as_question(f"{wh} {inverted} {rest}"), answer.strip(" .,;"), kind)
 
 
-def subject_of(statement: Statement, clause: Clause, base: str) -> str:
+def subject_of(statement: ParsedSentence, clause: Clause, base: str) -> str:
     """The subject as the question names it, pronouns replaced; "" if nothing tells whom or what they mean."""
     subject = clause.subject
     lowers = subject.lower()
@@ -136,7 +143,7 @@ def _is_name(clause: Clause) -> bool:
     return is_bare and happened and not is_noun and not found[0].lower.endswith(_ABSTRACT)
 
 
-def condition_of(statement: Statement) -> str:
+def condition_of(statement: ParsedSentence) -> str:
     """The opening phrase of a sentence, if it limits what is said: " if I cancel early", " after 14 days"."""
     lead = statement.clause.lead if statement.clause else ""
     if not lead or lead.split()[0].lower() not in CONDITIONS | _LIMITS:
@@ -189,7 +196,7 @@ def draft_lead(lead: str, answer: str, topic: Topic) -> Draft | None:
     clause = parse_clause(text)
     if clause is None:
         return None
-    statement = Statement(text, clause, topic, lead)
+    statement = ParsedSentence(text, clause, topic, lead)
     rest = text[clause.verb.end :].strip()
     if clause.subject.lower() == "the following" and not clause.verb.base:
         negation = "not " if clause.verb.is_negated else ""

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 
 from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind, Sentence, split_sentences
 from pgclarify.providers.extractive.answer_types import AnswerType
+from pgclarify.providers.extractive.readable import code_blocks
 from pgclarify.providers.extractive.spans import find_spans
 
+# Markdown's list of terms: the term on a line, and its definition below.
+_DEFINES = re.compile(r"(?:^|\n):[ \t]{1,4}$")
+_MOST_MARKER = 6
 _LABEL = re.compile(r"(?:A|Answer)\s?\d{0,3}[:.]\s+(?=\S)")
 
 
@@ -26,6 +30,7 @@ class Evidence:
         header: Header row of a table, for its rows.
         before: The sentence before it, or "": where questions and answers alternate, it is the question.
         antecedent: The name that an earlier sentence begins with, for "it" and "she"; or "".
+        term: In a list of terms, the term and its definition up to the end of text; or "".
     """
 
     text: str
@@ -36,13 +41,16 @@ class Evidence:
     header: str = ""
     before: str = ""
     antecedent: str = ""
+    term: str = ""
 
 
 def gather_evidence(passage: str) -> list[Evidence]:
-    """All sentences of a passage in order, each list followed by its items."""
-    sentences = split_sentences(passage)
+    """All sentences of a passage but for code, in order, each list followed by its items."""
+    blocks = list(code_blocks(passage))
+    sentences = [one for one in split_sentences(passage) if not any(start <= one.start < end for start, end in blocks)]
     gathered: list[Evidence] = []
     antecedent = ""
+    term = block = -1
     index = 0
     while index < len(sentences):
         sentence = sentences[index]
@@ -50,6 +58,14 @@ def gather_evidence(passage: str) -> list[Evidence]:
         if sentence.kind not in (Kind.ITEM, Kind.STEP):
             label = _LABEL.match(sentence.text)
             skip = label.end() if label else 0
+            if _DEFINES.search(passage[max(0, sentence.start - _MOST_MARKER) : sentence.start]):
+                term, block = index - 1 if before else -1, sentence.block
+            elif sentence.block != block:
+                term = block = -1
+            if block >= 0 and term < 0:
+                # The passage begins with a definition, and another one has its term.
+                index += 1
+                continue
             gathered.append(
                 Evidence(
                     sentence.text[skip:],
@@ -58,6 +74,7 @@ def gather_evidence(passage: str) -> list[Evidence]:
                     header=sentence.header,
                     before=before,
                     antecedent=antecedent,
+                    term=passage[sentences[term].start : sentence.end] if term >= 0 else "",
                 )
             )
             antecedent = _leading_name(sentence.text) or antecedent

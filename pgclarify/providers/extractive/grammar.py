@@ -65,7 +65,7 @@ _CONNECTORS = re.compile(
 # What stands before a verb and is no subject that a question could name.
 _NO_SUBJECTS = word_set("there here i my what it's not such another both same either neither some others most")
 # A subject with one of these has a clause inside, or means something that was said before.
-_NOT_INSIDE = word_set("same such which who that whose where if what how why")
+_NOT_INSIDE = word_set("same such which who that whose where whether because if what how why not be been being")
 # "Jewelry, watches and furs", but not "Sadly, watches and furs".
 _SERIES = re.compile(r"(?!\w{1,20}ly,)[\w' -]{1,80}(?:, [\w'-]{1,30}){1,4},? (?:and|or) [\w' -]{1,80}")
 _NEVER_NOUNS = word_set("get receive earn apply become begin keep need cost pay")
@@ -166,7 +166,9 @@ def parse_clause(sentence: str) -> Clause | None:
     """
     start, lead = _main_start(sentence)
     found = [word for word in words(sentence) if word.start >= start]
-    if len(found) > 1 and _is_command(found):
+    # "Run-time libraries" is no command to run.
+    is_compound = bool(found) and sentence.startswith("-", found[0].end)
+    if len(found) > 1 and not is_compound and _is_command(found):
         return Clause(lead, "you", found[0].start, Verb(found[0].lower, "must", False, found[0].start, found[0].end))
     for index in range(1, min(len(found), _MAX_SUBJECT_WORDS + 1)):
         if found[index].lower in _REPORTING_FORMS and found[index - 1].lower not in _DETERMINERS | PREPOSITIONS:
@@ -258,6 +260,9 @@ def _is_subject(subject: str, found: list[Word]) -> bool:
     if any(mark in subject for mark in ';:()"“”|\n') or (_COMMA.search(subject) and not _SERIES.fullmatch(subject)):
         return False
     lowers = [word.lower for word in found]
+    # A caption without an end, and then the sentence: "conffiles This file contains".
+    if any(word.text in ("This", "These", "It", "They") for word in found[1:]):
+        return False
     if lowers[0] in _LEADS or lowers[0] in _NO_SUBJECTS:
         return False
     # "Answered by the travel desk, ...": a remark without a subject.

@@ -5,15 +5,22 @@ from __future__ import annotations
 import re
 
 from pgclarify.language.sentences import Kind
-from pgclarify.language.words import words
+from pgclarify.language.words import word_set, words
 from pgclarify.providers.extractive.answer_types import AnswerType
 from pgclarify.providers.extractive.drafts import Draft, as_question, draft_lead
 from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import ask_for_oneself, base_of_gerund, is_base_verb
 from pgclarify.providers.extractive.spans import find_spans
-from pgclarify.providers.extractive.topics import Topic
+from pgclarify.providers.extractive.topics import Topic, lower_first
 
 _TO_DO = re.compile(r"\b(?:how to|steps to|to) ([a-z]{3,12}(?: [^,.;:]{2,60})?)", re.IGNORECASE)
+# A column of such a name says nothing of what is in its cells.
+_NO_COLUMN = word_set(
+    "description meaning means note notes comment comments remark remarks type read text value details"
+)
+_MARKED = re.compile(r"^`([^`]*)`$")
+_ELSEWHERE = ("as in ", "see ", "same as ")
+_LEAST_TOLD = 3
 _MEASURES = (AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.DATE)
 
 
@@ -68,7 +75,7 @@ def _are_commands(items: tuple[str, ...]) -> bool:
 
 
 def draft_row(evidence: Evidence) -> list[Draft]:
-    """What a row of a table answers: "What is the daily limit for rental cars?"; one draft a cell."""
+    """What a row of a table tells: "rental cars: daily limit"; one draft a cell."""
     names, cells = _cells(evidence.header), _cells(evidence.text)
     drafts = []
     for name, cell in list(zip(names, cells, strict=False))[1:]:
@@ -76,11 +83,14 @@ def draft_row(evidence: Evidence) -> list[Draft]:
         if not (name and cells[0]) or not any(character.isalpha() or character in "$€£¥%" for character in cell):
             continue
         kind = next((kind for kind in _MEASURES if find_spans(cell, kind)), AnswerType.CLAUSE)
-        verb = "are" if name.lower().endswith("s") and not name.lower().endswith("ss") else "is"
-        label = cells[0] if any(word.is_capitalized for word in words(cells[0])[1:]) else cells[0].lower()
-        drafts.append(Draft(as_question(f"what {verb} the {name.lower()} for {label}"), cell, kind))
+        is_named = any(word.is_content and word.lower not in _NO_COLUMN for word in words(name))
+        if (not is_named and len(cell.split()) < _LEAST_TOLD) or cell.lower().startswith(_ELSEWHERE):
+            continue
+        label = lower_first(cells[0], "")
+        phrase = f"{label}: {name.lower()}" if is_named else label
+        drafts.append(Draft(phrase.replace("`", ""), cell, kind, is_phrase=True))
     return drafts
 
 
 def _cells(row: str) -> list[str]:
-    return [cell.strip(" *`") for cell in row.strip().strip("|").split("|")]
+    return [_MARKED.sub(r"\1", cell.strip(" *")) for cell in row.strip().strip("|").split("|")]

@@ -9,7 +9,7 @@ from pgclarify.language.words import Word, word_set, words
 from pgclarify.providers.extractive.answer_types import AnswerType
 from pgclarify.providers.extractive.drafts import (
     Draft,
-    Statement,
+    ParsedSentence,
     as_question,
     asked,
     condition_of,
@@ -28,7 +28,6 @@ from pgclarify.providers.extractive.grammar import (
     is_report,
 )
 from pgclarify.providers.extractive.spans import Span, find_spans
-from pgclarify.providers.extractive.topics import lower_first
 
 _MEASURED = (
     AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE,
@@ -67,12 +66,9 @@ _OF_THE_NOUN = (AnswerType.DURATION, AnswerType.DATE, AnswerType.COUNT, AnswerTy
 _OF_NOUNS = (AnswerType.AMOUNT, AnswerType.PERCENTAGE)
 _FREE = re.compile(r"free of charge|at no ", re.IGNORECASE)
 _VAGUE = word_set("it them both their its his her this that these those")
-_MOST_WORDS_BEFORE_VALUE = 2
-_NO_LABEL_WORDS = AUXILIARIES | word_set("i you we he she it they don't do does")
-_LABEL = re.compile(r"([^:,|\u2013—]{2,60}?)(?::| [-\u2013—])\s+(?=\S)")
 
 
-def draft_measures(statement: Statement) -> Iterator[Draft]:
+def draft_measures(statement: ParsedSentence) -> Iterator[Draft]:
     """Read "The plan pays $40 a day for a car." answers "How much does the plan pay for a car?"."""
     clause = statement.clause
     if clause is None or clause.verb.is_negated:
@@ -88,9 +84,12 @@ def draft_measures(statement: Statement) -> Iterator[Draft]:
                 yield draft
 
 
-def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
+def _measure(statement: ParsedSentence, clause: Clause, span: Span) -> Draft | None:
     """The question that one measure after the verb answers."""
     text = statement.text
+    # "In UTF-8" names no place.
+    if span.kind is AnswerType.PLACE and text.startswith("-", span.end):
+        return None
     before, preposition = _without_preposition(text[clause.verb.end : span.start].strip())
     answer_end = _alternatives_end(text, span)
     end = rest_end(text, answer_end)
@@ -105,7 +104,7 @@ def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
     if (
         _is_be(clause)
         and span.kind in _OF_THE_NOUN
-        and f"{before} ".lower().startswith(("a ", "an ", "the ", "one of "))
+        and f"{before} ".lower().startswith(("a ", "an ", "the ", "one of ", "any ", "every ", "each "))
     ):
         return None
     is_passive = not clause.verb.base and bool(words(before)) and words(before)[0].lower in PARTICIPLES
@@ -160,6 +159,9 @@ def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
             wh = "What" if is_copula else "What percentage"
         case AnswerType.COUNT:
             noun = _noun_after(text, span.end)
+            # "The four that it used last" are no four in all.
+            if text[: span.start].lower().endswith((" the ", " its ", " their ", " these ")):
+                return None
             if not noun or is_copula or (preposition and (before or not clause.verb.base)):
                 return None
             # "get a car after a breakdown more than 100 miles from home": they do not get miles.
@@ -215,7 +217,7 @@ def _first_phrase(text: str) -> tuple[str, str]:
     return (text[: following.start].strip(), text[following.start :]) if following else (text, "")
 
 
-def draft_attributes(statement: Statement) -> Iterator[Draft]:
+def draft_attributes(statement: ParsedSentence) -> Iterator[Draft]:
     """Read "A 14-day waiting period applies to thefts." answers "How long is the waiting period for thefts?"."""
     # "A refund of $318 was sent": what one case was tells nothing of others.
     was = statement.clause is not None and statement.clause.verb.auxiliary in ("did", "was", "were")
@@ -224,6 +226,10 @@ def draft_attributes(statement: Statement) -> Iterator[Draft]:
     wh = {AnswerType.AMOUNT: "How much", AnswerType.DURATION: "How long", AnswerType.PERCENTAGE: "How large"}
     for kind in wh:
         for span in find_spans(statement.text, kind):
+            measure = statement.text[span.start : span.end]
+            # "A free license" has no price, and "immediately breaking" nothing takes no time.
+            if measure.isalpha() or _FREE.match(measure):
+                continue
             before = words(statement.text[: span.start])
             if before and before[-1].lower == "of":
                 noun = _noun_before(before[:-1], span.end)
@@ -280,7 +286,7 @@ def _noun_after(text: str, start: int) -> tuple[str, int] | None:
     return text[start + taken[0].start : start + taken[-1].end], start + taken[-1].end
 
 
-def _owner(statement: Statement, span: Span) -> str:
+def _owner(statement: ParsedSentence, span: Span) -> str:
     """Whom or what an attribute belongs to: " for young drivers" of "Young drivers get a 10% discount"."""
     clause = statement.clause
     if clause is None or clause.verb.base not in _GETTING or not clause.verb.end <= span.start:
@@ -303,31 +309,3 @@ def _attribute_rest(text: str, start: int) -> str | None:
     rest = text[start + match.end() : end]
     # "On both", "on their premium": whose, a question would have to say.
     return None if words(rest)[0].lower in _VAGUE else f" for {rest}"
-
-
-def _is_label(text: str) -> bool:
-    """True for "Rental cars"; false for "Outside the city you don't"."""
-    lowers = [word.lower for word in words(text)]
-    return bool(lowers) and lowers[0] not in PREPOSITIONS and _NO_LABEL_WORDS.isdisjoint(lowers)
-
-
-def draft_labels(statement: Statement) -> Iterator[Draft]:
-    """Read "Rental cars: up to $40 a day" answers "How much is paid for rental cars?"."""
-    match = _LABEL.match(statement.text)
-    if not match or (statement.clause and statement.clause.verb.start < match.end(1)) or not _is_label(match[1]):
-        return
-    label = lower_first(match[1].strip("* "), statement.passage)
-    templates = {
-        AnswerType.AMOUNT: f"What amount applies to {label}",
-        AnswerType.PERCENTAGE: f"What percentage applies to {label}",
-        AnswerType.DURATION: f"What period applies to {label}",
-        AnswerType.FREQUENCY: f"How often is {label} due",
-        AnswerType.DATE: f"What date applies to {label}",
-    }
-    for kind, question in templates.items():
-        spans = find_spans(statement.text[match.end() :], kind)
-        value = statement.text[match.end() :]
-        # "Storm, hail, fire: no two days are alike" gives no value to its label.
-        if spans and len(words(value[: spans[0].start])) <= _MOST_WORDS_BEFORE_VALUE:
-            yield Draft(as_question(ask_for_oneself(question)), value[spans[0].start : spans[0].end], kind)
-            return

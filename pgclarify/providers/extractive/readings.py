@@ -13,7 +13,9 @@ from pgclarify.providers.extractive.drafts import Draft
 from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import is_base_verb
 from pgclarify.providers.extractive.lists import draft_command, draft_list, draft_row
-from pgclarify.providers.extractive.scoring import Query
+from pgclarify.providers.extractive.phrases import in_context, plain_text, read_phrase
+from pgclarify.providers.extractive.readable import is_readable
+from pgclarify.providers.extractive.scoring import QuestionTerms
 from pgclarify.providers.extractive.statements import draft_readings
 from pgclarify.providers.extractive.topics import Topic, stand_alone
 
@@ -21,12 +23,17 @@ from pgclarify.providers.extractive.topics import Topic, stand_alone
 _TELLING = TYPED | {AnswerType.LIST, AnswerType.STEPS}
 _MIN_SPECIFIC_WORDS = 4
 _MIN_SPECIFIC_STEMS = 2
+_DUTIES = frozenset({"must", "should", "shall", "need"})
+_PERMISSIONS = frozenset({"may", "can", "could"})
+# Kinds that may be answered by what a sentence says of its subject.
+_OPEN = {AnswerType.CLAUSE, AnswerType.NAME, AnswerType.PLACE}
 # Share of the words of two questions that are the same, from which on the questions are.
 _SAME = 0.75
 # Least share of the words asked for that a reading has.
 _MIN_RELEVANCE = 0.5
 # Least share of them that the reading has together with its quote and the headings above it.
 _MIN_SAID = 0.6
+_FEW = 3
 _MAX_ANSWER_CHARS = 240
 
 # Which answers fit a question of a kind, besides those of the kind itself. A question of no kind takes all.
@@ -51,14 +58,14 @@ class Asked:
             come from the passage.
     """
 
-    query: Query
+    query: QuestionTerms
     kind: AnswerType
     is_specific: bool
 
     @classmethod
     def read(cls, question: str) -> Asked:
         """Read a user's question."""
-        query = Query.read(question)
+        query = QuestionTerms.read(question)
         is_whole = is_question(query.text) and len(words(query.text)) >= _MIN_SPECIFIC_WORDS
         return cls(query, expected_type(query.text), is_whole and len(query.stems) >= _MIN_SPECIFIC_STEMS)
 
@@ -71,6 +78,8 @@ def read_evidence(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
         the question.
     """
     if evidence.text.rstrip().endswith("?") or _is_personal(evidence.text):
+        return None
+    if not (evidence.items or evidence.header or is_readable(evidence.text)):
         return None
     if not asked.is_specific or asked.kind in (AnswerType.STEPS, AnswerType.YES_NO):
         reading = _from_passage(asked, evidence, topic, passage)
@@ -106,6 +115,10 @@ def _is_same(asked: Asked, draft: Draft) -> bool:
     """Whether a sentence answers just what was asked, in nearly the same words."""
     stems = content_stems(draft.question)
     shared = len(stems & asked.query.stems)
+    # "You may not" answers whether I may, and not whether I must; nor does "you should not" answer whether I may.
+    first, drafted = words(asked.query.text)[0].lower, words(draft.question)[0].lower
+    if (first in _DUTIES and drafted in _PERMISSIONS) or (first in _PERMISSIONS and drafted in _DUTIES):
+        return False
     return _fits(asked.kind, draft.kind) and shared >= _SAME * max(len(stems), len(asked.query.stems))
 
 
@@ -113,34 +126,32 @@ def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
     """A question that the evidence answers and that the user may have meant."""
     best: tuple[float, Draft, str] | None = None
     for draft in _drafts(evidence, topic, passage):
-        if not _fits(asked.kind, draft.kind):
+        # "Yes" alone tells hardly anything of a few words, but the passage's own question with its answer does.
+        if not (_fits(asked.kind, draft.kind) or (draft.is_found and asked.kind is AnswerType.CLAUSE)):
             continue
         is_definition = draft.kind is AnswerType.DEFINITION
         question = draft.question if is_definition else stand_alone(topic, draft.question)
-        # A question that the passage asks need not share a word with what stands below it.
-        relevance = _relevance(asked, question, "" if draft.is_found else draft.answer)
-        said = topic.stems | content_stems(f"{question} {evidence.text}")
-        if coverage(asked.query.stems, said) < _MIN_SAID:
+        if draft.is_phrase:
+            question = in_context(draft.question, topic)
+        # A row that has none of the words is about something else, whatever stands above its table.
+        if draft.is_phrase and asked.query.stems.isdisjoint(content_stems(f"{draft.question} {draft.answer}")):
             continue
-        if relevance is not None and (best is None or relevance > best[0]):
+        relevance = coverage(asked.query.stems, content_stems(question))
+        said = topic.stems | content_stems(f"{question} {evidence.text}")
+        if relevance < _MIN_RELEVANCE or coverage(asked.query.stems, said) < _MIN_SAID:
+            continue
+        # Of a few words none may be missing: "coffee for visitors" does not ask for that of the staff.
+        is_few = not asked.is_specific and len(asked.query.stems) <= _FEW
+        if is_few and not draft.is_found and not asked.query.stems <= topic.stems | content_stems(question):
+            continue
+        if best is None or relevance > best[0]:
             best = (relevance, draft, question)
     if best is None:
-        return None
+        is_open = not asked.is_specific and asked.kind in _OPEN
+        phrase = read_phrase(asked.query, evidence, topic, passage) if is_open else None
+        return (Reading(phrase.text, _tidy(phrase.answer), phrase.quote), False) if phrase else None
     _, draft, question = best
     return Reading(question, _tidy(draft.answer), evidence.text), draft.kind in _TELLING
-
-
-def _relevance(asked: Asked, question: str, answer: str) -> float | None:
-    """How much of what was asked a reading says; None if too little.
-
-    Readings whose question alone says enough are in [0.5, 1]. Those that need their answer for it are second choice,
-    in [-0.5, 0].
-    """
-    alone = coverage(asked.query.stems, content_stems(question))
-    if alone >= _MIN_RELEVANCE:
-        return alone
-    together = coverage(asked.query.stems, content_stems(f"{question} {answer}"))
-    return together - 1.0 if together >= _MIN_RELEVANCE else None
 
 
 def _drafts(evidence: Evidence, topic: Topic, passage: str) -> list[Draft]:
@@ -192,6 +203,8 @@ def _question_before(evidence: Evidence, topic: Topic) -> str:
 
 
 def _fits(wanted: AnswerType, given: AnswerType) -> bool:
+    if given is AnswerType.YES_NO or wanted is AnswerType.YES_NO:
+        return wanted is given
     if wanted in (given, AnswerType.CLAUSE, AnswerType.NAME):
         return True
     return given in _FITTING.get(wanted, ())
@@ -199,7 +212,7 @@ def _fits(wanted: AnswerType, given: AnswerType) -> bool:
 
 def _tidy(answer: str) -> str:
     """One line, no dangling punctuation, at most some two lines long."""
-    answer = " ".join(answer.replace("**", "").split()).strip(" ,;:")
+    answer = plain_text(answer).strip(" ,;:")
     if len(answer) > _MAX_ANSWER_CHARS:
         answer = answer[: answer.rfind(" ", 0, _MAX_ANSWER_CHARS)] + " …"
     return answer

@@ -23,7 +23,7 @@ THRESHOLD = 0.30
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QuestionTerms:
     """A question, read once for all sentences of a passage.
 
     Attributes:
@@ -39,7 +39,7 @@ class Query:
     numbers: frozenset[str]
 
     @classmethod
-    def read(cls, question: str) -> Query:
+    def read(cls, question: str) -> QuestionTerms:
         """Read a question."""
         text = " ".join(question.split())
         found = words(text)
@@ -78,7 +78,7 @@ class Features:
     is_number_missing: bool
 
 
-def features(query: Query, sentence: str, context: str, similarity: float, has_answer: bool) -> Features:
+def features(query: QuestionTerms, sentence: str, context: str, similarity: float, has_answer: bool) -> Features:
     """Measure one sentence, with its title and headings as context, against a question."""
     present = frozenset(stem(word.lower) for word in words(f"{context}\n{sentence}"))
     return Features(

@@ -88,7 +88,8 @@ _PATTERNS: dict[AnswerType, tuple[re.Pattern[str], ...]] = {
         ),
         re.compile(r"\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"),
         re.compile(
-            r"\b\d{1,2}(?::\d{2})?\s?(?:a\.?m\b|p\.?m\b)\.?(?: on [A-Z][a-z]{2,9})?"
+            r"\b\d{1,2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?\s?(?:to|until|-|\u2013)\s?\d{1,2}(?:(?::\d{2})?\s?[ap]\.?m\b|:\d{2}\b)"
+            r"|\b\d{1,2}(?::\d{2})?\s?(?:a\.?m\b|p\.?m\b)\.?(?: on [A-Z][a-z]{2,9})?"
             r"|\b\d{1,2}:\d{2}\b|\b(?:noon|midnight)\b"
         ),
         re.compile(rf"(?:\b(?:the )?(?:early|mid|late)[- ])?\b{_YEAR}s?\b(?!%)(?:\s?(?:BC|AD|BCE|CE)\b)?"),
@@ -161,6 +162,8 @@ def find_spans(sentence: str, kind: AnswerType) -> tuple[Span, ...]:
             for match in pattern.finditer(sentence)
         ]
         found = [span for span in found if not _is_part_of_other(sentence, span)]
+    if kind is AnswerType.DATE:
+        return _ranges(sentence, _outermost(found))
     return _outermost(found)
 
 
@@ -200,6 +203,18 @@ def _outermost(found: list[Span]) -> tuple[Span, ...]:
         if not kept or span.start >= kept[-1].end:
             kept.append(span)
     return tuple(kept)
+
+
+def _ranges(sentence: str, found: tuple[Span, ...]) -> tuple[Span, ...]:
+    """Times, "from 1 July to 31 August" as one."""
+    joined: list[Span] = []
+    for span in found:
+        last = joined[-1] if joined else None
+        if last and sentence[last.end : span.start] in (" to ", " until ", " - ", "\u2013"):
+            joined[-1] = Span(last.start, span.end, span.kind)
+        else:
+            joined.append(span)
+    return tuple(joined)
 
 
 def _names(sentence: str, kind: AnswerType) -> Iterator[Span]:

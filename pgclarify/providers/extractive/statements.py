@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from pgclarify.language.words import word_set, words
 from pgclarify.providers.extractive.answer_types import AnswerType
 from pgclarify.providers.extractive.drafts import (
     SERIES,
     Draft,
-    Statement,
+    ParsedSentence,
     as_question,
     asked,
     is_cut_between,
@@ -27,7 +28,7 @@ from pgclarify.providers.extractive.grammar import (
     is_base_verb,
     parse_clause,
 )
-from pgclarify.providers.extractive.measures import draft_attributes, draft_labels, draft_measures
+from pgclarify.providers.extractive.measures import draft_attributes, draft_measures
 from pgclarify.providers.extractive.spans import clause_end, find_spans
 from pgclarify.providers.extractive.topics import Topic, is_scheme, lower_first, with_article
 
@@ -38,8 +39,9 @@ _STATES = word_set(
 )
 _DEFINING = re.compile(r"(?:an?|the|any|one of|when|what|how|[a-z]{3,20} (?:that|which|who))\s", re.IGNORECASE)
 _TO_DO = re.compile(r"To ([a-z]{3,12}) ([^,.;:]{2,80}), (?=\w)")
+_PURPOSE = re.compile(r" to ([a-z]{3,12}) ([^,.;:]{2,60})\.?$")
 _ONLY = re.compile(r"\bonly (?:if|with|when|after|until|for|in|by|on)\b")
-_IF = re.compile(r"\bif\b")
+_IF = re.compile(r"(?<!\bas )(?<!\beven )\bif\b")
 _BY_DOING = re.compile(r"\b(?:by|through|via) (?:[a-z]{3,12}ing|calling|phone|mail|email|post|our|the app)\b")
 _MANNERS = (
     (_ONLY, "When", AnswerType.CLAUSE), (_IF, "When", AnswerType.CLAUSE), (_BY_DOING, "How", AnswerType.STEPS),
@@ -48,6 +50,7 @@ _EXCEPTION = re.compile(r"\W{0,3}(?:unless|except|but|provided|if|when|while|onl
 _MEANT_BEFORE = word_set("it they he she this that one ones them")
 _NEXT_CLAUSE = re.compile(r",? (?:and|but) (?:it|they|he|she|we|you)\b")
 _OBJECT_PRONOUNS = word_set("it them him these those")
+_MEANT = re.compile(r"\bthis (?:if|when|by|for|to|in|unless|\w{2,20}ly)\b")
 _NEVER_LAST = word_set("and or but the a an its their his her our your my")
 _MOST_BEFORE_OPEN = 3
 _MAX_QUESTION_WORDS = 24
@@ -62,7 +65,7 @@ def draft_readings(evidence: Evidence, topic: Topic, passage: str) -> Iterator[D
         clause = None
     if clause and _is_one_case(text, clause):
         return
-    statement = Statement(text, clause, topic, passage, _antecedent(evidence, topic, passage))
+    statement = ParsedSentence(text, clause, topic, passage, _antecedent(evidence, topic, passage))
     for attempt in _ATTEMPTS:
         for draft in attempt(statement):
             is_short = len(draft.question.split()) <= _MAX_QUESTION_WORDS
@@ -96,7 +99,7 @@ def _is_one_case(text: str, clause: Clause) -> bool:
 def _is_open(question: str) -> bool:
     """Whether a question has an "it" or "that" with hardly anything before it that could be meant."""
     found = words(question)
-    if found and found[-1].lower in ("this", "that"):
+    if (found and found[-1].lower in ("this", "that")) or _MEANT.search(question):
         return True
     position = next((index for index, word in enumerate(found) if word.lower in _OBJECT_PRONOUNS), None)
     return position is not None and sum(word.is_content for word in found[:position]) < _MOST_BEFORE_OPEN
@@ -127,15 +130,28 @@ def _antecedent(evidence: Evidence, topic: Topic, passage: str) -> str:
     return lower_first(clause.subject, passage)
 
 
-def _steps(statement: Statement) -> Iterator[Draft]:
+def _steps(statement: ParsedSentence) -> Iterator[Draft]:
     """Read "To cancel your policy, call us." answers "How do I cancel my policy?"."""
     match = _TO_DO.match(statement.text)
     if match and is_base_verb(match[1]):
         answer = statement.text[match.end() :].rstrip(" .")
+        # "To create and drop, and to list roles" goes on with what is to be done.
+        clause = parse_clause(answer)
+        if clause is None or clause.lead:
+            return
         yield Draft(as_question(ask_for_oneself(f"how do I {match[1]} {match[2]}")), answer, AnswerType.STEPS)
 
 
-def _definition(statement: Statement) -> Iterator[Draft]:
+def _purposes(statement: ParsedSentence) -> Iterator[Draft]:
+    """Read "Press F8 to open the menu." answers "How do I open the menu?"."""
+    clause, match = statement.clause, _PURPOSE.search(statement.text)
+    is_command = clause is not None and clause.subject == "you" and clause.verb.start == 0
+    if match and is_command and is_base_verb(match[1]):
+        question = as_question(ask_for_oneself(f"how do I {match[1]} {match[2]}"))
+        yield Draft(question, statement.text[: match.start()], AnswerType.STEPS)
+
+
+def _definition(statement: ParsedSentence) -> Iterator[Draft]:
     """Read "A deductible is the amount you pay first." answers "What is a deductible?"."""
     clause = statement.clause
     if clause is None or clause.verb.is_negated or clause.lead:
@@ -146,6 +162,8 @@ def _definition(statement: Statement) -> Iterator[Draft]:
     is_a = verb.auxiliary in ("is", "are") and not verb.base and _DEFINING.match(after)
     subject = subject_of(statement, clause, "")
     is_thing = subject and ask_for_oneself(subject) != "I" and len(subject.split()) <= 6
+    # "Making backups is a duty" does not tell what that means.
+    is_thing = is_thing and not subject.split()[0].endswith("ing")
     if not (means or is_a) or not is_thing:
         return
     start = statement.text.index(after, verb.end)
@@ -161,19 +179,22 @@ def _definition(statement: Statement) -> Iterator[Draft]:
         )
 
 
-def _conditions(statement: Statement) -> Iterator[Draft]:
+def _conditions(statement: ParsedSentence) -> Iterator[Draft]:
     """Read "If you cancel early, we keep the fee." answers "What happens if I cancel early?"."""
     clause = statement.clause
     if clause is None or not clause.lead:
         return
     first = clause.lead.split()[0].lower()
-    if first in ("if", "when", "once"):
+    # "When using it" has no subject, and what is to be done then is no event.
+    is_clause = len(clause.lead.split()) > 2 and not clause.lead.split()[1].endswith("ing")
+    is_clause = is_clause and not (clause.subject == "you" and clause.verb.start == clause.subject_start)
+    if first in ("if", "when", "once") and is_clause:
         lead = lower_first(clause.lead, statement.passage)
         answer = statement.text[clause.subject_start :].rstrip(" .")
         yield Draft(as_question(f"What happens {ask_for_oneself(lead)}"), answer, AnswerType.CLAUSE)
 
 
-def _manners(statement: Statement) -> Iterator[Draft]:
+def _manners(statement: ParsedSentence) -> Iterator[Draft]:
     """Read "You may drive abroad only with our consent." answers "When may I drive abroad?"; "by calling us", "How"."""
     clause = statement.clause
     if clause is None or clause.verb.is_negated:
@@ -190,7 +211,7 @@ def _manners(statement: Statement) -> Iterator[Draft]:
                 yield draft
 
 
-def _objects(statement: Statement) -> Iterator[Draft]:
+def _objects(statement: ParsedSentence) -> Iterator[Draft]:
     """Read "The policy covers fire, theft and hail." answers "What does the policy cover?"."""
     clause = statement.clause
     if clause is None or clause.verb.base not in _OBJECT_VERBS or clause.verb.is_negated:
@@ -205,7 +226,7 @@ def _objects(statement: Statement) -> Iterator[Draft]:
         yield draft
 
 
-def _yes_or_no(statement: Statement) -> Iterator[Draft]:
+def _yes_or_no(statement: ParsedSentence) -> Iterator[Draft]:
     """Read "Floods are not covered." answers "Are floods covered?" with "No"."""
     clause = statement.clause
     if clause is None:
@@ -215,7 +236,8 @@ def _yes_or_no(statement: Statement) -> Iterator[Draft]:
     says_state = not verb.base and bool({word.lower for word in after[:2]} & _STATES)
     pays_for = verb.base == "pay" and bool(after) and after[0].lower == "for"
     # "A complaint may be about anything" permits nothing; "it may be canceled" does.
-    is_possibility = bool(after) and after[0].lower == "be" and (len(after) < 2 or after[1].lower not in PARTICIPLES)
+    is_passive = len(after) > 1 and (after[1].lower in PARTICIPLES or after[1].lower.endswith("ed"))
+    is_possibility = bool(after) and after[0].lower == "be" and not is_passive
     says_permission = verb.auxiliary in ("can", "may", "must", "should") and not verb.base and bool(after)
     says_permission = says_permission and not is_possibility
     if not (says_state or says_permission or verb.base in _OBJECT_VERBS | {"apply", "extend"} or pays_for):
@@ -224,6 +246,9 @@ def _yes_or_no(statement: Statement) -> Iterator[Draft]:
     # Without its exception, "yes" or "no" would be wrong.
     if SERIES.match(statement.text, end) or _EXCEPTION.match(statement.text, end):
         return
+    # "You must not" denies that I may, and not that I must. "You should not" forbids nothing.
+    if verb.is_negated and verb.auxiliary == "must":
+        clause = replace(clause, verb=replace(verb, auxiliary="may"))
     draft = asked(
         statement,
         clause,
@@ -237,7 +262,7 @@ def _yes_or_no(statement: Statement) -> Iterator[Draft]:
         yield draft
 
 
-def _doers(statement: Statement) -> Iterator[Draft]:
+def _doers(statement: ParsedSentence) -> Iterator[Draft]:
     """Read "The claims team approves rentals." answers "Who approves rentals?"; "is approved by", "Who is ... by?"."""
     clause = statement.clause
     if clause is None or clause.verb.is_negated:
@@ -250,7 +275,8 @@ def _doers(statement: Statement) -> Iterator[Draft]:
         if span.start <= clause.subject_start and span.end >= clause.subject_start + len(clause.subject):
             rest = text[verb.start : rest_end(text, verb.end)]
             acts = bool(verb.base) or verb.auxiliary not in ("is", "are", "was", "were")
-            if acts and len(rest.split()) > 1:
+            is_relative = rest.split()[1:2] in (["that"], ["which"], ["who"])
+            if acts and len(rest.split()) > 1 and not is_relative:
                 yield Draft(as_question(f"Who {ask_for_oneself(rest)}"), text[span.start : span.end], AnswerType.PERSON)
         elif text[: span.start].endswith(" by ") and span.start > verb.end:
             passive = words(text[verb.end : span.start])
@@ -261,7 +287,7 @@ def _doers(statement: Statement) -> Iterator[Draft]:
                     yield draft
 
 
-_ATTEMPTS: tuple[Callable[[Statement], Iterator[Draft]], ...] = (
-    draft_labels, _steps, draft_attributes, draft_measures, _definition, _manners, _doers, _conditions, _objects,
-    _yes_or_no,
+_ATTEMPTS: tuple[Callable[[ParsedSentence], Iterator[Draft]], ...] = (
+    _steps, _purposes, draft_attributes, draft_measures, _definition, _manners, _doers, _conditions,
+    _objects, _yes_or_no,
 )  # fmt: skip

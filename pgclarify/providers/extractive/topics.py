@@ -14,7 +14,8 @@ _GENERIC = word_set(
     notes other overview page part point question questions answers readme reference report section summary
     table terms text welcome what how when why who where works work conditions need know untitled page step
     steps miscellaneous item items update news meeting coverage cover policy plan insurance agreement contract
-    program benefits deductions included"""
+    program benefits deductions included options option description example examples synopsis usage parameters arguments
+    arguments environment variables see also files exit status diagnostics author"""
 )
 # A question asks for something "under" these, and they can pay and cover. The first group takes an article.
 _COUNTED_SCHEMES = word_set(
@@ -67,7 +68,9 @@ class Topic:
 
 def read_topic(title: str | None, heading: str | None, passage: str) -> Topic:
     """Clean the title and the headings of a passage, and write them as they would stand inside a question."""
-    plain_title = _clean(title or "")
+    # In the name of a file these stand for spaces; in a heading they are part of a name.
+    is_file = _FILE_ENDING.search(title or "") is not None
+    plain_title = _clean((title or "").replace("_", " ") if is_file else title or "")
     plain_headings = [_clean(part) for part in (heading or "").split(" > ")]
     text = " > ".join(part for part in (plain_title, *plain_headings) if part)
     cores = [_core(part) for part in (plain_title, *plain_headings)]
@@ -178,8 +181,8 @@ def _last_word(phrase: str) -> str:
 
 
 def _clean(phrase: str) -> str:
-    phrase = _FILE_ENDING.sub("", " ".join(phrase[:200].replace("_", " ").split()))
-    return _NUMBERING.sub("", phrase.strip("#*` ")).strip(" .:#*`-\u2013—")
+    phrase = _FILE_ENDING.sub("", " ".join(phrase[:200].split()))
+    return _NUMBERING.sub("", phrase.strip("#*` ")).strip(" .:#*`-\u2013—¶")
 
 
 def _core(phrase: str) -> str:

@@ -32,6 +32,12 @@ def first_draft(sentence: str, heading: str = "Rental reimbursement") -> tuple[A
         ),
         ("There is a $25 fee for late returns.", AnswerType.AMOUNT, "How much is the fee for late returns?", "$25"),
         (
+            "A fee of thirty dollars applies to every late return.",
+            AnswerType.AMOUNT,
+            "How much is the fee for every late return?",
+            "thirty dollars",
+        ),
+        (
             "After the first 14 days, a cancellation fee of $35 applies.",
             AnswerType.AMOUNT,
             "How much is the cancellation fee after the first 14 days?",
@@ -202,7 +208,6 @@ def first_draft(sentence: str, heading: str = "Rental reimbursement") -> tuple[A
             "Does the policy cover my car while it is rented out?",
             "No",
         ),
-        ("Rental cars: up to $40 a day", AnswerType.AMOUNT, "What amount applies to rental cars?", "up to $40 a day"),
         (
             "Travel claims must be filed within 45 days.",
             AnswerType.DURATION,

@@ -1,0 +1,209 @@
+"""Readings that are no questions: a noun phrase that names what a sentence tells, with the sentence's own words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pgclarify.language.sentences import Kind
+from pgclarify.language.words import content_stems, word_set, words
+from pgclarify.providers.extractive.answer_types import is_question
+from pgclarify.providers.extractive.evidence import Evidence
+from pgclarify.providers.extractive.grammar import AUXILIARIES, FINITE_FORMS, PARTICIPLES, Clause, Verb, parse_clause
+from pgclarify.providers.extractive.readable import is_numbered
+from pgclarify.providers.extractive.scoring import QuestionTerms
+from pgclarify.providers.extractive.topics import Topic, lower_first
+
+_LABELED = re.compile(r"[*_]{0,2}([^:*|]{2,60}?)[*_]{0,2}:[*_]{0,2}\s+(?=\S)")
+# What begins so goes on from what was said before, or speaks of no one thing.
+_POINTING = word_set(
+    """it they he she this that these those its his her their such here there i we you us my then so but and or also
+    another other others one both none everything everybody everyone nobody somebody people nothing
+    neither either as therefore thus
+    note however instead otherwise finally first second again not only if when while although because"""
+)
+_NO_TERM = AUXILIARIES | FINITE_FORMS.keys() | word_set("not never then if that who which")
+_SUBORDINATE = word_set("that which who whose whether because if when while where what how why")
+_ARTICLES = ("the ", "a ", "an ", "your ", "our ", "each ", "every ", "any ")
+_ASIDE = re.compile(r"\s*\((?:see|cf\.|for|section|chapter|table)\b[^()]{0,120}\)", re.IGNORECASE)
+_FILLER = re.compile(r"^(?:also|then|thus|therefore) ")
+_LINK = re.compile(r"\[([^\]\[]{1,120})\]\([^()\s]{1,200}\)")
+# An opening phrase with one of these goes on from what was said before.
+_BEFORE = _POINTING | word_set("above below other case example contrast")
+# What ends with one of these is cut off, or means something that was said before.
+_NEVER_LAST = word_set(
+    "both it them this that these those one ones same so too a an the of and or to for with by in on"
+)
+_PLACEHOLDERS = word_set("here there so thus it")
+_ACTING = (FINITE_FORMS.keys() | AUXILIARIES | word_set("do does cannot")) - word_set("is are was were")
+# "Must handle this correctly" means something that was said before.
+_MEANT = re.compile(r"\b(?:this|these|those)\b(?=[ ]\w{2,20}ly\b|[,;:)]|$)")
+_ADVERBS = word_set("also always usually often then thus therefore normally generally only still now")
+_MOST_ASKED = 3
+_MOST_SUBJECT_WORDS = 8
+_MOST_TERM_WORDS = 6
+_BEGINNING = 5
+_MOST_SENTENCE_WORDS = 40
+# A sentence of so many words that has all that was asked for is about that, wherever it says so.
+_SHORT = 14
+_VERB_FOLLOWS = 6
+# And one of so few is about each of its nouns: "Wayfarer does not cover pets."
+_SHORTEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A reading that is no question.
+
+    Attributes:
+        text: What the sentence tells something about, understood without the passage.
+        answer: What it tells: words of the sentence, in its order, with every "not" and "must".
+        quote: The sentence; a definition with its term.
+    """
+
+    text: str
+    answer: str
+    quote: str
+
+
+def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: str) -> Phrase | None:
+    """Name what a sentence tells of a few words that were asked.
+
+    Those words are in its subject, or some of them are and the rest in title and headings, or the sentence is short and
+    has them all.
+
+    Returns:
+        None if the sentence is about something else, or does not say about what.
+    """
+    is_footnote = bool(evidence.term) and not any(map(str.isalpha, evidence.term.partition("\n")[0]))
+    if is_footnote or evidence.items or evidence.kind is Kind.ROW or not 0 < len(query.stems) <= _MOST_ASKED:
+        return None
+    text = plain_text(evidence.text)
+    found = words(text)
+    if not found or text[0] in "([" or found[0].lower in _POINTING or len(found) > _MOST_SENTENCE_WORDS:
+        return None
+    subject, answer = _parts(evidence, text, query)
+    here = content_stems(subject) if subject else frozenset[str]()
+    is_subject = bool(here & query.stems) and query.stems <= here | topic.stems
+    if is_question(query.text):
+        # "What is a passage?" asks for that alone.
+        is_about = is_subject and here <= query.stems | topic.stems
+    else:
+        is_simple = len(query.stems) > 1 and len(found) <= _SHORT and "," not in text
+        # "Each employee receives 25 days of annual leave": what it gets is said in the words that were asked.
+        is_object = answer.split(" ", 1)[0] in _ACTING and query.text.lower() in text.lower()
+        is_near = (
+            bool(evidence.term)
+            or (is_object and len(found) <= _SHORTEST)
+            or (is_simple and (not subject or is_object or bool(here & query.stems)))
+        )
+        is_about = is_subject or (is_near and query.stems <= here | content_stems(text))
+    told = words(answer)
+    is_open = not told or told[-1].lower in _NEVER_LAST or told[0].lower in _PLACEHOLDERS or _MEANT.search(answer)
+    if not is_about or is_open or _is_cut(subject) or _is_cut(answer):
+        return None
+    return Phrase(in_context(_name(query, subject, passage), topic), answer, evidence.term or evidence.text)
+
+
+def plain_text(text: str) -> str:
+    """A sentence on one line, without marks of emphasis, targets of links and references in parentheses."""
+    plain = _LINK.sub(r"\1", text.replace("**", ""))
+    return _ASIDE.sub("", " ".join(plain.split()))
+
+
+def _parts(evidence: Evidence, text: str, query: QuestionTerms) -> tuple[str, str]:
+    """What a sentence is about, and what it tells; ("", the sentence) where it has no plain subject."""
+    whole = text.rstrip(" .")
+    if evidence.term:
+        term, _, defined = evidence.term.partition("\n:")
+        # What its definition goes on with need not be about what was asked.
+        goes_on = " ".join(defined.split()) != " ".join(evidence.text.split())
+        is_other = goes_on and query.stems.isdisjoint(content_stems(text))
+        # In a table of contents, what stands below a title is the next title.
+        is_other = is_other or (text[0].isupper() and not text.endswith((".", "!", ")")))
+        return ("", "") if is_other else (" ".join(plain_text(term).split()[-_MOST_TERM_WORDS:]), whole)
+    label = _LABELED.match(text)
+    if label and _is_term(label[1]) and not is_numbered(text[label.end() :]):
+        return label[1].strip(), text[label.end() :].rstrip(" .")
+    clause = parse_clause(text)
+    if clause is None:
+        # Whatever its verb is, a sentence is about the words that it begins with.
+        begins = content_stems(" ".join(text.split()[:_BEGINNING]))
+        is_short = len(words(text)) <= _SHORT and _SUBORDINATE.isdisjoint(word.lower for word in words(text))
+        return "", whole if text.endswith((".", "!")) and (is_short or query.stems <= begins) else ""
+    return ("", whole) if clause.subject == "you" else _predicate(clause, text)
+
+
+def _predicate(clause: Clause, text: str) -> tuple[str, str]:
+    """The subject of a sentence, and what is said of it; twice "" if that stands for nothing by itself."""
+    verb, found = clause.verb, words(clause.subject)
+    is_heading = not text.endswith((".", "!", ")"))
+    # "Changelog files and release notes", "Ways scripts are called": what looks like a verb is part of a name.
+    if is_heading and (verb.base or words(text)[-1].lower in PARTICIPLES):
+        return "", ""
+    # What once happened says little of a thing, unless it says when, where or who.
+    tells_once = any(one.isupper() or one.isdigit() for one in text[verb.end :])
+    is_past = verb.auxiliary == "did" or (verb.auxiliary in ("was", "were", "had") and not tells_once)
+    is_open = any(word.lower in ("it", "them", "this", "these", "those") for word in found)
+    if is_past or is_open or _is_noun(verb, text) or len(found) > _MOST_SUBJECT_WORDS or found[0].lower in _POINTING:
+        return "", ""
+    subject, start = clause.subject, verb.start
+    is_plain = verb.auxiliary in ("is", "are", "was", "were") and not verb.base and not verb.is_negated
+    if found[-1].lower in _ADVERBS:
+        # "Dogs usually pay half": without the adverb it would not be true.
+        subject, start = subject[: found[-1].start].strip(), clause.subject_start + found[-1].start
+    elif is_plain:
+        start = verb.end
+    if clause.lead:
+        # What only holds on a condition, or in winter, is told with that.
+        goes_on = any(word.lower in _BEFORE for word in words(clause.lead)[1:])
+        return ("", "") if goes_on else (subject, text.rstrip(" ."))
+    told = text[start:].strip().rstrip(" .").split("; ")[0]
+    return subject, _FILLER.sub("", told)
+
+
+def _is_noun(verb: Verb, text: str) -> bool:
+    """Whether what looked like a verb is a noun, since the verb follows: "the files in this style can help"."""
+    for word in words(text[verb.end :])[:_VERB_FOLLOWS] if verb.base else ():
+        if word.lower in _SUBORDINATE | {"and", "or", "but"}:
+            return False
+        if word.lower in AUXILIARIES:
+            return True
+    return False
+
+
+def _is_term(label: str) -> bool:
+    found = words(label)
+    is_short = 0 < len(found) <= _MOST_TERM_WORDS and found[0].lower not in _POINTING
+    return is_short and not any(mark in label for mark in ".?!;,") and not any(one.lower in _NO_TERM for one in found)
+
+
+def _is_cut(text: str) -> bool:
+    """Whether a pair of marks was parted."""
+    return text.count("(") != text.count(")") or text.count("`") % 2 == 1 or text.count('"') % 2 == 1
+
+
+def _name(query: QuestionTerms, subject: str, passage: str) -> str:
+    """The words asked for, the subject of the sentence, or both: "rental cars: daily limit"."""
+    found = words(query.text)
+    first = next((word for word in found if word.is_content), found[0])
+    asked = query.text[first.start :].strip(" ?.!") if is_question(query.text) else query.text.strip(" ?.!")
+    if not subject:
+        return asked
+    plain = subject.replace("`", "")
+    # The options -s and -S are two.
+    plain = lower_first(plain, passage) if subject[0].isalpha() else plain
+    plain = next((plain[len(one) :] for one in _ARTICLES if plain.lower().startswith(one)), plain)
+    here = content_stems(subject)
+    if here <= query.stems and here != query.stems:
+        return asked
+    return plain if query.stems <= here else f"{asked}: {plain}"
+
+
+def in_context(name: str, topic: Topic) -> str:
+    """A phrase with the innermost heading or the title, if that says more: "daily limit (Rental Reimbursement)"."""
+    there = content_stems(name)
+    for phrase in (*reversed(topic.headings), topic.title):
+        if phrase and not phrase.endswith("?") and not content_stems(phrase) <= there:
+            return f"{name} ({phrase})"
+    return name

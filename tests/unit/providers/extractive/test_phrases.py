@@ -1,0 +1,209 @@
+"""Readings that are no questions, and pieces of a passage that are no sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.model import Passage
+from pgclarify.operations.judging.quotes import Quoted, check_quote
+from pgclarify.providers.extractive.evidence import gather_evidence
+from pgclarify.providers.extractive.readable import is_readable
+from pgclarify.providers.extractive.readings import Asked, read_evidence
+from pgclarify.providers.extractive.topics import read_topic
+
+
+def readings(
+    question: str, content: str, title: str | None = None, heading: str | None = None
+) -> list[tuple[str, str]]:
+    """What a passage is read as, piece by piece; each reading passes the checks of a verdict."""
+    asked, topic = Asked.read(question), read_topic(title, heading, content)
+    found = []
+    for evidence in gather_evidence(content):
+        read = read_evidence(asked, evidence, topic, content)
+        if read:
+            passage = Passage("one", 1, content, title, heading)
+            assert isinstance(check_quote(read[0], question, passage), Quoted)
+            found.append((read[0].interpretation, read[0].answer))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("question", "content", "phrase", "answer"),
+    [
+        ("wifi password", "The wifi password is hunter2.", "wifi password", "hunter2"),
+        ("gym", "The gym is on the fifth floor.", "gym", "on the fifth floor"),
+        ("gym opening", "Gym opening: on request", "gym opening", "on request"),
+        ("lift", "The lift must not be used in a fire.", "lift", "must not be used in a fire"),
+        ("old badge", "The old badge need not be returned.", "old badge", "The old badge need not be returned"),
+        ("gift cards", "Gift cards cannot be exchanged for cash.", "gift cards", "cannot be exchanged for cash"),
+        ("heater extension cord", "Do not connect the heater to an extension cord.", "heater extension cord",
+         "Do not connect the heater to an extension cord"),
+        ("annual leave", "Each employee receives some annual leave.", "annual leave: employee",
+         "receives some annual leave"),
+        ("pool", "In winter, the pool is closed.", "pool", "In winter, the pool is closed"),
+        ("dogs", "A dog usually costs half the price.", "dog", "usually costs half the price"),
+        ("tariff", "The tariff is usually low; it rises in May.", "tariff", "usually low"),
+    ],
+)  # fmt: skip
+def test_a_few_words_are_read_as_what_a_sentence_tells_of_them(
+    question: str, content: str, phrase: str, answer: str
+) -> None:
+    assert readings(question, content) == [(phrase, answer)]
+
+
+def test_a_phrase_names_the_heading_that_tells_it_from_others() -> None:
+    content = "The deposit is returned in person."
+    assert readings("deposit", content, "Bikes", "Rental") == [("deposit (rental)", "returned in person")]
+    assert readings("deposit", content, "Bikes", "Options") == [("deposit (bikes)", "returned in person")]
+    assert readings("deposit", content, "Deposit") == [("deposit", "returned in person")]
+
+
+@pytest.mark.parametrize(
+    ("question", "content"),
+    [
+        ("coffee for visitors", "Coffee is free for the staff."),
+        ("rental cars", "Customers are confused about rental cars."),
+        ("index types", "Searches with keys of different data types are slow, which an index may make fast."),
+        ("deposit", "It is returned with the deposit."),
+        ("deposit", "Another deposit is returned in person."),
+        ("deposit", "The deposit was heard of."),
+        ("deposit", "The deposit holds for both."),
+        ("deposit files", "The deposit files in this folder can help."),
+        ("deposit", "In this case, the deposit is returned in person."),
+    ],
+)
+def test_a_sentence_about_something_else_is_not_read(question: str, content: str) -> None:
+    assert readings(question, content) == []
+
+
+def test_a_term_is_what_its_definition_tells_of() -> None:
+    content = "`-w` `--no-password`\n:   Never issue a password prompt. The server may refuse.\n\n`-v`\n:   Be verbose."
+    assert readings("password", content, "createuser", "Options") == [
+        ("-w --no-password (createuser)", "Never issue a password prompt")
+    ]
+
+
+def test_a_mark_that_links_to_a_heading_is_no_part_of_it() -> None:
+    content = "The deposit is returned in person."
+    assert readings("deposit", content, "Bikes", "Rental\u00b6") == [("deposit (rental)", "returned in person")]
+
+
+def test_a_definition_whose_term_is_in_another_passage_is_not_read() -> None:
+    content = (
+        ":   The new user will be a superuser.\n\n`-S` `--no-superuser`\n:   The new user will not be a superuser."
+    )
+    assert readings("superuser", content, "createuser") == [
+        ("-S --no-superuser (createuser)", "The new user will not be a superuser")
+    ]
+
+
+def test_a_row_names_its_column_if_that_says_something() -> None:
+    header = "| Item | Daily limit | Meaning |\n|---|---|---|\n"
+    row = "| Taxi | $25 | a car with a driver |"
+    assert readings("taxi", header + row) == [("taxi: daily limit", "$25")]
+    assert readings("taxi", "| Item | Meaning |\n|---|---|\n| Taxi | a car with a driver |") == [
+        ("taxi", "a car with a driver")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "To create the user joe as a superuser, and assign a password immediately:",
+        "SELECT am.amname AS index_method FROM pg_am am;",
+        "`CREATE ROLE` `name` `[ WITH ]`",
+        "(More information on expression indexes can be found in Section 11.7.)",
+        "See the chapter on backups.",
+        "For more information on roles, read the manual.",
+        "Roles are described in Section 22.1.",
+        "11.7. Indexes on Expressions",
+        "Table 8.6. Binary Data Types",
+        "Prev Up Home Next",
+        "The source is at https://example.org/source today.",
+    ],
+)
+def test_code_captions_references_and_contents_are_no_sentences(text: str) -> None:
+    assert not is_readable(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The staging database is called harbor_test.",
+        "The config file lives in /etc/lantern/lantern.conf.",
+        "Set `work_mem` to 64 MB for reports.",
+        "Claims are found to be valid by the team.",
+        "The licence is available in `/usr/share/licences` on any system.",
+        "Prevention costs less than repair.",
+        "License: MIT",
+    ],
+)
+def test_a_sentence_with_a_path_or_a_name_is_one(text: str) -> None:
+    assert is_readable(text)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Run this:\n\n```\nthe deposit is closed\n```\n\nThat is all.",
+        "the deposit is closed\n```\n\nThat is all.",
+        "That is all.\n\n```sql\nthe deposit is closed\n",
+    ],
+)
+def test_fenced_code_is_not_read_even_where_it_is_cut(content: str) -> None:
+    assert [piece.text for piece in gather_evidence(content) if "deposit" in piece.text] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "content", "answer"),
+    [
+        ("Where is the bus stop?", "The bus stop is opposite the main entrance.", "opposite the main entrance"),
+        ("Where is smoking permitted?", "Smoking is only permitted in the courtyard.", "in the courtyard"),
+        ("How do I reset the router?", "Hold the power button to reset the router.", "Hold the power button"),
+        ("Can gift cards be exchanged for cash?", "Gift cards cannot be exchanged for cash.", "No"),
+        ("May interns sign contracts?", "Interns must not sign contracts.", "No"),
+        ("Must interns sign contracts?", "Interns must sign contracts.", "Yes"),
+        ("When does the tariff apply?", "The tariff applies from 1 July to 31 August.", "from 1 July to 31 August"),
+        ("When is the lunch served?", "Lunch is served from 12 to 2 pm.", "from 12 to 2 pm"),
+        ("What is a hash index?", "A hash index is a table of hashes.", "a table of hashes"),
+    ],
+)
+def test_a_whole_question_is_answered_by_a_plain_fact(question: str, content: str, answer: str) -> None:
+    assert [one for _, one in readings(question, content)] == [answer]
+
+
+def test_what_must_not_be_answers_whether_it_may_be_and_not_whether_it_must() -> None:
+    content = "Interns must not sign contracts."
+    assert readings("Must interns sign contracts?", content) == [("May interns sign contracts?", "No")]
+
+
+def test_what_should_not_be_is_not_forbidden() -> None:
+    content = "Guests should not park in the yard."
+    for question in ("Should guests park in the yard?", "May guests park in the yard?"):
+        assert readings(question, content) == [("Should guests park in the yard?", "No")]
+
+
+@pytest.mark.parametrize(
+    ("question", "content"),
+    [
+        ("What is a hash index?", "It is clear why a hash index needs this: there is no order in it."),
+        ("What is a hash index?", "A hash index is similar, in that it is small."),
+        ("Where is the bus stop?", "The main entrance is opposite the garden."),
+        ("who repairs bikes", "Bikes for the staff are red."),
+        ("license", "We chose a free license."),
+        ("What is a backup?", "Making a backup is the first of all duties."),
+        ("reranker outputs", "In general a reranker has two outputs, which it says."),
+        ("superuser", "To create a superuser, and to give it a password."),
+        ("firewall", "Firewall: 14.2.1. Rules of the firewall"),
+        ("changelog", "Changelog files and release notes"),
+        ("shared libraries", "Run-time shared libraries"),
+        ("maintainer scripts", "Ways maintainer scripts are called"),
+        ("init scripts", "The init scripts must handle this correctly."),
+        ("file permissions", "15\n:   File permissions are reset by the installer."),
+        ("shared libraries", "Shared libraries\n:   Run-time shared libraries"),
+        ("breaking binaries", "Removing it means immediately breaking binaries."),
+        ("permissions", "Administrators can change permissions like this if they wish."),
+    ],
+)
+def test_what_does_not_answer_is_not_read(question: str, content: str) -> None:
+    assert readings(question, content) == []
