@@ -10,7 +10,7 @@ _PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": True, "help_opti
 # In the order in which they are listed. A test compares each sentence with the docstring of its command.
 COMMANDS = (
     DeferredCommand(
-        "demo", "demo:demo", "Start everything, load a small corpus, ask a vague question; safe to repeat."
+        "demo", "demo:demo", "Start everything, load two small corpora, ask vague questions; safe to repeat."
     ),
     DeferredCommand("up", "server:up", "Start the embedded server if no URL is set, install the schema, run a worker."),
     DeferredCommand("down", "server:down", "Stop the detached worker and the embedded server."),

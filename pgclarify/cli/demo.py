@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import time
-from importlib.resources import as_file, files
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgclarify.cli import asking, connection, corpus, server, terminal
 from pgclarify.errors import InputError
+from pgclarify.install.shipped import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.text import Text
 
     from pgclarify.cli.rendering import Row
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from pgclarify.vocabulary import Document
 
 CORPUS = "insurance"
+# Pages of our own documentation, which nothing was fitted to: what comes out of them is shown as it is.
+MANUAL_CORPUS = "pgclarify_manual"
+MANUAL = ("attached-tables.md", "budgets.md", "limits.md", "operations.md", "roles.md")
+MANUAL_QUESTIONS = ("budget", "backup")
 QUESTION = "rental cars"
 STATEMENT = """\
 select interpretation, answer, support
@@ -33,6 +39,7 @@ order by rank"""
 # What is opened up, what was left out and what to try next fit on a terminal of 24 lines together.
 _MOST_CITATIONS = 1
 _MOST_LEFT_OUT = 3
+_MOST_IN_BRIEF = 3
 _NEXT_STEPS = """\
 What to try next
   pgclarify ask deductible -c insurance    or cancellation, hail, pets, discount
@@ -45,20 +52,27 @@ PGCLARIFY_LLM_MODEL, then: pgclarify down && pgclarify demo"""
 
 
 def demo() -> None:
-    """Start everything, load a small corpus, ask a vague question; safe to repeat."""
+    """Start everything, load two small corpora, ask vague questions; safe to repeat."""
     settings = connection.load_settings()
     console = terminal.results()
     dsn = server.start_server(settings)
     with connection.connect(dsn) as database:
-        documents = _documents()
-        _refuse_foreign_corpus(database, documents)
+        documents = _documents([Path(str(files("pgclarify"))) / "demo_corpus"])
+        manual = _documents([shipped("docs") / page for page in MANUAL])
+        _refuse_foreign_corpus(database, CORPUS, documents)
+        _refuse_foreign_corpus(database, MANUAL_CORPUS, manual)
         if not connection.fetch(database, "client_list_workers"):
             server.start_worker(settings, dsn, environment=worker_environment(settings))
-        _load(database, settings, documents, console)
+        took = _load(database, settings, CORPUS, documents)
+        console.print(
+            f"{len(documents)} documents of a made-up insurer (policies, letters, invoices, minutes, blogs) are {took}."
+        )
         is_without_model = _say_who_judges(database, settings, console)
         rows = _ask_in_sql(database, console)
         if rows:
             _open_up(database, rows, console)
+        took = _load(database, settings, MANUAL_CORPUS, manual)
+        _ask_the_manual(database, took, console)
     console.print(terminal.commands(f"\n{_NEXT_STEPS}"), soft_wrap=True)
     if is_without_model:
         console.print(terminal.commands(_WITH_A_MODEL), soft_wrap=True)
@@ -77,8 +91,8 @@ def _has_endpoint(settings: Settings) -> bool:
     return settings.openai_base_url is not None or settings.openai_api_key is not None
 
 
-def _documents() -> list[Document]:
-    """The documents that come with the package.
+def _documents(paths: Sequence[Path]) -> list[Document]:
+    """Documents that come with the package.
 
     Raises:
         UnreadableFile: If the installation is damaged.
@@ -88,33 +102,30 @@ def _documents() -> list[Document]:
     from pgclarify.ingest.naming import Naming
 
     documents = []
-    with as_file(files("pgclarify") / "demo_corpus") as folder:
-        for document in read_documents([folder], naming=Naming(source="pgclarify demo")):
-            if isinstance(document, UnreadableFile):
-                raise document
-            documents.append(document)
+    for document in read_documents(paths, naming=Naming(source="pgclarify demo")):
+        if isinstance(document, UnreadableFile):
+            raise document
+        documents.append(document)
     return documents
 
 
-def _load(database: connection.Database, settings: Settings, documents: list[Document], console: Console) -> None:
+def _load(database: connection.Database, settings: Settings, name: str, documents: list[Document]) -> str:
+    """Load a corpus and wait until it can be searched; how long that took, in words."""
     began = time.perf_counter()
-    report = corpus.add_documents(database, CORPUS, documents, settings)
+    report = corpus.add_documents(database, name, documents, settings)
     with corpus.progress_bar() as progress:
-        corpus.wait_until_searchable(database, CORPUS, progress)
-    took = f"loaded in {time.perf_counter() - began:.1f} s" if report.changed else "there already"
-    console.print(
-        f"{len(documents)} documents of a made-up insurer (policies, letters, invoices, minutes, blogs) are {took}."
-    )
+        corpus.wait_until_searchable(database, name, progress)
+    return f"loaded in {time.perf_counter() - began:.1f} s" if report.changed else "there already"
 
 
-def _refuse_foreign_corpus(database: connection.Database, documents: list[Document]) -> None:
+def _refuse_foreign_corpus(database: connection.Database, name: str, documents: list[Document]) -> None:
     from pgclarify.cli import rendering
 
     known = [document.document_id for document in documents]
-    (foreign,) = connection.fetch(database, "cli_count_foreign_documents", corpus=CORPUS, document_ids=known)
+    (foreign,) = connection.fetch(database, "cli_count_foreign_documents", corpus=name, document_ids=known)
     if foreign["documents"]:
         raise InputError(
-            f"the corpus {CORPUS} is not the demo's",
+            f"the corpus {name} is not the demo's",
             detail=f"It has {rendering.counted(foreign['documents'], 'document')} of others, and was left as it is.",
             hint="Run the demo in another place: PGCLARIFY_DATA_DIR=./demo pgclarify demo, without a database URL.",
         )
@@ -198,6 +209,37 @@ def _open_up(database: connection.Database, rows: Sequence[Row], console: Consol
         f"\nWhat is different: of the {run['candidates']} passages that were read, {len(cited)} answer a reading of the"
         " question. Each reading is read out of a passage, and its quote is checked to stand there."
     )
+
+
+def _ask_the_manual(database: connection.Database, took: str, console: Console) -> None:
+    """Ask a corpus that nothing was fitted to, and show what comes out, right or wrong."""
+    from rich.text import Text
+
+    console.print()
+    console.print(Text("The same on pages that nothing was fitted to, right or wrong", style="bold"))
+    console.print(f"{len(MANUAL)} pages of pgclarify's own manual are {took}.")
+    for question in MANUAL_QUESTIONS:
+        with terminal.notices().status("Reading passages"):
+            rows = asking.clarify(database, question, MANUAL_CORPUS)
+        console.print(in_brief(question, rows))
+
+
+def in_brief(question: str, rows: Sequence[Row]) -> RenderableType:
+    """A question with its first readings: a line for the reading and its document, one for the answer."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from pgclarify.cli.rendering import Indented, counted, printable
+
+    number = counted(len(rows), "reading") if rows else "nothing could be read"
+    parts: list[RenderableType] = [Text.assemble("\n", (question, "bold"), f": {number}")]
+    for row in rows[:_MOST_IN_BRIEF]:
+        asked = Text.assemble(printable(row["interpretation"]), "  ", (printable(row["document_ids"][0]), "cyan"))
+        parts.append(Indented(Text(f"{row['ordinal']}. "), asked))
+        parts.append(Indented(Text("   "), Text(printable(row["answer"]), style="green")))
+    if len(rows) > _MOST_IN_BRIEF:
+        parts.append(Text(f"   and {len(rows) - _MOST_IN_BRIEF} more", style="dim"))
+    return Group(*parts)
 
 
 def mention(document_id: str, content: str, width: int) -> Text:

@@ -145,6 +145,9 @@ def test_demo_twice(house: House) -> None:
     assert house.sql("select count(*) from pgclarify.run") == runs, "everything was answered before"
     for printed in (first, second):
         assert "rental cars" in printed
+        # Right or wrong: that something is read is what is held.
+        assert re.search(r"^budget: \d+ reading", printed, re.MULTILINE)
+        assert re.search(r"^backup: \d+ reading", printed, re.MULTILINE)
     printed = "\n".join(line.rstrip() for line in first.splitlines())
     # The first page of the site tells of it.
     front = " ".join((CHECKOUT / "docs" / "README.md").read_text().split())

@@ -70,7 +70,7 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     """Name what a sentence tells of a few words that were asked.
 
     Those words are in its subject, or some of them are and the rest in title and headings, or the sentence is short and
-    has them all.
+    has them all; or they are the heading, and the sentence is the first one below it.
 
     Returns:
         None if the sentence is about something else, or does not say about what.
@@ -83,26 +83,48 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     if not found or text[0] in "([" or found[0].lower in _POINTING or len(found) > _MOST_SENTENCE_WORDS:
         return None
     subject, answer = _parts(evidence, text, query)
+    is_about = _is_about(query, subject, answer, text, topic, is_defined=bool(evidence.term))
+    if not is_about and opens_section(query, evidence, topic, passage):
+        # What stands first below a heading tells of that, whatever its subject is.
+        subject, answer, is_about = "", text.rstrip(" ."), True
+    if not is_about or _is_open(answer) or _is_cut(subject) or _is_cut(answer):
+        return None
+    return Phrase(in_context(_name(query, subject, passage), topic), answer, evidence.term or evidence.text)
+
+
+def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic: Topic, *, is_defined: bool) -> bool:
+    """Whether a sentence, or the definition of a term, tells of what was asked."""
     here = content_stems(subject) if subject else frozenset[str]()
     is_subject = bool(here & query.stems) and query.stems <= here | topic.stems
     if is_question(query.text):
         # "What is a passage?" asks for that alone.
-        is_about = is_subject and here <= query.stems | topic.stems
-    else:
-        is_simple = len(query.stems) > 1 and len(found) <= _SHORT and "," not in text
-        # "Each employee receives 25 days of annual leave": what it gets is said in the words that were asked.
-        is_object = answer.split(" ", 1)[0] in _ACTING and query.text.lower() in text.lower()
-        is_near = (
-            bool(evidence.term)
-            or (is_object and len(found) <= _SHORTEST)
-            or (is_simple and (not subject or is_object or bool(here & query.stems)))
-        )
-        is_about = is_subject or (is_near and query.stems <= here | content_stems(text))
+        return is_subject and here <= query.stems | topic.stems
+    number = len(words(text))
+    is_simple = len(query.stems) > 1 and number <= _SHORT and "," not in text
+    # "Each employee receives 25 days of annual leave": what it gets is said in the words that were asked.
+    is_object = answer.split(" ", 1)[0] in _ACTING and query.text.lower() in text.lower()
+    is_near = (
+        is_defined
+        or (is_object and number <= _SHORTEST)
+        or (is_simple and (not subject or is_object or bool(here & query.stems)))
+    )
+    return is_subject or (is_near and query.stems <= here | content_stems(text))
+
+
+def opens_section(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: str) -> bool:
+    """Whether a sentence stands first below a heading that says what was asked, and nothing else."""
+    above = passage[: evidence.start].rstrip("#= -\n")
+    is_first = not evidence.before and not evidence.term and evidence.kind is Kind.PROSE
+    is_below = bool(topic.name) and above.lower().endswith(topic.name.lower())
+    return is_first and is_below and not is_question(query.text) and content_stems(topic.name) == query.stems
+
+
+def _is_open(answer: str) -> bool:
+    """Whether an answer is cut off, or means something that was said before."""
     told = words(answer)
-    is_open = not told or told[-1].lower in _NEVER_LAST or told[0].lower in _PLACEHOLDERS or _MEANT.search(answer)
-    if not is_about or is_open or _is_cut(subject) or _is_cut(answer):
-        return None
-    return Phrase(in_context(_name(query, subject, passage), topic), answer, evidence.term or evidence.text)
+    return (
+        not told or told[-1].lower in _NEVER_LAST or told[0].lower in _PLACEHOLDERS or _MEANT.search(answer) is not None
+    )
 
 
 def plain_text(text: str) -> str:

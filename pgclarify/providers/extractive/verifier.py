@@ -16,6 +16,7 @@ from pgclarify.model import Passage, Reading
 from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin, Embedder
 from pgclarify.providers.extractive.evidence import Evidence, gather_evidence
+from pgclarify.providers.extractive.phrases import opens_section
 from pgclarify.providers.extractive.readings import Asked, read_evidence
 from pgclarify.providers.extractive.scoring import THRESHOLD, features, probability
 from pgclarify.providers.extractive.topics import Topic, read_topic
@@ -117,13 +118,12 @@ class ExtractiveVerifier:
         shortlist = _shortlist(asked, gather_evidence(content), topic, content)
         if not shortlist:
             return None
-        vectors = await self._embedder.encode(
-            [asked.query.text, *(_context(evidence, topic) for evidence, _, _ in shortlist)]
-        )
+        contexts = [_context(asked, evidence, topic, content) for evidence, _, _ in shortlist]
+        vectors = await self._embedder.encode([asked.query.text, *contexts])
         similarities = vectors[1:] @ vectors[0]
         best: tuple[float, Reading] | None = None
-        for (evidence, reading, has_shape), similarity in zip(shortlist, similarities, strict=True):
-            measured = features(asked.query, _context(evidence, topic), topic.text, float(similarity), has_shape)
+        for (_, reading, has_shape), context, similarity in zip(shortlist, contexts, similarities, strict=True):
+            measured = features(asked.query, context, topic.text, float(similarity), has_shape)
             likely = probability(measured)
             if best is None or likely > best[0]:
                 best = (likely, reading)
@@ -145,8 +145,10 @@ def _read(completion: Completion) -> Reading | StopCode:
     return Reading(interpretation, answer, quote)
 
 
-def _context(evidence: Evidence, topic: Topic) -> str:
+def _context(asked: Asked, evidence: Evidence, topic: Topic, content: str) -> str:
     """A piece as it is compared: with what it goes on from, be it a heading, an introduction or the sentence before."""
+    if opens_section(asked.query, evidence, topic, content):
+        return f"{topic.name}\n{evidence.text}"
     if evidence.items:
         return evidence.text if evidence.lead else f"{topic.name}\n{evidence.text}"
     lead = evidence.lead or evidence.header
@@ -161,7 +163,7 @@ def _shortlist(
     """The pieces that support a reading and share most words with the question; in falling order of that share."""
     shared = []
     for piece in pieces:
-        stems = frozenset(stem(word.lower) for word in words(_context(piece, topic)))
+        stems = frozenset(stem(word.lower) for word in words(_context(asked, piece, topic, content)))
         own = coverage(asked.query.stems, stems)
         known = coverage(asked.query.stems, stems | topic.stems)
         if known > 0.0:

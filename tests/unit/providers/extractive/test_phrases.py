@@ -76,6 +76,17 @@ def test_a_sentence_about_something_else_is_not_read(question: str, content: str
     assert readings(question, content) == []
 
 
+def test_the_first_sentence_below_a_heading_tells_of_it() -> None:
+    content = "## Backup\n\nA command saves all documents and runs. Another one restores them."
+    assert readings("backup", content, "Operations", "Operations > Backup") == [
+        ("backup (operations)", "A command saves all documents and runs")
+    ]
+    assert readings("backup plan", content, "Operations", "Operations > Backup") == []
+    # A passage that goes on with a section does not begin with its heading.
+    assert readings("backup", "A command saves all documents and runs.", "Operations", "Operations > Backup") == []
+    assert readings("backup", "## Backup\n\nThis saves all documents and runs.", "Operations", "Backup") == []
+
+
 def test_a_term_is_what_its_definition_tells_of() -> None:
     content = "`-w` `--no-password`\n:   Never issue a password prompt. The server may refuse.\n\n`-v`\n:   Be verbose."
     assert readings("password", content, "createuser", "Options") == [
