@@ -10,6 +10,7 @@ from pgclarify.providers.extractive.answer_types import AnswerType
 from pgclarify.providers.extractive.drafts import Draft, as_question, draft_lead
 from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import ask_for_oneself, base_of_gerund, is_base_verb
+from pgclarify.providers.extractive.phrases import plain_text
 from pgclarify.providers.extractive.spans import find_spans
 from pgclarify.providers.extractive.topics import Topic, lower_first
 
@@ -93,4 +94,4 @@ def draft_row(evidence: Evidence) -> list[Draft]:
 
 
 def _cells(row: str) -> list[str]:
-    return [_MARKED.sub(r"\1", cell.strip(" *")) for cell in row.strip().strip("|").split("|")]
+    return [_MARKED.sub(r"\1", plain_text(cell).strip(" *")) for cell in row.strip().strip("|").split("|")]

@@ -100,6 +100,9 @@ def _measure(statement: ParsedSentence, clause: Clause, span: Span) -> Draft | N
     if after.startswith("or ") or (span.kind is AnswerType.DURATION and after.startswith("of ")):
         answer_end, after = end, ""
     is_copula = _is_be(clause) and not before
+    # "Bochs is another free program" has no price.
+    if before and text[span.start : span.end].lower() == "free":
+        return None
     # "Forest Acres is a city in South Carolina" tells what it is; "where is Forest Acres a city?" asks nobody.
     if (
         _is_be(clause)

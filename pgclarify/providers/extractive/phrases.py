@@ -10,7 +10,7 @@ from pgclarify.language.words import content_stems, word_set, words
 from pgclarify.providers.extractive.answer_types import is_question
 from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import AUXILIARIES, FINITE_FORMS, PARTICIPLES, Clause, Verb, parse_clause
-from pgclarify.providers.extractive.readable import is_numbered
+from pgclarify.providers.extractive.readable import is_cut, is_numbered
 from pgclarify.providers.extractive.scoring import QuestionTerms
 from pgclarify.providers.extractive.topics import Topic, lower_first
 
@@ -44,6 +44,7 @@ _MOST_SUBJECT_WORDS = 8
 _MOST_TERM_WORDS = 6
 _BEGINNING = 5
 _MOST_SENTENCE_WORDS = 40
+_MOST_CONTEXT_WORDS = 10
 # A sentence of so many words that has all that was asked for is about that, wherever it says so.
 _SHORT = 14
 _VERB_FOLLOWS = 6
@@ -87,7 +88,7 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     if not is_about and opens_section(query, evidence, topic, passage):
         # What stands first below a heading tells of that, whatever its subject is.
         subject, answer, is_about = "", text.rstrip(" ."), True
-    if not is_about or _is_open(answer) or _is_cut(subject) or _is_cut(answer):
+    if not is_about or _is_open(answer) or is_cut(subject) or is_cut(answer):
         return None
     return Phrase(in_context(_name(query, subject, passage), topic), answer, evidence.term or evidence.text)
 
@@ -200,11 +201,6 @@ def _is_term(label: str) -> bool:
     return is_short and not any(mark in label for mark in ".?!;,") and not any(one.lower in _NO_TERM for one in found)
 
 
-def _is_cut(text: str) -> bool:
-    """Whether a pair of marks was parted."""
-    return text.count("(") != text.count(")") or text.count("`") % 2 == 1 or text.count('"') % 2 == 1
-
-
 def _name(query: QuestionTerms, subject: str, passage: str) -> str:
     """The words asked for, the subject of the sentence, or both: "rental cars: daily limit"."""
     found = words(query.text)
@@ -226,6 +222,7 @@ def in_context(name: str, topic: Topic) -> str:
     """A phrase with the innermost heading or the title, if that says more: "daily limit (Rental Reimbursement)"."""
     there = content_stems(name)
     for phrase in (*reversed(topic.headings), topic.title):
-        if phrase and not phrase.endswith("?") and not content_stems(phrase) <= there:
+        is_short = 0 < len(words(phrase)) <= _MOST_CONTEXT_WORDS
+        if is_short and not phrase.endswith("?") and not content_stems(phrase) <= there:
             return f"{name} ({phrase})"
     return name

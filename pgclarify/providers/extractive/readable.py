@@ -56,6 +56,13 @@ def is_numbered(text: str) -> bool:
     return _NUMBERED.match(text) is not None
 
 
+def is_cut(text: str) -> bool:
+    """Whether a pair of marks was parted: parentheses, quotation marks, those around code."""
+    return any(text.count(one) != text.count(other) for one, other in ("()", "{}", "[]")) or any(
+        text.count(mark) % 2 for mark in '`"'
+    )
+
+
 def is_readable(text: str) -> bool:
     """Whether a piece of a passage says something by itself.
 

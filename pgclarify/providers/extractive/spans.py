@@ -122,6 +122,8 @@ _PLACE_WORDS = word_set(
 _PLACE_PREPOSITIONS = word_set("in at near from to across throughout outside inside around into")
 # May may be a verb.
 _CALENDAR = {*MONTHS} - {"may"} | word_set("monday tuesday wednesday thursday friday saturday sunday")
+# With a number behind it, each is a place in a document, and names nothing.
+_PARTS_OF_TEXTS = word_set("section chapter table figure appendix part page step example listing")
 _ADDRESS = re.compile(
     r"\b\d{1,5} (?:[A-Z][a-z]{1,20} ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Square|Boulevard|Drive|Way|Plaza)\b"
     r"(?:, [A-Z][a-z]{1,20}(?: [A-Z][a-z]{1,20})?)?"
@@ -251,7 +253,7 @@ def _capitalized_runs(sentence: str) -> Iterator[tuple[list[Word], str]]:
         is_calendar = all(one.lower in _CALENDAR or one.text.isdigit() for one in run)
         # A sentence begins with a capital whatever its first word is: alone, that says nothing.
         is_just_first = first == 0 and len(run) == 1 and not run[0].text.isupper()
-        if not is_calendar and not is_just_first:
+        if not is_calendar and not is_just_first and run[0].lower not in _PARTS_OF_TEXTS:
             yield run, found[first - 1].lower if first else ""
         index = max(end, index + 1)
 

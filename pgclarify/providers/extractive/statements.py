@@ -29,6 +29,7 @@ from pgclarify.providers.extractive.grammar import (
     parse_clause,
 )
 from pgclarify.providers.extractive.measures import draft_attributes, draft_measures
+from pgclarify.providers.extractive.readable import is_cut
 from pgclarify.providers.extractive.spans import clause_end, find_spans
 from pgclarify.providers.extractive.topics import Topic, is_scheme, lower_first, with_article
 
@@ -52,6 +53,8 @@ _NEXT_CLAUSE = re.compile(r",? (?:and|but) (?:it|they|he|she|we|you)\b")
 _OBJECT_PRONOUNS = word_set("it them him these those")
 _MEANT = re.compile(r"\bthis (?:if|when|by|for|to|in|unless|\w{2,20}ly)\b")
 _NEVER_LAST = word_set("and or but the a an its their his her our your my")
+# APT, AWStats and SELinux are nobody; McBride is.
+_PROGRAM = re.compile(r"\b(?:[A-Z]{2,20}\w{0,20}|(?!Mc|Mac)[A-Z]?[a-z]{1,20}[A-Z]\w{0,20})\b")
 _MOST_BEFORE_OPEN = 3
 _MAX_QUESTION_WORDS = 24
 
@@ -70,7 +73,8 @@ def draft_readings(evidence: Evidence, topic: Topic, passage: str) -> Iterator[D
         for draft in attempt(statement):
             is_short = len(draft.question.split()) <= _MAX_QUESTION_WORDS
             is_open = _is_open(draft.question) or draft.answer.endswith((" this", " that"))
-            if draft.answer and is_short and not is_open and not _is_cut(draft.question):
+            is_whole = not (_is_unfinished(draft.question) or is_cut(draft.question) or is_cut(draft.answer))
+            if draft.answer and is_short and is_whole and not is_open:
                 yield draft
 
 
@@ -105,10 +109,10 @@ def _is_open(question: str) -> bool:
     return position is not None and sum(word.is_content for word in found[:position]) < _MOST_BEFORE_OPEN
 
 
-def _is_cut(question: str) -> bool:
-    """Whether a question ends in the middle: within parentheses, or with a word that something must follow."""
+def _is_unfinished(question: str) -> bool:
+    """Whether a question ends with a word that something must follow."""
     found = words(question)
-    return question.count("(") != question.count(")") or (bool(found) and found[-1].lower in _NEVER_LAST)
+    return bool(found) and found[-1].lower in _NEVER_LAST
 
 
 def _antecedent(evidence: Evidence, topic: Topic, passage: str) -> str:
@@ -277,7 +281,9 @@ def _doers(statement: ParsedSentence) -> Iterator[Draft]:
             acts = bool(verb.base) or verb.auxiliary not in ("is", "are", "was", "were")
             is_relative = rest.split()[1:2] in (["that"], ["which"], ["who"])
             if acts and len(rest.split()) > 1 and not is_relative:
-                yield Draft(as_question(f"Who {ask_for_oneself(rest)}"), text[span.start : span.end], AnswerType.PERSON)
+                name = text[span.start : span.end]
+                who, kind = ("What", AnswerType.NAME) if _PROGRAM.search(name) else ("Who", AnswerType.PERSON)
+                yield Draft(as_question(f"{who} {ask_for_oneself(rest)}"), name, kind)
         elif text[: span.start].endswith(" by ") and span.start > verb.end:
             passive = words(text[verb.end : span.start])
             if passive and passive[0].lower in PARTICIPLES:

@@ -40,6 +40,8 @@ def readings(
          "Do not connect the heater to an extension cord"),
         ("annual leave", "Each employee receives some annual leave.", "annual leave: employee",
          "receives some annual leave"),
+        ("daemon", "The daemon must execute scripts in `/etc/cron.{hourly,daily}`.", "daemon",
+         "must execute scripts in `/etc/cron.{hourly,daily}`"),
         ("pool", "In winter, the pool is closed.", "pool", "In winter, the pool is closed"),
         ("dogs", "A dog usually costs half the price.", "dog", "usually costs half the price"),
         ("tariff", "The tariff is usually low; it rises in May.", "tariff", "usually low"),
@@ -70,6 +72,8 @@ def test_a_phrase_names_the_heading_that_tells_it_from_others() -> None:
         ("deposit", "The deposit holds for both."),
         ("deposit files", "The deposit files in this folder can help."),
         ("deposit", "In this case, the deposit is returned in person."),
+        ("mail server", "We will have a closer look at this mail server in Section 11.1."),
+        ("virtualization", "Bochs is another free virtual machine for virtualization."),
     ],
 )
 def test_a_sentence_about_something_else_is_not_read(question: str, content: str) -> None:

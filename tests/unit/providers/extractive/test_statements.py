@@ -116,6 +116,8 @@ def first_draft(sentence: str, heading: str = "Rental reimbursement") -> tuple[A
             "the claims team",
         ),
         ("Maria Lopez approves long rentals.", AnswerType.PERSON, "Who approves long rentals?", "Maria Lopez"),
+        ("Janet McBride approves long rentals.", AnswerType.PERSON, "Who approves long rentals?", "Janet McBride"),
+        ("APT checks the signatures of packages.", AnswerType.NAME, "What checks the signatures of packages?", "APT"),
         (
             "A deductible is the amount you pay before insurance pays.",
             AnswerType.DEFINITION,
