@@ -145,7 +145,9 @@ class Output:
 
     Attributes:
         interpretations: In the method's order; empty if it gave nothing, which counts as such.
-        retrieved: The passages that it chose from, best first.
+        retrieved: The passages that it chose from, best first. Of a method that searches step by step, those of all
+            steps: the first of each step, then the second of each, and so on.
+        steps: Of such a method, the passages of each step that searched, best first; a passage may be in several.
         status: succeeded, partial or failed.
         error: Why it failed; None unless it did.
         error_code: The same as a SQLSTATE; None unless it failed, and where it was cancelled.
@@ -159,6 +161,7 @@ class Output:
 
     interpretations: tuple[PredictedInterpretation, ...] = ()
     retrieved: tuple[Passage, ...] = ()
+    steps: tuple[tuple[Passage, ...], ...] = ()
     status: RunStatus = RunStatus.SUCCEEDED
     error: str | None = None
     error_code: str | None = None

@@ -92,17 +92,20 @@ class EvaluatedWorld:
         rows = await self.fetch("eval_list_verdicts", run_id=run_id)
         return [VerdictAnswer(**{**row, "outcome": Outcome(row["outcome"])}) for row in rows]
 
-    async def retrieved(self, run_id: int) -> list[Passage]:
+    async def rankings(self, run_id: int) -> dict[int | None, list[Passage]]:
         """The passages that were retrieved for a run, by rank, with their contents as they are now.
 
-        Those that are gone, or that the caller may not read, are left out; each stands there once.
+        Those that are gone, or that the caller may not read, are left out.
+
+        Returns:
+            By step of an investigation, in order, the passages of each step once; those of other operations under None.
 
         Raises:
             DatabaseError: If the server refuses.
         """
         candidates = await self.fetch("eval_list_candidates", run_id=run_id)
         if not candidates:
-            return []
+            return {}
         keys = list(dict.fromkeys((row["document_id"], row["passage_id"]) for row in candidates))
         # The corpus is given and not joined, so that one partition is read, and the others are not even planned with.
         rows = await self.fetch(
@@ -112,7 +115,13 @@ class EvaluatedWorld:
             passage_ids=[passage_id for _, passage_id in keys],
         )
         there = {(row["document_id"], row["passage_id"]): Passage(**row) for row in rows}
-        return [there[key] for key in keys if key in there]
+        found: dict[int | None, dict[Passage, None]] = {}
+        for row in candidates:
+            of_step = found.setdefault(row["step_ordinal"], {})
+            key = (row["document_id"], row["passage_id"])
+            if key in there:
+                of_step[there[key]] = None
+        return {step: list(passages) for step, passages in found.items()}
 
     async def token_averages(self, model: str) -> Mapping[str, TokenAverages]:
         """What calls of a model have taken so far, by purpose, whoever paid for them.

@@ -217,8 +217,8 @@ inner join pgclarify.verdict on verdict.run_id = %(run_id)s and paid.rank = verd
 order by verdict.rank;
 
 -- name: eval_list_candidates
--- The passages that were retrieved for a run, by their keys.
-select candidate.corpus_id, candidate.document_id, candidate.passage_id
+-- The passages that were retrieved for a run, by their keys, and the step of an investigation that each was found in.
+select candidate.corpus_id, candidate.document_id, candidate.passage_id, candidate.step_ordinal
 from pgclarify.candidate
 where candidate.run_id = %(run_id)s
 order by candidate.rank;

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
+from pgclarify.algorithms.metrics import pooled
 from pgclarify.client import (
     Ambiguity,
     AsyncClient,
@@ -20,6 +21,7 @@ from pgclarify.client import (
     ListedAnswer,
     RunOutcome,
     SearchResult,
+    Step,
     StepCitation,
 )
 from pgclarify.database.evaluated_runs import EvaluatedRuns, RunFacts
@@ -29,13 +31,16 @@ from pgclarify.evaluated import Case, CitedPassage, CorpusDescription, Output, P
 from pgclarify.evaluation.waiting import RunWaiter
 from pgclarify.model import Passage
 from pgclarify.protocols import Method
-from pgclarify.vocabulary import RunStatus
+from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome
 
 _TOP_K = 20
 # The last thing that an operation looks at before it does anything is how long it may take.
 _CHECKED_LAST = "timeout"
 _NO_TIME = 0.0
 _WORD = "rental cars"
+
+# The passages of each step of an investigation, or under None those of a run without steps.
+_Rankings: TypeAlias = Mapping[int | None, Sequence[Passage]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +159,9 @@ class _Submitted(_Operation):
         outcome = await asking.carried_out(run_id)
         seconds = time.perf_counter() - started
         facts = await asking.runs.facts(run_id, asking.opened_at)
+        rankings = await asking.tables.rankings(run_id)
         output = Output(
-            retrieved=tuple(await asking.tables.retrieved(run_id)),
+            retrieved=_pooled(rankings),
             status=outcome.status,
             run_id=run_id,
             usage=await asking.used(run_id, facts),
@@ -165,14 +171,14 @@ class _Submitted(_Operation):
         if outcome.status in (RunStatus.FAILED, RunStatus.CANCELLED):
             error = outcome.error or "the run was cancelled"
             return replace(output, status=RunStatus.FAILED, error=error, error_code=outcome.error_code)
-        return await self._read(case, run_id, facts, output)
+        return await self._read(case, run_id, facts, output, rankings)
 
     @abstractmethod
     async def _submit(self, case: Case) -> int:
         """Submit it, and return the run."""
 
     @abstractmethod
-    async def _read(self, case: Case, run_id: int, facts: RunFacts, output: Output) -> Output:
+    async def _read(self, case: Case, run_id: int, facts: RunFacts, output: Output, rankings: _Rankings) -> Output:
         """Add what the run found to what is known of it."""
 
 
@@ -183,7 +189,7 @@ class Clarify(_Submitted):
         asking = self._asking
         return await asking.client.submit(case.question, corpus=asking.corpus.name, **self._settings)
 
-    async def _read(self, case: Case, run_id: int, facts: RunFacts, output: Output) -> Output:
+    async def _read(self, case: Case, run_id: int, facts: RunFacts, output: Output, rankings: _Rankings) -> Output:
         found = await self._asking.client.result(run_id)
         return replace(
             output,
@@ -230,7 +236,7 @@ class _Waiting(_Operation):
         run_id = await self._run_of(case.question, found, asked_at)
         if run_id is None:
             return replace(self._read(case, found, ()), retrievals=self._retrievals_without_run, seconds=seconds)
-        output = self._read(case, found, await asking.tables.retrieved(run_id))
+        output = self._read(case, found, _pooled(await asking.tables.rankings(run_id)))
         facts = await asking.runs.facts(run_id, asking.opened_at)
         return replace(
             output,
@@ -248,7 +254,7 @@ class _Waiting(_Operation):
         (run_id,) = error.run_ids
         facts = await self._asking.runs.facts(run_id, self._asking.opened_at)
         return Output(
-            retrieved=tuple(await self._asking.tables.retrieved(run_id)),
+            retrieved=_pooled(await self._asking.tables.rankings(run_id)),
             status=RunStatus.FAILED,
             error=error.detail or error.message,
             error_code=facts.error_code,
@@ -308,7 +314,7 @@ class Investigate(_Submitted):
         asking = self._asking
         return await asking.client.submit_investigation(case.question, corpus=asking.corpus.name, **self._settings)
 
-    async def _read(self, case: Case, run_id: int, facts: RunFacts, output: Output) -> Output:
+    async def _read(self, case: Case, run_id: int, facts: RunFacts, output: Output, rankings: _Rankings) -> Output:
         found = await self._asking.client.investigation(run_id)
         given: tuple[PredictedInterpretation, ...] = ()
         if found.answer is not None:
@@ -317,6 +323,8 @@ class Investigate(_Submitted):
         return replace(
             output,
             interpretations=given,
+            # A step that found nothing is one of them; a question that was asked before was not searched again.
+            steps=tuple(tuple(rankings.get(step.ordinal, ())) for step in found.steps if _searched(step)),
             notes={
                 "outcome": found.outcome,
                 "confidence": found.confidence,
@@ -381,6 +389,14 @@ class DetectAmbiguity(_Waiting):
 
 def _corpus_to_look_at(asking: Asking, settings: Mapping[str, Any]) -> str | None:
     return asking.corpus.name if "top_k" in settings else None
+
+
+def _searched(step: Step) -> bool:
+    return step.kind != StepKind.CONCLUSION and step.outcome != StepOutcome.REPEATED
+
+
+def _pooled(rankings: _Rankings) -> tuple[Passage, ...]:
+    return tuple(pooled(list(rankings.values())))
 
 
 def _readings(found: Iterable[Interpretation], retrieved: Sequence[Passage]) -> tuple[PredictedInterpretation, ...]:

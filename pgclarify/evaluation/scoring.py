@@ -34,7 +34,10 @@ from pgclarify.vocabulary import RunStatus
 
 # They name passages, and no words of them.
 _QUOTE_NOTHING = frozenset({"dtv", "dtv_unverified", "rac", "human"})
+# They search step by step.
+_STEPWISE = frozenset({"investigate"})
 _DEPTHS = (5, 10, 20)
+_STEP_DEPTHS = (5, 10)
 _DEPTH = 10
 _MRECALL_DEPTHS = (5, 10)
 
@@ -48,7 +51,8 @@ def score(case: Case, output: Output, judgements: Judgements, *, method: str | N
         judgements: Of this output.
         method: As in EvaluationPlan. detect_ambiguity has the metrics of detection alone, search those of a ranking;
             without it, an output with a probability is one of detect_ambiguity. human has none that holds it against
-            what people know, and no others have `quote_coverage` than those that quote.
+            what people know, and no others have `quote_coverage` than those that quote. Only a method that searches
+            step by step has `step_recall@10` and its like.
 
     Returns:
         Values by name. What the case has no gold for is absent; where a method gave nothing, it is 0.
@@ -63,6 +67,8 @@ def score(case: Case, output: Output, judgements: Judgements, *, method: str | N
         values |= _of_people(output, judgements) | _of_answers(case, output) | _of_found_answers(case, output)
     if method not in _QUOTE_NOTHING:
         values |= _of_quotes(case, output)
+    if method in _STEPWISE:
+        values |= _of_steps(case, output)
     return values | _of_ranking(case, output) | _of_cost(output)
 
 
@@ -179,6 +185,22 @@ def _of_ranking(case: Case, output: Output) -> dict[str, float]:
         **{f"recall@{depth}": recall_at(found, known, depth) for depth in _DEPTHS},
         f"ndcg@{_DEPTH}": ndcg_at(found, known, _DEPTH),
         f"mrr@{_DEPTH}": reciprocal_rank_at(found, known, _DEPTH),
+    }
+
+
+def _of_steps(case: Case, output: Output) -> dict[str, float]:
+    """Each step by itself against all documents of the case, since nobody says which of them is relevant to which step.
+
+    The mean over the steps that searched; 0 where none did.
+    """
+    known = relevant_documents(case)
+    if not known:
+        return {}
+    steps = () if output.status is RunStatus.FAILED else output.steps
+    rankings = [[passage.document_id for passage in passages] for passages in steps]
+    return {
+        **{f"step_recall@{depth}": _mean([recall_at(one, known, depth) for one in rankings]) for depth in _STEP_DEPTHS},
+        f"step_mrr@{_DEPTH}": _mean([reciprocal_rank_at(one, known, _DEPTH) for one in rankings]),
     }
 
 

@@ -153,7 +153,7 @@ class TestRuns:
             "select document_id, passage_id from pgclarify.candidate where run_id = %s order by rank", [run_id]
         ).fetchall()
         async with tables_of(database, role) as tables:
-            found = await tables.retrieved(run_id)
+            (found,) = (await tables.rankings(run_id)).values()
             assert [(passage.document_id, passage.passage_id) for passage in found] == ranked
             assert {passage.document_id: passage.content for passage in found} == DOCUMENTS
             assert {(passage.title, passage.start_char) for passage in found} == {("Policy", 0)}
@@ -161,25 +161,31 @@ class TestRuns:
             connection.execute("select pgclarify.remove_document('insurance', '1')")
             connection.execute("select pgclarify.add_document('insurance', '2', %s, readers => '{}')", [DOCUMENTS["2"]])
             worker.index_everything()
-            assert [passage.document_id for passage in await tables.retrieved(run_id)] == ["3"]
-            assert await tables.retrieved(999) == []
+            found = (await tables.rankings(run_id))[None]
+            assert [passage.document_id for passage in found] == ["3"]
+            assert await tables.rankings(999) == {}
             connection.execute("select pgclarify.drop_corpus('insurance')")
-            assert await tables.retrieved(run_id) == []
+            assert await tables.rankings(run_id) == {None: []}
         async with tables_of(database, make_role("pgclarify_user")) as others:
-            assert await others.retrieved(run_id) == []
+            assert await others.rankings(run_id) == {}
 
-    async def test_a_passage_that_was_retrieved_twice_is_told_once(
+    async def test_a_passage_that_two_steps_found_is_told_for_each_of_them_once(
         self, connection: Connection, connect: Connect, database: str, hire: Hire
     ) -> None:
         load(connection)
         run_id = carry_out(connection, hire())
         connection.execute(
-            "insert into pgclarify.candidate (run_id, rank, corpus_id, document_id, passage_id, score, origin)"
-            " select run_id, 4, corpus_id, document_id, passage_id, score, origin"
-            " from pgclarify.candidate where rank = 1"
+            "with first as (update pgclarify.candidate set step_ordinal = 1 returning *)"
+            " insert into pgclarify.candidate"
+            " (run_id, rank, corpus_id, document_id, passage_id, score, origin, step_ordinal)"
+            " select run_id, more.rank, corpus_id, document_id, passage_id, score, origin, more.step_ordinal"
+            " from first cross join (values (4, 1), (5, 3)) as more (rank, step_ordinal) where first.rank = 2"
         )
         async with tables_of(database) as tables:
-            assert len(await tables.retrieved(run_id)) == len(DOCUMENTS)
+            found = await tables.rankings(run_id)
+        assert list(found) == [1, 3]
+        assert len(found[1]) == len(DOCUMENTS)
+        assert found[3] == found[1][1:2]
 
 
 class TestLedger:

@@ -38,7 +38,7 @@ from pgclarify.algorithms.metrics.intervals import (
     paired_bootstrap,
     ratio_of_sums,
 )
-from pgclarify.algorithms.metrics.retrieval import mrecall_at, ndcg_at, recall_at, reciprocal_rank_at
+from pgclarify.algorithms.metrics.retrieval import mrecall_at, ndcg_at, pooled, recall_at, reciprocal_rank_at
 
 __all__ = [
     "AnswerSetScores",
@@ -70,6 +70,7 @@ __all__ = [
     "ndcg_at",
     "normalize_answer",
     "paired_bootstrap",
+    "pooled",
     "quadrants",
     "ratio_of_sums",
     "recall",

@@ -93,6 +93,19 @@ def mrecall_at(found: Sequence[Collection[int]], answers: int, k: int) -> bool:
     return len(frozenset().union(*found[:k])) >= min(answers, k)
 
 
+def pooled(rankings: Sequence[Sequence[Id]]) -> list[Id]:
+    """Merge several rankings into one: all first places, then all second places, and so on.
+
+    Args:
+        rankings: Each best first. Of equal places, the one of the earlier ranking comes first.
+
+    Returns:
+        Each thing once, where it comes first.
+    """
+    places = range(max(map(len, rankings), default=0))
+    return list(dict.fromkeys(one[place] for place in places for one in rankings if place < len(one)))
+
+
 def _grades(relevant: Collection[Id] | Mapping[Id, float], k: int) -> dict[Id, float]:
     if k < 1:
         raise InputError("a ranking is looked at to a depth of at least 1", detail=f"It is {k}.")

@@ -7,13 +7,14 @@ from typing import Any, cast
 
 import pytest
 
+from pgclarify.client import Investigation, RunOutcome, Step
 from pgclarify.database.evaluated_runs import RunFacts
 from pgclarify.errors import RunFailed
 from pgclarify.evaluated import Case, CorpusDescription, GoldInterpretation, Usage
 from pgclarify.evaluation.human import Human
 from pgclarify.evaluation.methods import Asking, sql_method
 from pgclarify.model import Passage
-from pgclarify.vocabulary import RunStatus
+from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome
 
 PASSAGE = Passage("d", 1, "Tony Goldwyn was there.")
 
@@ -65,6 +66,8 @@ class World:
         self.corpus = CorpusDescription(1, "docs", 3, "m")
         self.opened_at = NOW
         self.client = self.tables = self.runs = self
+        self.found: dict[int | None, list[Passage]] = {None: [PASSAGE]}
+        self.steps: tuple[Step, ...] = ()
         self.sought: list[tuple[Any, ...]] = []
 
     async def _called(self, *_: Any, **__: Any) -> list[Any]:
@@ -74,6 +77,15 @@ class World:
 
     list_answers = search = detect_ambiguity = _called
 
+    async def submit_investigation(self, *_: Any, **__: Any) -> int:
+        return 17
+
+    async def carried_out(self, run_id: int) -> RunOutcome:
+        return RunOutcome(run_id, self.status, None, 0, None)
+
+    async def investigation(self, run_id: int) -> Investigation:
+        return Investigation(run_id, self.status, StepOutcome.NOT_IN_CORPUS, None, None, self.steps, (), ())
+
     async def now(self) -> datetime:
         return NOW
 
@@ -81,9 +93,9 @@ class World:
         self.sought.append((*asked, since))
         return 17
 
-    async def retrieved(self, run_id: int) -> list[Passage]:
+    async def rankings(self, run_id: int) -> dict[int | None, list[Passage]]:
         assert run_id == 17
-        return [PASSAGE]
+        return self.found
 
     async def used(self, run_id: int, facts: RunFacts) -> Usage:
         assert (run_id, facts.retrievals) == (17, 3)
@@ -123,3 +135,23 @@ async def test_a_search_that_asks_no_model_has_no_run() -> None:
     output = await sql_method(cast("Asking", world), "search", {}).answer(Case("1", "q"))
     assert (output.run_id, output.usage, world.sought) == (None, Usage(), [])
     assert output.retrievals == 1
+
+
+async def test_an_investigation_has_the_ranking_of_each_step() -> None:
+    first, second, third = (Passage(f"d{number}", number, "") for number in range(1, 4))
+    world = World(RunStatus.SUCCEEDED)
+    world.found = {1: [first, second], 3: [third, first]}
+    kinds = [
+        (StepKind.FOLLOW_UP, StepOutcome.ANSWERED),
+        (StepKind.FOLLOW_UP, StepOutcome.NOT_IN_CORPUS),
+        (StepKind.DIRECT, StepOutcome.ANSWERED),
+        (StepKind.FOLLOW_UP, StepOutcome.REPEATED),
+        (StepKind.CONCLUSION, StepOutcome.NOT_IN_CORPUS),
+    ]
+    world.steps = tuple(
+        Step(17, ordinal, kind, "q", None, outcome, None, None, None, ())
+        for ordinal, (kind, outcome) in enumerate(kinds, start=1)
+    )
+    output = await sql_method(cast("Asking", world), "investigate", {}).answer(Case("1", "q"))
+    assert output.steps == ((first, second), (), (third, first)), "the second step found nothing; two did not search"
+    assert output.retrieved == (first, third, second)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from pgclarify.algorithms.metrics import pooled
 from pgclarify.evaluated import (
     Case,
     CitedPassage,
@@ -387,6 +388,29 @@ def test_a_search_is_a_ranking() -> None:
     found = score(replace(CASE, document_ids=("d2",)), Output(retrieved=(P1, P1, P2)), Judgements(), method="search")
     assert found.keys() == {"recall@5", "recall@10", "recall@20", "ndcg@10", "mrr@10", "mrecall@5", "mrecall@10", *COST}
     assert found["mrr@10"] == 0.5
+
+
+def test_each_step_is_scored_by_itself_and_all_of_them_together() -> None:
+    """What the second step finds first does not come after all that the first step found."""
+    others = [Passage(f"other {number}", number, "") for number in range(10, 28)]
+    steps = ((P1, *others[:9]), (P2, *others[9:]))
+    case = replace(CASE, document_ids=("d1", "d2"))
+    output = Output(retrieved=tuple(pooled(steps)), steps=steps)
+    found = score(case, output, Judgements(), method="investigate")
+    assert (found["recall@5"], found["recall@10"], found["ndcg@10"], found["mrr@10"]) == (1, 1, 1, 1)
+    # Each step finds one of the two, and finds it first.
+    assert (found["step_recall@5"], found["step_recall@10"], found["step_mrr@10"]) == (0.5, 0.5, 1)
+
+    # A step that found nothing, or nothing relevant, is one of the steps.
+    worse = replace(output, steps=((P3, P1), (), (P3,)))
+    found = score(case, worse, Judgements(), method="investigate")
+    assert found["step_recall@10"] == pytest.approx(1 / 6)
+    assert found["step_mrr@10"] == pytest.approx(1 / 6)
+    for nothing in (Output(), replace(output, status=RunStatus.FAILED)):
+        found = score(case, nothing, Judgements(), method="investigate")
+        assert (found["recall@10"], found["step_recall@10"], found["step_mrr@10"]) == (0, 0, 0)
+    assert "step_mrr@10" not in score(CASE, output, Judgements(), method="investigate"), "no document is known"
+    assert "step_mrr@10" not in score(case, output, Judgements(), method="clarify"), "it has no steps"
 
 
 def test_all_answers_have_to_be_found() -> None:

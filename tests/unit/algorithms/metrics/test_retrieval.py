@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
-from pgclarify.algorithms.metrics import mrecall_at, ndcg_at, recall_at, reciprocal_rank_at
+from pgclarify.algorithms.metrics import mrecall_at, ndcg_at, pooled, recall_at, reciprocal_rank_at
 from pgclarify.errors import InputError
 
 rankings = st.lists(st.integers(0, 9), max_size=12)
@@ -45,6 +45,12 @@ def test_what_comes_twice_counts_once_and_takes_one_place() -> None:
     assert recall_at(["a", "a", "b"], {"b"}, 2) == 1
     assert reciprocal_rank_at(["a", "a", "b"], {"b"}, 10) == 0.5
     assert ndcg_at(["b", "b"], {"b", "c"}, 10) < 1
+
+
+def test_rankings_are_pooled_place_by_place() -> None:
+    assert pooled([["a", "b", "c"], ["d", "a"], [], ["e"]]) == ["a", "d", "e", "b", "c"]
+    assert pooled([["a", "b", "a"]]) == ["a", "b"]
+    assert pooled([]) == pooled([[]]) == []
 
 
 @pytest.mark.parametrize("measure", [recall_at, ndcg_at, reciprocal_rank_at])
