@@ -51,7 +51,7 @@ class StepKind(StrEnum):
     """What a step of an investigation is."""
 
     DIRECT = "direct"
-    """The question itself, which needed no follow-up."""
+    """The question itself, without a follow-up."""
 
     FOLLOW_UP = "follow_up"
     """One question that the whole one rests on."""

@@ -522,6 +522,9 @@ alter table pgclarify.step
     add constraint step_abstention_has_no_evidence check (abstention_code is null or outcome = 'not_in_corpus');
 comment on column pgclarify.step.abstention_code is
     'Why there is no evidence, in one word; null unless that is the outcome, and for older steps.';
+comment on column pgclarify.step.kind is
+    'direct (the question itself, without a follow-up), follow_up (a question that it rests on) or conclusion (the '
+    'answer to the whole question).';
 update pgclarify.step
 set abstention_code = case step.reason when 'the search found nothing' then 'no_passage' else 'not_answered' end
 where

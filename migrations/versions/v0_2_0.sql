@@ -1585,7 +1585,7 @@ comment on table pgclarify.step is 'What an investigation asked on its way, and 
 comment on column pgclarify.step.run_id is 'The run.';
 comment on column pgclarify.step.ordinal is 'Place in the chain, from 1; the conclusion is the last one.';
 comment on column pgclarify.step.kind is
-    'direct (the question itself, which needed no follow-up), follow_up (a question that it rests on) or conclusion (the '
+    'direct (the question itself, without a follow-up), follow_up (a question that it rests on) or conclusion (the '
     'answer to the whole question).';
 comment on column pgclarify.step.question is 'What was asked.';
 comment on column pgclarify.step.answer is 'Its answer; null unless answered.';

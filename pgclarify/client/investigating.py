@@ -20,8 +20,8 @@ def investigate(
         question: 1 to 10,000 characters.
         corpus: Its name; None means the client's, then the server's (`pgclarify.corpus`, or the only one).
         timeout: Seconds to wait; None means without end.
-        options: As in SQL: search, reranker, top_k, budget, batch, max_steps, max_calls, samples, penalty, reasoner,
-            entailment.
+        options: As in SQL: search, retrieval, reranker, top_k, budget, batch, max_steps, max_calls, samples, penalty,
+            reasoner, entailment.
 
     Returns:
         The answer with its steps and what proves it; outcome says why there is none, if there is none.

@@ -42,8 +42,8 @@ async def investigate(context: RunContext) -> Ending:
     way; and fails if the model could not be reached, or nothing could be embedded.
 
     Args:
-        context: The run; settings: search, reranker, top_k, budget, batch, max_steps, max_calls, samples, penalty,
-            reasoner, entailment.
+        context: The run; settings: search, retrieval, reranker, top_k, budget, batch, max_steps, max_calls, samples,
+            penalty, reasoner, entailment.
 
     Source: SUNAR, Algorithm 1 and §3.2.
     """
@@ -123,11 +123,17 @@ class _Investigation:
     async def _decompose(self) -> str | None:
         """Ask one question after the other, until there is no further one, or no use in it.
 
+        Where no follow-up question is allowed, the question itself is the only step.
+
         Returns:
             What the model concluded from the answers; None if it did not.
 
         Source: SUNAR, §3 (de); self-ask.
         """
+        if self._run.settings["max_steps"] == 0:
+            await self._take(FollowUp())
+            self._stop("no follow-up questions are allowed")
+            return None
         unanswered = 0
         while True:
             follow_up = await self._next()

@@ -33,7 +33,7 @@ step = Table(
         Text,
         nullable=False,
         comment=(
-            "direct (the question itself, which needed no follow-up), follow_up (a question that it rests on) or "
+            "direct (the question itself, without a follow-up), follow_up (a question that it rests on) or "
             "conclusion (the answer to the whole question)."
         ),
     ),

@@ -52,7 +52,7 @@ begin
                 else '; passages that are unchanged are not paid for again'
             end
         when
-            pgclarify_private.explores(v_run.operation, v_run.settings)
+            pgclarify_private.explores(v_run.settings)
             and v_run.graph_revision is distinct from v_seen.graph_revision
             then 'a new run, since other passages have neighbors now' || v_kept
         when v_run.reuse_key is distinct from pgclarify_private.reuse_key(

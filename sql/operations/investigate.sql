@@ -7,6 +7,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select '{
         "search": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+        "retrieval": {"choices": ["adaptive", "fixed"], "default": "adaptive"},
         "reranker": {
             "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"],
             "default": "signal"
@@ -14,7 +15,7 @@ begin atomic
         "top_k": {"type": "integer", "least": 1, "most": 100, "default": 10},
         "budget": {"type": "integer", "least": 1, "most": 1000, "default": 32},
         "batch": {"type": "integer", "least": 1, "most": 100, "default": 16},
-        "max_steps": {"type": "integer", "least": 1, "most": 20, "default": 4},
+        "max_steps": {"type": "integer", "least": 0, "most": 20, "default": 4},
         "max_calls": {"type": "integer", "least": 4, "most": 10000, "default": 60},
         "samples": {"type": "integer", "least": 2, "most": 50, "default": 5},
         "penalty": {"type": "boolean", "default": true},
@@ -92,9 +93,10 @@ end;
 comment on function pgclarify.investigate(text, text, jsonb) is
 'One answer to a question that may take several steps, each with its citations. One row, also if there is no answer: outcome '
 'says why. It needs a language model. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or the '
-'only one. options: search (hybrid, dense, lexical), reranker (signal, model, or a name), top_k (passages that an answer is '
-'read from, 10), budget (passages scored a step, 32), batch (16), max_steps (4), max_calls (60), samples (5), penalty '
-'(true), reasoner (true), entailment (embedding, model, or a name), timeout (5min).';
+'only one. options: search (hybrid, dense, lexical), retrieval (adaptive; fixed: neighbors of passages are not followed), '
+'reranker (signal, model, or a name), top_k (passages that an answer is read from, 10), budget (passages scored a step, 32), '
+'batch (16), max_steps (4; 0: the question is not taken apart), max_calls (60), samples (5), penalty (true), reasoner (true), '
+'entailment (embedding, model, or a name), timeout (5min).';
 grant execute on function pgclarify.investigate(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.submit_investigation(

@@ -20,7 +20,7 @@ comment on view pgclarify.investigation_step is
 comment on column pgclarify.investigation_step.run_id is 'The run.';
 comment on column pgclarify.investigation_step.ordinal is 'Place in the chain, from 1; the conclusion is the last one.';
 comment on column pgclarify.investigation_step.kind is
-'direct (the question itself, which needed no follow-up), follow_up (a question that it rests on) or conclusion (the answer '
+'direct (the question itself, without a follow-up), follow_up (a question that it rests on) or conclusion (the answer '
 'to the whole question).';
 comment on column pgclarify.investigation_step.question is 'What was asked.';
 comment on column pgclarify.investigation_step.answer is 'Its answer; null unless answered.';

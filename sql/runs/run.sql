@@ -33,15 +33,15 @@ comment on function pgclarify_private.reuse_key(text, bigint, text, jsonb, name,
 'What two runs must agree in for one to serve the other; beside it, corpus revision, model and prompts. Of a superuser, that '
 'it is one stands for its roles.';
 
-create or replace function pgclarify_private.explores(operation text, settings jsonb)
+create or replace function pgclarify_private.explores(settings jsonb)
 returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select explores.operation = 'investigate' or coalesce(explores.settings ->> 'retrieval' = 'adaptive', false);
+    select coalesce(explores.settings ->> 'retrieval' = 'adaptive', false);
 end;
 
-comment on function pgclarify_private.explores(text, jsonb) is 'Whether a run with these settings follows neighbors.';
+comment on function pgclarify_private.explores(jsonb) is 'Whether a run with these settings follows neighbors.';
 
 create or replace function pgclarify_private.detects(operation text, settings jsonb)
 returns boolean
@@ -148,7 +148,7 @@ begin atomic
             -- Links come after a revision, and lead elsewhere.
             and (
                 run.graph_revision = seen.graph_revision
-                or not pgclarify_private.explores(find_reusable_runs.operation, find_reusable_runs.settings)
+                or not pgclarify_private.explores(find_reusable_runs.settings)
             )
             and not pgclarify_private.detects(find_reusable_runs.operation, find_reusable_runs.settings)
             -- What is paid for changes with every call.

@@ -76,6 +76,17 @@ class TestAskedAgain:
         name = desk.user.info.user
         assert not desk.owner.execute(again.encode(), [json.dumps(settings), name, name]).fetchall()
 
+    def test_investigations_explore_unless_their_retrieval_is_fixed(self, desk: Desk) -> None:
+        submit = "select pgclarify.submit_investigation('rental cars', 'insurance', %s)"
+        ends = {}
+        for retrieval in ("adaptive", "fixed"):
+            run_id = scalar(desk.user, submit, json.dumps({"retrieval": retrieval}))
+            desk.worker.answer(run_id)
+            ends[retrieval] = run_id
+        link(desk.worker)
+        assert self.last(desk, ends["adaptive"]).startswith("a new run, since other passages have neighbors now")
+        assert self.last(desk, ends["fixed"]).startswith("served from this run")
+
     def test_neighbors_change_no_answer_that_explored_nothing(self, desk: Desk) -> None:
         run_id = explored(desk)
         link(desk.worker)

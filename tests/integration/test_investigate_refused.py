@@ -43,6 +43,7 @@ class TestRefusals:
             {"reranker": ""},
             {"reranker": "x" * 501},
             {"reranker": "a\tb"},
+            {"retrieval": "none"},
             {"top_k": 0},
             {"top_k": 101},
             {"top_k": 2.5},
@@ -52,7 +53,7 @@ class TestRefusals:
             {"budget": 1001},
             {"batch": 0},
             {"batch": 101},
-            {"max_steps": 0},
+            {"max_steps": -1},
             {"max_steps": 21},
             {"max_calls": 3},
             {"max_calls": 10001},
@@ -105,8 +106,9 @@ class TestRefusals:
         kept = scalar(alice, "select settings ->> 'top_k' from pgclarify.run where run_id = %s", run_id)
         assert kept == "7", "the same number is the same setting, however it is written"
         assert scalar(alice, "select settings from pgclarify.run where run_id = %s", run_id) == {
-            "search": "hybrid", "reranker": "signal", "top_k": 7, "budget": 32, "batch": 16, "max_steps": 4,
-            "max_calls": 60, "samples": 5, "penalty": True, "reasoner": False, "entailment": "embedding",
+            "search": "hybrid", "retrieval": "adaptive", "reranker": "signal", "top_k": 7, "budget": 32, "batch": 16,
+            "max_steps": 4, "max_calls": 60, "samples": 5, "penalty": True, "reasoner": False,
+            "entailment": "embedding",
         }  # fmt: skip
 
     @pytest.mark.wording

@@ -216,10 +216,20 @@ def test_a_model_that_cannot_be_understood(client: Client, model: Server) -> Non
     assert found.steps[-1].reason
 
 
+def test_neither_taken_apart_nor_followed_through_the_graph(client: Client, superuser: Connection, graph: None) -> None:
+    found = client.investigate(HOPS[1], retrieval="fixed", max_steps=0)
+    assert [step.kind for step in found.steps] == [StepKind.DIRECT, StepKind.CONCLUSION]
+    assert (found.answer, found.document_ids) == ("the rental car", ("108",))
+    assert client.investigate(HOPS[1], max_steps=0).run_id != found.run_id, "the other way to retrieve is another run"
+    stages = superuser.execute("select name from pgclarify.stage where run_id = %s", [found.run_id]).fetchall()
+    assert {("neighbors",), ("decomposition",)}.isdisjoint(stages)
+    assert ("retrieval",) in stages
+
+
 def test_what_the_server_refuses(client: Client) -> None:
-    for options in ({"max_steps": 0}, {"unheard_of": 1}, {"timeout": 0}):
+    for options in ({"max_steps": -1}, {"retrieval": "none"}, {"unheard_of": 1}, {"timeout": 0}):
         with pytest.raises(InputError):
-            client.investigate(QUESTION, **options)  # type: ignore[arg-type]
+            client.investigate(QUESTION, **options)
 
 
 @pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
@@ -261,7 +271,7 @@ def test_the_command(service: Service, model: Server, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("--option", "max_steps=0"),
+        ("--option", "max_steps=21"),
         ("--option", "timeout=1s"),
         ("--corpus", "no such"),
         ("--timeout", "soon"),

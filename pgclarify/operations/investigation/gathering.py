@@ -16,6 +16,7 @@ from pgclarify.model import Candidate, Passage
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.investigation.uncertainty import Samples, SemanticEquivalence, draw_samples
 from pgclarify.operations.retrieval.exploration import (
+    NEIGHBORS,
     Query,
     by_reranker,
     by_signal,
@@ -52,7 +53,7 @@ class Gatherer:
     """Finds evidence for the steps of one run.
 
     Args:
-        context: The run; settings: search, top_k, budget, batch, penalty, samples.
+        context: The run; settings: search, retrieval, top_k, budget, batch, penalty, samples.
         embedder: The corpus's model.
         reranker: Who scores; None for the other retrieval signal than the first stage's.
         calls: What the run may ask.
@@ -125,6 +126,7 @@ class Gatherer:
             scorer=by_signal if self._reranker is None else by_reranker(self._reranker, question),
             budget=settings["budget"],
             batch_size=settings["batch"],
+            k=NEIGHBORS if settings["retrieval"] == "adaptive" else 0,
             rescore=rescore,
             step_ordinal=step_ordinal,
         )

@@ -42,6 +42,7 @@ SAMPLES = {WHO: ["Ida Holm"], WHERE: ["Ortval"]}
 
 SETTINGS: Mapping[str, object] = {
     "search": "dense",
+    "retrieval": "adaptive",
     "reranker": "signal",
     "top_k": 4,
     "budget": 4,

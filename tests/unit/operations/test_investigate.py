@@ -213,6 +213,31 @@ async def test_follow_ups_are_limited():
     assert told.record.status is RunStatus.SUCCEEDED
 
 
+async def test_without_follow_ups_the_question_is_answered_as_it_is():
+    investigator = scripts.investigator([FollowUp(WHO)], answers={WHERE: BIRTHPLACE}, samples={WHERE: ["Ortval"]})
+    told = await carry_out(investigator, question=WHERE, max_steps=0)
+    assert told.outcomes == [("direct", "answered"), ("conclusion", "answered")]
+    assert (told.record.status, told.end.answer) == (RunStatus.SUCCEEDED, "Ortval")
+    assert told.record.stop_reason == "no follow-up questions are allowed"
+    assert investigator.asked("follow_up") == []
+    assert "decomposition" not in {stage.name for stage in told.record.stages}
+
+
+async def test_without_follow_ups_the_reasoner_still_goes_over_the_evidence():
+    investigator = script(answers={QUESTION: None})
+    told = await carry_out(investigator, max_steps=0)
+    assert told.outcomes == [("direct", "not_in_corpus"), ("conclusion", "answered")]
+    assert told.end.answer == "Ortval"
+    assert [call.purpose for call in investigator.calls] == ["sample", "sample", "answer", "conclusion"]
+
+
+async def test_without_follow_ups_calls_may_run_out():
+    told = await carry_out(script(conclusion=None), max_steps=0, max_calls=2)
+    assert told.outcomes == [("direct", "cut_off"), ("conclusion", "cut_off")]
+    assert told.record.status is RunStatus.PARTIAL
+    assert told.record.stop_reason == "the calls left did not suffice (limit 2)"
+
+
 async def test_calls_are_limited():
     investigator = script(conclusion=None)
     # Two are kept for the conclusion, and sampling leaves two for an answer.

@@ -61,6 +61,28 @@ async def test_neighbors_come_along():
     assert told.end.answer == "Ortval"
 
 
+async def test_fixed_retrieval_scores_the_first_stage_alone():
+    told = await direct(
+        answering(BIRTHPLACE),
+        first=[1, 2, 3],
+        neighbors={1: [4], 2: [4]},
+        signals={1: 0.3, 2: 0.9, 3: 0.5, 4: 0.95},
+        batch=1,
+        samples=2,
+        retrieval="fixed",
+    )
+    assert [(one.passage.content, one.origin, one.batch) for one in told.candidates(1)] == [
+        (BIRTH, "dense", 2),
+        (CASTLE, "dense", 3),
+        (ALTAR, "dense", 1),
+    ]
+    names = [stage.name for stage in told.record.stages]
+    assert "neighbors" not in names
+    # It is scored and sampled batch by batch all the same.
+    assert (names.count("reranking"), names.count("sampling")) == (3, 3)
+    assert told.end.answer == "Ortval"
+
+
 async def test_the_search_and_the_signal_are_those_of_the_settings():
     told = await direct(answering(None, None), search="lexical", budget=2)
     assert told.exploration.searches == [(WHERE, "lexical", 100, "dense")]
