@@ -39,6 +39,14 @@ def _sample(text: str) -> dict[str, Any]:
     return {"answer": _found(text)["answer"]}
 
 
+def _read(text: str) -> dict[str, Any]:
+    found = _found(text)
+    if found["answer"] is None:
+        return {"reasoning": "No passage says it.", "evidence": [], "answer": None}
+    quoted = {"passage": found["passage"], "quote": found["quote"]}
+    return {"reasoning": f"Passage {found['passage']} says it.", "evidence": [quoted], "answer": found["answer"]}
+
+
 def _found(text: str) -> dict[str, Any]:
     wanted = _words(_question(text))
     shares = {number: len(wanted & _words(content)) for number, content in _passages(text).items()}
@@ -54,9 +62,10 @@ def _conclusion(text: str) -> dict[str, Any]:
     facts = _facts(text)
     proven = [number for number, quote in quotes.items() if any(fact.endswith(_answer(quote)) for fact in facts)]
     if not proven:
-        return {"evidence": [], "answer": None, "contradiction": None}
+        return {"reasoning": "No fact holds.", "evidence": [], "answer": None, "contradiction": None}
     (last,) = [number for number in proven if facts[-1].endswith(_answer(quotes[number]))][:1] or proven[-1:]
     return {
+        "reasoning": "The last fact holds.",
         "evidence": [{"passage": number, "quote": quotes[number]} for number in (last, *(set(proven) - {last}))],
         "answer": _answer(quotes[last]),
         "contradiction": None,
@@ -66,7 +75,8 @@ def _conclusion(text: str) -> dict[str, Any]:
 _REPLIES: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "follow_up": _follow_up,
     "sample": _sample,
-    "answer": _found,
+    "answer": _read,
+    "one_pass": _found,
     "conclusion": _conclusion,
 }
 

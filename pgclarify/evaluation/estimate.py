@@ -38,7 +38,15 @@ _MEASURED_PASSAGES: Final = 10
 
 # How many passages a request of a purpose shows; none where it is not named.
 _SHOWN: Final[Mapping[str, int]] = {
-    **{"verdict": 1, "relevance": 1, "confirmation": AT_ONCE, "answer": 5, "listing": 20, "judge_support": 1}
+    **{
+        "verdict": 1,
+        "relevance": 1,
+        "confirmation": AT_ONCE,
+        "answer": 5,
+        "one_pass": 5,
+        "listing": 20,
+        "judge_support": 1,
+    }
 }
 # Those of baselines show as many as the configuration says, so that the mean of all that were made tells nothing.
 _OF_SEVERAL: Final = frozenset({"baseline_verification", "baseline_answers", "baseline_disambiguation"})

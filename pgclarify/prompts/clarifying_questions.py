@@ -15,7 +15,7 @@ from pgclarify.errors import InvalidReply
 from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import question_line
 from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import one_line, read_form, shown
+from pgclarify.prompts.replies import Reasoning, one_line, read_form, shown
 from pgclarify.prompts.rewriting import history_lines
 from pgclarify.vocabulary import AmbiguityType
 
@@ -96,7 +96,6 @@ def _lower(value: object) -> object:
 
 
 _AmbiguityType = Annotated[AmbiguityType, BeforeValidator(_lower)]
-_Reasoning = Annotated[Annotated[str, Field(max_length=4000)] | None, BeforeValidator(one_line)]
 _Text = Annotated[Annotated[str, Field(max_length=2000)] | None, BeforeValidator(one_line)]
 
 
@@ -104,7 +103,7 @@ class _Type(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     type: _AmbiguityType
-    reasoning: _Reasoning
+    reasoning: Reasoning
 
 
 class _Question(BaseModel):
@@ -118,7 +117,7 @@ class _Question(BaseModel):
 class _Reply(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    reasoning: _Reasoning = None
+    reasoning: Reasoning = None
     types: list[_Type] = []
     questions: list[_Question]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from pgclarify.errors import InvalidReply
 from pgclarify.model_calls import Completion
@@ -110,6 +110,10 @@ def text_or_null(value: object) -> object:
 def one_line(value: object) -> object:
     """Validate before the type, as text_or_null does, and put it on one line."""
     return text_or_null(" ".join(value.split()) if isinstance(value, str) else value)
+
+
+Reasoning = Annotated[Annotated[str, Field(max_length=4000)] | None, BeforeValidator(one_line)]
+"""What a model says before it answers, as a field of a reply."""
 
 
 def shown(reply: str) -> str:

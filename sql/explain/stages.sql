@@ -49,6 +49,7 @@ begin
                 when 'sample' then 'sampling'
                 when 'entailment' then 'sampling'
                 when 'answer' then 'answering'
+                when 'one_pass' then 'answering'
                 when 'conclusion' then 'reasoning'
                 else completion.purpose
             end as name,

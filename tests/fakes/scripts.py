@@ -144,7 +144,8 @@ def investigator(
 
     Args:
         follow_ups: What is asked next, by the number of steps so far; where there is nothing, no further question.
-        answers: What is read out of the passages, by the question; what is not in it is not to be found.
+        answers: What is read out of the passages, by the question, also in one pass; what is not in it is not to be
+            found.
         samples: The sampled answers, by the question, or by the question and the contents of the passages, joined by
             newlines; None says "not here", and so does what is not in it.
         conclusion: What the evidence says.
@@ -166,7 +167,8 @@ def investigator(
         {
             "follow_up": next_question,
             "sample": sample,
-            "answer": lambda prompt: _each(known.get(prompt.question), _finding),
+            "answer": lambda prompt: _each(known.get(prompt.question), _answer),
+            "one_pass": lambda prompt: _each(known.get(prompt.question), _finding),
             "conclusion": lambda _: _each(conclusion, _conclusion),
         },
         gate=gate,
@@ -333,14 +335,20 @@ def _finding(said: Finding | str | None) -> str:
     )
 
 
+def _answer(said: Finding | str | None) -> str:
+    return said if isinstance(said, str) else json.dumps(_reasoned(said or Finding()))
+
+
 def _conclusion(said: Finding | str | None) -> str:
     if isinstance(said, str):
         return said
     finding = said or Finding()
-    return json.dumps(
-        {
-            "evidence": [{"passage": one.passage, "quote": one.quote} for one in finding.evidence],
-            "answer": finding.answer,
-            "contradiction": finding.contradiction,
-        }
-    )
+    return json.dumps({**_reasoned(finding), "contradiction": finding.contradiction})
+
+
+def _reasoned(finding: Finding) -> dict[str, Any]:
+    return {
+        "reasoning": "The passages say so.",
+        "evidence": [{"passage": one.passage, "quote": one.quote} for one in finding.evidence],
+        "answer": finding.answer,
+    }

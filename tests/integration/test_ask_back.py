@@ -44,7 +44,7 @@ def stages(connection: Connection, run_id: int) -> dict[str, str | None]:
 
 def unproven(chat: Chat) -> Reply:
     """A behavior: the model finds no answer in several passages."""
-    if chat.purpose == "answer":
+    if chat.purpose == "one_pass":
         return Reply('{"passage": null, "quote": null, "answer": null}')
     return by_rules(chat)
 

@@ -41,4 +41,4 @@ def most_calls(settings: Mapping[str, Any], *, relaxes: bool) -> dict[str, int]:
 
 def most_calls_of_one_pass(settings: Mapping[str, Any]) -> dict[str, int]:
     """Bound the calls of one pass over a clear question, likewise; settings and result as of `most_calls`."""
-    return {"answer": 1, "confirmation": int(settings.get("verify") == "model")}
+    return {"one_pass": 1, "confirmation": int(settings.get("verify") == "model")}

@@ -25,7 +25,7 @@ from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage, ranked
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.confirmation import GivenAnswer
-from pgclarify.prompts.investigation import answer as answer_from_passages
+from pgclarify.prompts.one_pass import one_pass
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.protocols import Completer, Embedder
 from pgclarify.vocabulary import Outcome
@@ -206,7 +206,7 @@ def answer_call(question: str, candidates: Sequence[Candidate]) -> ModelCall[Pro
         question: As it was asked.
         candidates: With the passages, in the order in which they are shown.
     """
-    call = answer_from_passages(question, [candidate.passage for candidate in candidates])
+    call = one_pass(question, [candidate.passage for candidate in candidates])
     return call.then(lambda finding: prove(finding, candidates, asked=question))
 
 

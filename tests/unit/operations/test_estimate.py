@@ -208,7 +208,7 @@ class TestAskingBack:
         before = await desk.estimate()
         # One that is clear, and one that is clarified; if that one pass proves nothing, it is clarified, too.
         assert figures(before) == (1 + 4, 5 + 4, 0)
-        assert {one.purpose: one.calls for one in before.purposes} == {"answer": 1, "relaxation": 1, "verdict": 3}
+        assert {one.purpose: one.calls for one in before.purposes} == {"one_pass": 1, "relaxation": 1, "verdict": 3}
 
     async def test_knows_an_answer_that_was_proven(self) -> None:
         desk = Desk(settings={"ask_back": "auto"}, answers={QUESTIONS[0]: PROVEN})

@@ -61,6 +61,18 @@ async def test_neighbors_come_along():
     assert told.end.answer == "Ortval"
 
 
+async def test_an_answer_may_rest_on_several_passages():
+    samples = {batch(ALTAR, BIRTH): ["Ortval"], batch(CASTLE, RIVAL): ["Ortval", "Lindvik"]}
+    found = Finding("Ortval", (Evidence(2, BIRTH), Evidence(1, "made up"), Evidence(4, RIVAL)))
+    told = await direct(answering(found, samples=samples), signals=SIGNALS, batch=2)
+    step, end = told.steps
+    # A quote that is nowhere is left out.
+    assert [(one.candidate_rank, one.quote) for one in step.citations] == [(2, BIRTH), (4, RIVAL)]
+    assert end.citations == step.citations
+    # The first one says from which batch it comes.
+    assert (step.semantic_sets, step.confidence) == (1, 1.0)
+
+
 async def test_fixed_retrieval_scores_the_first_stage_alone():
     told = await direct(
         answering(BIRTHPLACE),

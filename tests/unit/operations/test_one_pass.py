@@ -99,7 +99,7 @@ async def test_a_clear_question_is_answered_in_one_pass() -> None:
     assert (citation.candidate_rank, citation.is_medoid, citation.quote) == (2, True, DRIVERS)
     assert (citation.start_char, citation.end_char) == (20, 20 + len(DRIVERS))
     # One call, of the one that reads several passages; nobody relaxed the question or judged a passage.
-    assert [call.purpose for call in desk.investigator.calls] == ["answer"]
+    assert [call.purpose for call in desk.investigator.calls] == ["one_pass"]
     assert desk.verifier.calls == []
     assert record.query == QUESTION
     # Three passages and the relaxation, less that call.
@@ -226,7 +226,7 @@ async def test_one_pass_reads_no_more_than_fits() -> None:
     long = "Offices are open. " * 700
     desk = Desk(contents=(OFFICE, DRIVERS, long, COVERED))
     record = await desk.ask()
-    (asked,) = desk.investigator.asked("answer")
+    (asked,) = desk.investigator.asked("one_pass")
     assert asked.passages == [OFFICE, DRIVERS, long][: len(asked.passages)]
     assert COVERED not in asked.passages or sum(map(len, asked.passages)) <= 12_000
     assert len(record.candidates) == 4
@@ -235,7 +235,7 @@ async def test_one_pass_reads_no_more_than_fits() -> None:
 async def test_a_budget_bounds_what_it_reads() -> None:
     desk = Desk(settings={"budget": 2})
     record = await desk.ask()
-    (asked,) = desk.investigator.asked("answer")
+    (asked,) = desk.investigator.asked("one_pass")
     assert asked.passages == [OFFICE, DRIVERS]
     assert len(record.candidates) == 2
     assert desk.route == ("answered", 2)
@@ -302,7 +302,7 @@ class TestReranked:
         desk.exploration = FakeExplorationStore(desk.store, passages(), signals={1: 0.1, 2: 0.9, 3: 0.8})
         desk.investigator = scripts.investigator(answers={QUESTION: Finding("two years", (Evidence(1, DRIVERS),))})
         await desk.ask()
-        (asked,) = desk.investigator.asked("answer")
+        (asked,) = desk.investigator.asked("one_pass")
         assert asked.passages == [DRIVERS, COVERED]
         assert desk.route == ("answered", 2)
 

@@ -85,12 +85,31 @@ def test_what_only_looks_like_no_is_an_answer(text: str):
     assert READ_SAMPLE(said({"answer": text})) == text
 
 
+def test_models_reason_before_they_quote_and_quote_before_they_answer():
+    for call in (answer(QUESTION, PASSAGES), conclusion(QUESTION, (), PASSAGES)):
+        assert list(call.schema["properties"])[:3] == ["reasoning", "evidence", "answer"]
+
+
 def test_an_answer_is_read_with_its_evidence():
-    reply: dict[str, object] = {"passage": 1, "quote": "born in Ortval", "answer": "Ortval"}
-    assert READ_ANSWER(said(reply)) == Finding("Ortval", (Evidence(1, "born in Ortval"),))
+    evidence = [{"passage": number, "quote": f"quote {number}"} for number in range(1, 7)]
+    reply: dict[str, object] = {"reasoning": "So.", "evidence": evidence[:1], "answer": "Ortval"}
+    assert READ_ANSWER(said(reply)) == Finding("Ortval", (Evidence(1, "quote 1"),))
     assert READ_ANSWER(said({**reply, "answer": None})) == Finding()
-    # Where it is, is found out.
-    assert READ_ANSWER(said({**reply, "passage": None})).evidence == (Evidence(0, "born in Ortval"),)
+    # A server may ignore the schema, which allows four.
+    assert READ_ANSWER(said({**reply, "evidence": evidence})).evidence == tuple(
+        Evidence(number, f"quote {number}") for number in range(1, 5)
+    )
+
+
+def test_what_is_said_before_the_answer_may_be_missing_and_has_a_bound():
+    for read, more in ((READ_ANSWER, {}), (READ_CONCLUSION, {"contradiction": None})):
+        reply = {"evidence": [{"passage": 1, "quote": "born in Ortval"}], "answer": "Ortval", **more}
+        assert read(said(reply)).answer == "Ortval"
+        for fit in (None, "x" * 4000):
+            assert read(said({**reply, "reasoning": fit})).answer == "Ortval"
+        for unfit in ("x" * 4001, "x\0", ["So."]):
+            with pytest.raises(InvalidReply):
+                read(said({**reply, "reasoning": unfit}))
 
 
 def test_a_conclusion_is_read_with_all_its_evidence():
@@ -118,7 +137,7 @@ def test_what_does_not_fit_is_no_reply(reply: object):
 
 def test_an_answer_without_a_quote_is_no_reply():
     with pytest.raises(InvalidReply):
-        READ_ANSWER(said({"passage": 1, "quote": None, "answer": "Ortval"}))
+        READ_ANSWER(said({"evidence": [{"passage": 1, "quote": " "}], "answer": "Ortval"}))
     with pytest.raises(InvalidReply):
         READ_CONCLUSION(said({"evidence": [], "answer": "Ortval", "contradiction": None}))
 

@@ -7,6 +7,7 @@ import pytest
 from pgclarify.model import Passage
 from pgclarify.prompts.fencing import fenced_passages
 from pgclarify.prompts.investigation import answer, conclusion, follow_up, sample
+from pgclarify.prompts.one_pass import one_pass
 from pgclarify.steps import Step
 from pgclarify.vocabulary import StepKind, StepOutcome
 
@@ -36,7 +37,7 @@ def test_facts_are_numbered_and_what_was_not_found_is_said():
 
 
 def test_the_question_stands_on_both_sides_of_the_passages():
-    for call in (sample(QUESTION, PASSAGES, number=0), answer(QUESTION, PASSAGES)):
+    for call in (sample(QUESTION, PASSAGES, number=0), answer(QUESTION, PASSAGES), one_pass(QUESTION, PASSAGES)):
         lines = call.messages[1].content.splitlines()
         assert lines[0] == lines[-1] == f"Question: {QUESTION}"
         assert lines[1].startswith("<passage-1-")
