@@ -100,6 +100,9 @@ def _measure(statement: ParsedSentence, clause: Clause, span: Span) -> Draft | N
     if after.startswith("or ") or (span.kind is AnswerType.DURATION and after.startswith("of ")):
         answer_end, after = end, ""
     is_copula = _is_be(clause) and not before
+    # "It appears in Settings": one word says where something is, and not where something happens.
+    if span.kind is AnswerType.PLACE and not is_copula and " " not in text[span.start : span.end]:
+        return None
     # "Bochs is another free program" has no price.
     if before and text[span.start : span.end].lower() == "free":
         return None
@@ -164,6 +167,9 @@ def _measure(statement: ParsedSentence, clause: Clause, span: Span) -> Draft | N
             noun = _noun_after(text, span.end)
             # "The four that it used last" are no four in all.
             if text[: span.start].lower().endswith((" the ", " its ", " their ", " these ")):
+                return None
+            # "Serve one purpose" does not count purposes.
+            if text[span.start : span.end].lower() == "one":
                 return None
             if not noun or is_copula or (preposition and (before or not clause.verb.base)):
                 return None

@@ -88,7 +88,7 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     if not is_about and opens_section(query, evidence, topic, passage):
         # What stands first below a heading tells of that, whatever its subject is.
         subject, answer, is_about = "", text.rstrip(" ."), True
-    if not is_about or _is_open(answer) or is_cut(subject) or is_cut(answer):
+    if not is_about or _is_open(answer) or is_cut(subject) or is_cut(answer) or "?" in subject:
         return None
     return Phrase(in_context(_name(query, subject, passage), topic), answer, evidence.term or evidence.text)
 
@@ -114,10 +114,15 @@ def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic:
 
 def opens_section(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: str) -> bool:
     """Whether a sentence stands first below a heading that says what was asked, and nothing else."""
-    above = passage[: evidence.start].rstrip("#= -\n")
     is_first = not evidence.before and not evidence.term and evidence.kind is Kind.PROSE
-    is_below = bool(topic.name) and above.lower().endswith(topic.name.lower())
-    return is_first and is_below and not is_question(query.text) and content_stems(topic.name) == query.stems
+    is_heading = not is_question(query.text) and content_stems(topic.name) == query.stems
+    return is_first and is_heading and stands_below(topic.name, evidence, passage)
+
+
+def stands_below(heading: str, evidence: Evidence, passage: str) -> bool:
+    """Whether nothing but marks stands between a heading and a piece of the passage."""
+    above = passage[: evidence.start].rstrip("#=*_ -\n\u00b6")
+    return bool(heading) and above.lower().endswith(heading.lower().rstrip("\u00b6"))
 
 
 def _is_open(answer: str) -> bool:

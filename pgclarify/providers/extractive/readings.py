@@ -13,7 +13,7 @@ from pgclarify.providers.extractive.drafts import Draft
 from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import is_base_verb
 from pgclarify.providers.extractive.lists import draft_command, draft_list, draft_row
-from pgclarify.providers.extractive.phrases import in_context, plain_text, read_phrase
+from pgclarify.providers.extractive.phrases import in_context, plain_text, read_phrase, stands_below
 from pgclarify.providers.extractive.readable import is_readable
 from pgclarify.providers.extractive.scoring import QuestionTerms
 from pgclarify.providers.extractive.statements import draft_readings
@@ -162,7 +162,7 @@ def _drafts(evidence: Evidence, topic: Topic, passage: str) -> list[Draft]:
     else:
         command = draft_command(evidence, topic)
         drafts = [*([command] if command else []), *draft_readings(evidence, topic, passage)]
-    question = _question_before(evidence, topic)
+    question = _question_before(evidence, topic, passage)
     found = _draft_found(question, evidence, drafts, topic) if question else None
     if found is None:
         return drafts
@@ -182,6 +182,9 @@ def _draft_found(question: str, evidence: Evidence, drafts: list[Draft], topic: 
         return Draft(question, answer, kind, is_found=True) if answer else None
     if evidence.items:
         return Draft(question, "; ".join(evidence.items), kind, is_found=True)
+    # A definition is found as one, or not at all; "to do so, run the command" and nothing behind it tells nothing.
+    if kind is AnswerType.DEFINITION or not evidence.text.rstrip("*_\"')").endswith((".", "!")):
+        return None
     first = words(evidence.text[:40])
     says_so = kind is AnswerType.YES_NO and first[:1] != [] and first[0].lower in ("yes", "no")
     is_command = kind is AnswerType.STEPS and first[:1] != [] and is_base_verb(first[0].lower)
@@ -191,13 +194,16 @@ def _draft_found(question: str, evidence: Evidence, drafts: list[Draft], topic: 
     return Draft(question, evidence.text, kind, is_found=True)
 
 
-def _question_before(evidence: Evidence, topic: Topic) -> str:
-    """The question that stands right above: as the sentence before, or as the heading."""
+def _question_before(evidence: Evidence, topic: Topic, passage: str) -> str:
+    """The one question that stands right above: as the sentence before, or as the heading."""
     before = evidence.before.strip("*_ ")
     heading = topic.text.split(" > ")[-1]
-    for text in (before, heading if not before else ""):
+    # A passage without its heading goes on with a section; the title stands above the first one and all others.
+    is_below = not before and (not topic.headings or stands_below(heading, evidence, passage))
+    for text in (before, heading if is_below else ""):
         question = re.sub(r"^(?:Q|Question)\s?\d{0,3}[:.]\s{1,5}", "", text)
-        if question.endswith("?") and is_question(question) and len(words(question)) >= 3:
+        is_one = question.endswith("?") and not re.search(r"[.?!] ", question)
+        if is_one and is_question(question) and len(words(question)) >= 3:
             return " ".join(question.split())
     return ""
 

@@ -209,8 +209,15 @@ def _manners(statement: ParsedSentence) -> Iterator[Draft]:
             continue
         if match and not is_cut_between(statement.text, clause.verb.end, match.start()):
             before = statement.text[clause.verb.end : match.start()].strip()
-            answer = statement.text[match.start() : clause_end(statement.text, match.end())]
-            draft = asked(statement, clause, wh, before, "", answer, kind) if before or clause.verb.base else None
+            end = clause_end(statement.text, match.end())
+            # "By specifying the git-clone(1) --depth switch" goes on where it seems to end.
+            is_whole = not statement.text[end : end + 1].strip(" .,;!")
+            is_asked = is_whole and bool(before or clause.verb.base)
+            draft = (
+                asked(statement, clause, wh, before, "", statement.text[match.start() : end], kind)
+                if is_asked
+                else None
+            )
             if draft:
                 yield draft
 
@@ -278,7 +285,8 @@ def _doers(statement: ParsedSentence) -> Iterator[Draft]:
             continue
         if span.start <= clause.subject_start and span.end >= clause.subject_start + len(clause.subject):
             rest = text[verb.start : rest_end(text, verb.end)]
-            acts = bool(verb.base) or verb.auxiliary not in ("is", "are", "was", "were")
+            # "Alice may choose" tells of one case; "Git for Windows provides a manager" of every one.
+            acts = bool(verb.base) and rest.split(" ", 1)[0].lower() in FINITE_FORMS and rest[0].islower()
             is_relative = rest.split()[1:2] in (["that"], ["which"], ["who"])
             if acts and len(rest.split()) > 1 and not is_relative:
                 name = text[span.start : span.end]

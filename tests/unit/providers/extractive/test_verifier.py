@@ -121,7 +121,7 @@ async def test_a_heading_that_asks_is_no_reading_without_its_answer(
 
 
 async def test_a_heading_that_asks_is_the_reading_of_its_answer(embedder: BagOfWords) -> None:
-    content = "You must be 25 years old to rent a car from us."
+    content = "## How old must I be to rent?\n\nYou must be 25 years old to rent a car from us."
     reading = await judge(embedder, "rent", passage(content, "Notes", "How old must I be to rent?"))
     assert reading is not None
     assert reading.interpretation == "How old must I be to rent?"
