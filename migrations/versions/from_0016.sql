@@ -534,6 +534,20 @@ where
         'the steps do not answer the question'
     );
 
+-- Baselines for questions of several hops.
+alter table pgclarify.eval_run
+    drop constraint eval_run_method_is_known,
+    add constraint eval_run_method_is_known
+    check (
+        method in (
+            'clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'dtv', 'dtv_unverified', 'rac',
+            'one_pass', 'self_ask', 'human'
+        )
+    );
+comment on column pgclarify.eval_run.method is
+    'clarify, list_answers, investigate, search, detect_ambiguity, a baseline (dtv, dtv_unverified, rac, one_pass, '
+    'self_ask), or human (the readings of the data set itself).';
+
 -- Evaluations have strata.
 alter table pgclarify.eval_metric
     add column stratum text,

@@ -674,7 +674,7 @@ create table pgclarify.eval_run (
     constraint eval_run_data_set_hash_is_sha256 check (length(data_set_hash) = 32),
     constraint eval_run_method_is_known
         check (method in ('clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'dtv', 'dtv_unverified',
-        'rac', 'human')),
+        'rac', 'one_pass', 'self_ask', 'human')),
     constraint eval_run_settings_is_an_object check (jsonb_typeof(settings) = 'object'),
     constraint eval_run_planned_cases_are_positive check (planned_cases >= 1),
     constraint eval_run_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete set null
@@ -694,8 +694,8 @@ comment on column pgclarify.eval_run.corpus_id is 'The corpus; null once it was 
 comment on column pgclarify.eval_run.corpus_name is 'The corpus''s name when it was asked.';
 comment on column pgclarify.eval_run.corpus_revision is 'Revision of the corpus when the evaluation began.';
 comment on column pgclarify.eval_run.method is
-    'clarify, list_answers, investigate, search, detect_ambiguity, a baseline (dtv, dtv_unverified, rac), or human (the '
-    'readings of the data set itself).';
+    'clarify, list_answers, investigate, search, detect_ambiguity, a baseline (dtv, dtv_unverified, rac, one_pass, '
+    'self_ask), or human (the readings of the data set itself).';
 comment on column pgclarify.eval_run.settings is 'All its parameters, as given.';
 comment on column pgclarify.eval_run.provider is 'Who judged passages or answered: openai or extractive.';
 comment on column pgclarify.eval_run.model is 'Model that was asked.';

@@ -122,7 +122,8 @@ def run(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="clarify, list_answers, investigate, search, detect_ambiguity, dtv, dtv_unverified, rac or human.",
+            help="clarify, list_answers, investigate, search, detect_ambiguity, dtv, dtv_unverified, rac, one_pass,"
+            " self_ask or human.",
         ),
     ] = None,
     judge: Annotated[str, typer.Option(metavar="NAME", help="Who judges: lexical, model or both.")] = "lexical",

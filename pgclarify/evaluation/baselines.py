@@ -105,10 +105,10 @@ class DiversifyThenVerify:
 
     async def answer(self, case: Case) -> Output:
         """See Method."""
-        return await _carry_out(partial(self._answer, case))
+        return await carry_out(partial(self._answer, case))
 
     async def _answer(self, case: Case, meter: UsageMeter) -> Output:
-        proposed = await _ask(self._asked, meter, prompts.proposal(case.question))
+        proposed = await ask(self._asked, meter, prompts.proposal(case.question))
         passages = await self._pruned(proposed, meter)
         if not passages:
             return Output(notes={"proposed": proposed})
@@ -126,7 +126,7 @@ class DiversifyThenVerify:
         """
         found: dict[int, Passage] = {}
         for interpretation in interpretations:
-            for passage in await _search(self._asked, interpretation, self._passages_each, meter):
+            for passage in await search(self._asked, interpretation, self._passages_each, meter):
                 found.setdefault(passage.passage_id, passage)
         passages = list(found.values())
         if len(passages) <= self._passages_kept:
@@ -169,7 +169,7 @@ class DiversifyThenVerify:
     async def _unverified(
         self, interpretations: Sequence[str], passages: Sequence[Passage], meter: UsageMeter
     ) -> Output:
-        answers = await _ask(self._asked, meter, prompts.answers(interpretations, passages))
+        answers = await ask(self._asked, meter, prompts.answers(interpretations, passages))
         given = [
             PredictedInterpretation(interpretation, answer)
             for interpretation, answer in zip(interpretations, answers, strict=True)
@@ -193,17 +193,17 @@ class AllAtOnce:
 
     async def answer(self, case: Case) -> Output:
         """See Method."""
-        return await _carry_out(partial(self._answer, case))
+        return await carry_out(partial(self._answer, case))
 
     async def _answer(self, case: Case, meter: UsageMeter) -> Output:
         relaxed = await self._relaxed(case.question, meter)
-        passages = await _search(self._asked, relaxed, self._top_k, meter)
+        passages = await search(self._asked, relaxed, self._top_k, meter)
         given = await _disambiguate(self._asked, case.question, passages, meter) if passages else []
         return Output(tuple(given), tuple(passages), notes={"relaxed_question": relaxed})
 
     async def _relaxed(self, question: str, meter: UsageMeter) -> str:
         try:
-            return await _ask(self._asked, meter, relaxation(question))
+            return await ask(self._asked, meter, relaxation(question))
         except InvalidReply:
             return question
 
@@ -212,7 +212,7 @@ async def _disambiguate(
     asked: Asked, question: str, passages: Sequence[Passage], meter: UsageMeter
 ) -> list[PredictedInterpretation]:
     """Source: VERDICT, Eq. 4 and Eq. 13."""
-    found = await _ask(asked, meter, prompts.disambiguation(question, passages))
+    found = await ask(asked, meter, prompts.disambiguation(question, passages))
     return [
         PredictedInterpretation(
             one.interpretation,
@@ -224,7 +224,7 @@ async def _disambiguate(
     ]
 
 
-async def _carry_out(answer: Callable[[UsageMeter], Awaitable[Output]]) -> Output:
+async def carry_out(answer: Callable[[UsageMeter], Awaitable[Output]]) -> Output:
     """Answer a case, count what that takes, and turn a model's failure into an output."""
     meter = UsageMeter()
     started = time.perf_counter()
@@ -235,12 +235,19 @@ async def _carry_out(answer: Callable[[UsageMeter], Awaitable[Output]]) -> Outpu
     return replace(output, usage=meter.usage, retrievals=meter.retrievals, seconds=time.perf_counter() - started)
 
 
-async def _search(asked: Asked, query: str, top_k: int, meter: UsageMeter) -> Sequence[Passage]:
+async def search(asked: Asked, query: str, top_k: int, meter: UsageMeter) -> Sequence[Passage]:
+    """Search, and count it."""
     meter.retrievals += 1
     return await asked.retriever.search(query, top_k)
 
 
-async def _ask(asked: Asked, meter: UsageMeter, call: ModelCall[T]) -> T:
+async def ask(asked: Asked, meter: UsageMeter, call: ModelCall[T]) -> T:
+    """Ask the model, once more if its reply does not fit, and count what that takes.
+
+    Raises:
+        CompletionError: If there is no reply that fits.
+        DatabaseError: If the ledger fails.
+    """
     result = await ask_one(asked.ledger, asked.chat, call, poll=asked.poll, tally=meter)
     if isinstance(result.value, CompletionError):
         raise result.value

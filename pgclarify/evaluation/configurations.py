@@ -23,6 +23,8 @@ BASELINE_SETTINGS: Final[Mapping[str, Mapping[str, object]]] = {
     "dtv": {"passages_each": 5, "passages_kept": 5, "search": "hybrid", "verifier": None},
     "dtv_unverified": {"passages_each": 5, "passages_kept": 5, "search": "hybrid"},
     "rac": {"top_k": 20, "search": "hybrid"},
+    "one_pass": {"top_k": 10, "search": "hybrid"},
+    "self_ask": {"top_k": 10, "max_steps": 4, "search": "hybrid"},
     "human": {"top_k": 20, "search": "hybrid"},
 }
 OPERATIONS: Final = ("clarify", "list_answers", "investigate", "search", "detect_ambiguity")

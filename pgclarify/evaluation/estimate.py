@@ -38,15 +38,13 @@ _MEASURED_PASSAGES: Final = 10
 
 # How many passages a request of a purpose shows; none where it is not named.
 _SHOWN: Final[Mapping[str, int]] = {
-    **{
-        "verdict": 1,
-        "relevance": 1,
-        "confirmation": AT_ONCE,
-        "answer": 5,
-        "one_pass": 5,
-        "listing": 20,
-        "judge_support": 1,
-    }
+    "verdict": 1,
+    "relevance": 1,
+    "confirmation": AT_ONCE,
+    "answer": 10,
+    "one_pass": 5,
+    "listing": 20,
+    "judge_support": 1,
 }
 # Those of baselines show as many as the configuration says, so that the mean of all that were made tells nothing.
 _OF_SEVERAL: Final = frozenset({"baseline_verification", "baseline_answers", "baseline_disambiguation"})
@@ -203,6 +201,10 @@ def calls_of_a_case(configuration: Configuration) -> dict[str, int]:
             return {"baseline_proposal": 1, "baseline_answers": 1}
         case "rac":
             return {"relaxation": 1, "baseline_disambiguation": 1}
+        case "one_pass":
+            return {"answer": 1}
+        case "self_ask":
+            return {"follow_up": settings["max_steps"] + 1, "answer": settings["max_steps"]}
         case _:
             return {}
 
@@ -230,7 +232,7 @@ def judge_calls_of_a_case(
         case "list_answers":
             given = settings.get("max_answers", _MAX_ANSWERS)
             cited = given * _CITED_BY_A_READING
-        case "investigate":
+        case "investigate" | "one_pass" | "self_ask":
             given, cited = 1, _CITED_BY_A_READING
         case "human":
             given, cited = known, 0
@@ -256,7 +258,7 @@ def _tokens(
     if average is not None and purpose not in _OF_SEVERAL:
         return average.prompt_tokens, reply
     settings = configuration.with_defaults()
-    shown = _SHOWN.get(purpose, 0)
+    shown = settings.get("top_k", _SHOWN[purpose]) if purpose == "answer" else _SHOWN.get(purpose, 0)
     if purpose in _OF_SEVERAL:
         shown = settings["top_k"] if configuration.method == "rac" else settings["passages_kept"]
     return _PROMPT_TOKENS + shown * passage_chars / _TOKEN_CHARS, reply

@@ -32,6 +32,7 @@ from pgclarify.evaluation.human import Human
 from pgclarify.evaluation.judging import EvidenceSearch
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.methods import Asking, check_settings, sql_method
+from pgclarify.evaluation.multi_hop_baselines import OnePass, SelfAsk
 from pgclarify.evaluation.retrieving import CorpusSearch
 from pgclarify.evaluation.waiting import RunWaiter
 from pgclarify.prompts.versions import VERSIONS, combined
@@ -131,6 +132,10 @@ class Bench:
         asked = Asked(language.ledger, language.chat, retriever, embedder)
         if name == "rac":
             return AllAtOnce(asked, top_k=settings["top_k"])
+        if name == "one_pass":
+            return OnePass(asked, top_k=settings["top_k"])
+        if name == "self_ask":
+            return SelfAsk(asked, top_k=settings["top_k"], max_steps=settings["max_steps"])
         verifier = settings.get("verifier")
         return DiversifyThenVerify(
             asked,

@@ -33,9 +33,9 @@ from pgclarify.evaluation.judging import Judgements, given_readings, relevant_do
 from pgclarify.vocabulary import RunStatus
 
 # They name passages, and no words of them.
-_QUOTE_NOTHING = frozenset({"dtv", "dtv_unverified", "rac", "human"})
+_QUOTE_NOTHING = frozenset({"dtv", "dtv_unverified", "rac", "one_pass", "self_ask", "human"})
 # They search step by step.
-_STEPWISE = frozenset({"investigate"})
+_STEPWISE = frozenset({"investigate", "self_ask"})
 _DEPTHS = (5, 10, 20)
 _STEP_DEPTHS = (5, 10)
 _DEPTH = 10

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pgclarify.evaluated import EvaluationPlan
+from pgclarify.evaluation.configurations import BASELINE_SETTINGS
 from pgclarify.reports.formats import setting
 
 # They ask the model from where the command runs.
-_BASELINES = ("dtv", "dtv_unverified", "rac")
+_BASELINES = frozenset(BASELINE_SETTINGS) - {"human"}
 
 
 @dataclass(frozen=True, slots=True)

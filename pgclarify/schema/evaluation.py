@@ -46,8 +46,8 @@ eval_run = Table(
         Text,
         nullable=False,
         comment=(
-            "clarify, list_answers, investigate, search, detect_ambiguity, a baseline (dtv, dtv_unverified, rac), or "
-            "human (the readings of the data set itself)."
+            "clarify, list_answers, investigate, search, detect_ambiguity, a baseline (dtv, dtv_unverified, rac, "
+            "one_pass, self_ask), or human (the readings of the data set itself)."
         ),
     ),
     Column("settings", JSONB, nullable=False, comment="All its parameters, as given."),
@@ -86,7 +86,7 @@ eval_run = Table(
     CheckConstraint("length(data_set_hash) = 32", name="eval_run_data_set_hash_is_sha256"),
     CheckConstraint(
         "method in ('clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'dtv', 'dtv_unverified', "
-        "'rac', 'human')",
+        "'rac', 'one_pass', 'self_ask', 'human')",
         name="eval_run_method_is_known",
     ),
     CheckConstraint("jsonb_typeof(settings) = 'object'", name="eval_run_settings_is_an_object"),

@@ -99,6 +99,8 @@ def test_what_is_no_grid(grid: list[str]) -> None:
         ("dtv_unverified", ["verifier=gpt"]),
         ("rac", ["search=adaptive"]),
         ("rac", ["topk=5"]),
+        ("one_pass", ["max_steps=2"]),
+        ("self_ask", ["max_steps=0"]),
         ("human", ["top_k=all"]),
     ],
 )

@@ -42,6 +42,9 @@ def of(method: str, **settings: Any) -> Configuration:
         (of("dtv"), 7),
         (of("dtv_unverified"), 2),
         (of("rac", top_k=50), 2),
+        (of("one_pass", top_k=50), 1),
+        (of("self_ask"), 5 + 4),
+        (of("self_ask", max_steps=2), 3 + 2),
     ],
 )
 def test_calls_of_a_case(configuration: Configuration, calls: int) -> None:
