@@ -1,8 +1,8 @@
 """The rules by which the model of tests.openai_server lists answers.
 
 It goes through the sentences of the passages that share a word with the question, in order, and gives the last words of
-the first one whose last words are not among the answers found so far. Like a model that is easily led, it ends where
-somebody says so outside of the passages.
+the first one whose last words are not among the answers found or refused so far. Like a model that is easily led, it
+ends where somebody says so outside of the passages.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
     outside = _PASSAGE.sub("", text)
     if _END.search(outside):
         return _NOTHING
-    found = re.search(r"^Found so far: (.*)$", outside, re.MULTILINE)
-    known = found[1].split("; ") if found else []
+    known = [
+        answer
+        for given in re.findall(r"^(?:Found|Refused) so far: (.*)$", outside, re.MULTILINE)
+        for answer in given.split("; ")
+    ]
     wanted = _words(re.findall(r"^Question: (.*)$", text, re.MULTILINE)[-1])
     for number, _, shown in _PASSAGE.findall(text):
         for sentence in _SENTENCE.findall(_HEADER.sub("", shown)):

@@ -11,6 +11,7 @@ import typer
 from pgclarify.cli import connection, hints, terminal, waiting
 from pgclarify.cli.options import AskBackThreshold, Timeout, with_flags
 from pgclarify.errors import NoWorker, RunTimeout
+from pgclarify.vocabulary import StopCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -232,7 +233,7 @@ def answer(
     if runs:
         passages = connection.fetch(database, "client_closest_passages", run_id=runs[0]["run_id"], top_k=_MOST_CLOSEST)
         codes = connection.fetch(database, "cli_get_stop_code", stop_code=runs[0]["stop_code"])
-        if runs[0]["status"] == "partial":
+        if runs[0]["status"] == "partial" and runs[0]["stop_code"] != StopCode.UNPROVEN:
             return nothing_rendering.not_looked_at(runs[0], passages)
     corpora = connection.fetch(database, "client_list_corpora")
     asked = corpora if corpus is None else [row for row in corpora if row["corpus"] == corpus]

@@ -12,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pgclarify.cli.rendering import Indented, Row, citation, counted, printable, with_proof
+from pgclarify.vocabulary import StopCode
 
 _KINDS = {
     "pragmatic": "what it refers to is missing",
@@ -236,8 +237,11 @@ def cut_short(run: Row, consequence: str) -> RenderableType:
     """
     parts: list[RenderableType] = []
     if run["status"] == "partial":
-        lost = "A budget allowed no more calls" if run["is_over_budget"] else "Some calls failed"
-        parts.append(Text(f"\n{lost} on the way. {consequence}", style="yellow"))
+        lost = {
+            StopCode.BUDGET: "A budget allowed no more calls on the way.",
+            StopCode.FAILED_CALLS: "Some calls failed on the way.",
+        }.get(run["stop_code"], "It ended early.")
+        parts.append(Text(f"\n{lost} {consequence}", style="yellow"))
     if run["stop_reason"]:
         parts.append(Text(f"\nStopped: {printable(run['stop_reason'])}", style="dim"))
     return Group(*parts)

@@ -26,9 +26,9 @@ from pgclarify.prompts.listing import listing
 from pgclarify.steps import Finding
 from pgclarify.vocabulary import RunStatus, StopCode
 
-# Rounds in a row may bring nothing but another spelling of an answer, since the next request shows it, and so asks for
-# something else.
-_MOST_SPELLED = 2
+# Rounds in a row may bring nothing but other spellings of answers, or answers that do not count: the next request shows
+# them, and so asks for something else.
+_MOST_FRUITLESS = 2
 # Rounds beyond one for each answer.
 _SPARE_ROUNDS = 5
 
@@ -36,8 +36,10 @@ _SPARE_ROUNDS = 5
 async def list_answers(context: RunContext) -> Ending:
     """List the answers to a run's question, until the last one.
 
-    Answers are kept as they are found. It succeeds if it came to an end by itself, also with no answer; is partial if
-    the model failed after some; and fails if the model failed at once, or nothing could be embedded.
+    Answers are kept as they are found. An answer that is repeated, or not proven, is excluded, and the rounds go on.
+    The run succeeds if the model says that there is no further answer, also with none, or if there are as many as
+    wanted; is partial if the list ended before that, or the model failed after some; and fails if the model failed at
+    once, or nothing could be embedded.
 
     Args:
         context: The run; settings: search, reranker (absent for none), top_k, evidence_tokens, max_answers.
@@ -111,6 +113,10 @@ class _Listing:
         self._entries: list[_Entry] = []
         # All spellings, in the order in which they were found, and what was read where they were.
         self._read_in: dict[str, list[str]] = {}
+        # Answers that were given and do not count.
+        self._refused: dict[str, None] = {}
+        # Those of this round: a second reply may prove what the first one did not.
+        self._doubtful: dict[str, None] = {}
         # Entries that a reply of this round added to.
         self._grown: dict[int, _Entry] = {}
 
@@ -123,43 +129,48 @@ class _Listing:
         if not self._shown:
             self._trace.stop_reason = "the search found nothing"
             return RunStatus.SUCCEEDED
-        rounds = spelled = 0
+        rounds = fruitless = 0
         while len(self._entries) < self._most:
             if rounds == self._most_rounds:
-                self._trace.stop_reason = f"the limit of {counted(rounds, 'round')} was reached"
-                self._trace.stop_code = StopCode.LIMIT
-                return RunStatus.SUCCEEDED
+                return self._end_early(f"the limit of {counted(rounds, 'round')} was reached", StopCode.LIMIT)
             rounds += 1
-            known = len(self._read_in)
+            known = self._known
             with self._trace.stage("listing", batch=rounds) as tally:
                 value = await self._ask(tally)
-            if isinstance(value, Proven):
-                spelled = 0
-                continue
-            has_spelled = isinstance(value, _Repeated | Unproven) and len(self._read_in) > known
-            if has_spelled and spelled < _MOST_SPELLED:
-                spelled += 1
-                continue
             match value:
+                case Proven():
+                    fruitless = 0
                 case None:
                     self._trace.stop_reason = "no further answer" if self._entries else "the passages give no answer"
-                case _Repeated() if has_spelled:
-                    self._trace.stop_reason = "rounds brought nothing but other spellings"
+                    if self._refused and not self._entries:
+                        self._trace.stop_code = StopCode.UNPROVEN
+                    return RunStatus.SUCCEEDED
+                case _Repeated() | Unproven() if self._known > known and fruitless < _MOST_FRUITLESS:
+                    fruitless += 1
                 case _Repeated():
-                    self._trace.stop_reason = "a round brought nothing new"
+                    return self._end_early("rounds brought nothing new", StopCode.LIMIT)
                 case Unproven():
                     another = "a further answer" if self._entries else "the answer"
-                    self._trace.stop_reason = f"{another} was not proven: {value.message}"
-                    self._trace.stop_code = StopCode.UNPROVEN
+                    return self._end_early(f"{another} was not proven: {value.message}", StopCode.UNPROVEN)
                 case CompletionError() if self._entries:
                     self._trace.stop_reason = f"the model failed: {describe(value)}"
                     return RunStatus.PARTIAL
                 case CompletionError():
                     raise value
-            return RunStatus.SUCCEEDED
         self._trace.stop_reason = f"the limit of {counted(self._most, 'answer')} was reached"
         self._trace.stop_code = StopCode.LIMIT
         return RunStatus.SUCCEEDED
+
+    @property
+    def _known(self) -> int:
+        """How many answers the next request shows. If a round adds none, the next request would be the same."""
+        return len(self._read_in) + len(self._refused)
+
+    def _end_early(self, reason: str, code: StopCode) -> RunStatus:
+        """Note why the list ends although nobody said that it is complete."""
+        self._trace.stop_reason = reason
+        self._trace.stop_code = code
+        return RunStatus.PARTIAL
 
     async def _ask(self, tally: Tally) -> Proven | CompletionError | None:
         """Ask for one more answer, and keep it, and whatever spellings of others came instead of it."""
@@ -169,6 +180,9 @@ class _Listing:
             entry.add(value)
             self._entries.append(entry)
             self._grown[entry.ordinal] = entry
+        elif isinstance(value, _Repeated | Unproven):
+            self._refused |= self._doubtful
+        self._doubtful.clear()
         for entry in self._grown.values():
             await self._dialogue.record_answer(self._run, entry.listed())
         self._grown.clear()
@@ -178,9 +192,12 @@ class _Listing:
     def _render(self) -> ModelCall[Proven | None]:
         """Ask for one more than all spellings that were found by now, those of this round's first reply included."""
         passages = [candidate.passage for candidate in self._shown]
-        return listing(self._run.question, passages, tuple(self._read_in)).then(self._check)
+        return listing(self._run.question, passages, tuple(self._read_in), tuple(self._refused)).then(self._check)
 
     def _check(self, finding: Finding) -> Proven | None:
+        if finding.answer is None:
+            return None
+        self._doubtful[finding.answer] = None
         proven = prove_told(finding, self._shown, asked=self._run.question)
         if proven is None:
             return None
@@ -194,6 +211,7 @@ class _Listing:
         entry = self._entries[known]
         if not entry.has(proven.answer):
             self._read_in[proven.answer] = texts
+            del self._doubtful[finding.answer]
         if entry.add(proven):
             self._grown[entry.ordinal] = entry
         raise _Repeated

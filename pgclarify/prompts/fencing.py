@@ -37,7 +37,7 @@ _CONTROL_TOKEN: Final = re.compile(
 
 # What could pass for the label of another line of ours.
 _LABEL_LIKE: Final = re.compile(
-    r"\b[afqrt](?=(?:act\s*\d+|urn\s*\d+|uestion|eply|sked back|ound so far)\s*:)", re.IGNORECASE
+    r"\b[afqrt](?=(?:act\s*\d+|urn\s*\d+|uestion|eply|sked back|ound so far|efused so far)\s*:)", re.IGNORECASE
 )
 
 # Anything but this is not plain text as it stands.

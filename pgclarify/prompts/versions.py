@@ -21,7 +21,7 @@ VERSIONS: Final[Mapping[str, str]] = {
     "answer": "2",
     "conclusion": "2",
     "one_pass": "1",
-    "listing": "1",
+    "listing": "2",
     "rewriting": "1",
     "reformulation": "1",
     "questions": "1",

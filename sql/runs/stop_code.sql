@@ -34,7 +34,7 @@ begin atomic
         ),
         (
             'unproven',
-            'answers were given, but the documents prove none of them',
+            'answers were given that the documents do not prove',
             'See with explain why each was left out. Ask in other words, or take another language model.'
         ),
         (
@@ -49,8 +49,8 @@ begin atomic
         ),
         (
             'limit',
-            'the calls or rounds that the options allow did not suffice',
-            'Allow more of them: max_calls of investigate, max_answers of list_answers.'
+            'the calls or rounds that there are did not suffice',
+            'Allow more of them: max_calls of investigate, max_answers of list_answers; or see with explain what they brought.'
         ),
         (
             'budget',
@@ -212,6 +212,9 @@ begin
         -- The error says why.
         return null;
     elsif v_known in ('budget', 'limit', 'failed_calls') then
+        return v_known;
+    elsif v_known = 'unproven' and v_run.operation = 'list_answers' and v_status = 'partial' then
+        -- No call failed: the list ended before the model said that there is no further answer.
         return v_known;
     elsif v_status = 'partial' then
         return 'failed_calls';

@@ -121,11 +121,11 @@ def proposals(proposed: Mapping[str, object]) -> dict[str, Script]:
 def lister(
     answers: Sequence[Finding | str | CompletionError | list[Finding | str | CompletionError]],
 ) -> ScriptedCompleter:
-    """List by the number of answers found so far; where there is nothing, there is none further."""
+    """List by the number of answers found and refused so far; where there is nothing, there is none further."""
 
     def say(prompt: Prompt) -> Line | list[Line]:
-        found = prompt.line("Found so far")
-        place = found.count("; ") + 1 if found else 0
+        known = (prompt.line(label) for label in ("Found so far", "Refused so far"))
+        place = sum(given.count("; ") + 1 for given in known if given)
         return _each(answers[place] if place < len(answers) else Finding(), _finding)
 
     return ScriptedCompleter({"listing": say})

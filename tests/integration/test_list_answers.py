@@ -167,6 +167,24 @@ class TestTrouble:
         ]
 
     @pytest.mark.wording
+    def test_a_list_that_ends_early_says_why(self, asker: Connection, model: Server) -> None:
+        made_up = Reply('{"quote": "Nobody pays.", "passage": 1, "answer": "nobody at all"}')
+        model.behavior = on_later_rounds(lambda chat: made_up)
+        notices: list[str] = []
+        asker.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
+        (only,) = list_answers(asker, "Which fee is charged, and when?")
+        run = "select status, stop_code, stop_reason from pgclarify.run_summary where run_id = %s"
+        (ended,) = rows(asker, run, only["run_id"])
+        assert (ended["status"], ended["stop_code"]) == ("partial", "unproven")
+        assert ended["stop_reason"].startswith("a further answer was not proven: ")
+        assert f"run {only['run_id']} is partial: the list ended early" in notices
+
+        model.behavior = lambda chat: made_up
+        assert list_answers(asker, "Who pays which fee?") == []
+        found = "select status, stop_code from pgclarify.run_summary where question = 'Who pays which fee?'"
+        assert rows(asker, found) == [{"status": "partial", "stop_code": "unproven"}]
+
+    @pytest.mark.wording
     def test_without_a_language_model(self, connection: Connection, database: str, run_worker: Any) -> None:
         worker = run_worker(database)
         load(connection, documents=2)

@@ -78,7 +78,7 @@ def every_rendering(text: str) -> list[RenderableType]:
         rendering.way_on(text, text, [], None, form="select", is_asked=False),
         rendering.route(way(reasons=reasons)),
         rendering.answers(text, [listed(answer=text, variants=[text, text], citations=[cited])]),
-        rendering.cut_short({"status": "partial", "stop_reason": text, "is_over_budget": False}, "So it is."),
+        rendering.cut_short({"status": "partial", "stop_reason": text, "stop_code": "limit"}, "So it is."),
     ]
 
 
@@ -248,14 +248,16 @@ def test_answers_number_their_citations_through() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "stop_reason", "is_over_budget", "told"),
+    ("status", "stop_reason", "stop_code", "told"),
     [
-        ("succeeded", None, False, ""),
-        ("succeeded", "no further answer", False, "\nStopped: no further answer\n"),
-        ("partial", "it failed", False, "\nSome calls failed on the way. So it is.\n\nStopped: it failed\n"),
-        ("partial", "spent", True, "\nA budget allowed no more calls on the way. So it is.\n\nStopped: spent\n"),
+        ("succeeded", None, None, ""),
+        ("succeeded", "no further answer", None, "\nStopped: no further answer\n"),
+        ("partial", "it failed", "failed_calls", "\nSome calls failed on the way. So it is.\n\nStopped: it failed\n"),
+        ("partial", "spent", "budget", "\nA budget allowed no more calls on the way. So it is.\n\nStopped: spent\n"),
+        ("partial", "nothing new", "limit", "\nIt ended early. So it is.\n\nStopped: nothing new\n"),
+        ("partial", "not proven", "unproven", "\nIt ended early. So it is.\n\nStopped: not proven\n"),
     ],
 )
-def test_what_was_cut_short_says_so(status: str, stop_reason: str | None, is_over_budget: bool, told: str) -> None:
-    run = {"status": status, "stop_reason": stop_reason, "is_over_budget": is_over_budget}
+def test_what_was_cut_short_says_so(status: str, stop_reason: str | None, stop_code: str | None, told: str) -> None:
+    run = {"status": status, "stop_reason": stop_reason, "stop_code": stop_code}
     assert shown(rendering.cut_short(run, "So it is.")) == told

@@ -13,7 +13,7 @@ from pgclarify.model import Candidate, Passage
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.steps import Evidence, Finding
-from pgclarify.vocabulary import RunStatus
+from pgclarify.vocabulary import RunStatus, StopCode
 from tests.fakes import FakeDialogueStore, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord, scripts
 from tests.fakes.completer import Prompt, ScriptedCompleter
 from tests.fakes.context import context_of
@@ -136,8 +136,9 @@ class TestRounds:
 
 class TestVariants:
     async def test_are_kept_with_their_proof_and_end_the_rounds(self) -> None:
-        world = World(HOLM, BERG, HOLM_AGAIN, [HOLM_AGAIN, HOLM_AGAIN])
-        assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "a round brought nothing new")
+        again: list[Line] = [HOLM_AGAIN, HOLM_AGAIN]
+        world = World(HOLM, BERG, HOLM_AGAIN, again, again)
+        assert ended(await world.carry_out()) == (RunStatus.PARTIAL, "rounds brought nothing new")
         first, second = world.answers
         assert (first.answer, first.variants) == ("Ida Holm", ("Ida Holm", "Holm"))
         assert [citation.candidate_rank for citation in first.citations] == [1, 3]
@@ -157,22 +158,24 @@ class TestVariants:
         assert [one.variants for one in world.answers] == [("Ida Holm", "Holm")]
 
     async def test_a_new_spelling_does_not_end_the_rounds(self) -> None:
-        world = World(HOLM, HOLM_AGAIN, [BERG, HOLM_AGAIN])
+        world = World(HOLM, HOLM_AGAIN, [BERG, HOLM_AGAIN], BERG)
         assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "no further answer")
         assert [one.variants for one in world.answers] == [("Ida Holm", "Holm"), ("Ada Berg",)]
         # Nor if what came next proves nothing.
-        world = World(HOLM, HOLM_AGAIN, [BERG, MADE_UP])
+        world = World(HOLM, HOLM_AGAIN, [BERG, MADE_UP], BERG)
         assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "no further answer")
         assert len(world.answers) == 2
 
     async def test_but_no_more_than_two_in_a_row(self) -> None:
         spelled = [
-            Finding(answer, HOLM.evidence) for answer in ("Holm, Ida", "I. Holm", "the I. Holm", "Ida  Holm (a)")
+            Finding(answer, HOLM.evidence)
+            for answer in ("Holm, Ida", "not asked", "I. Holm", "the I. Holm", "not asked")
         ]
         lines: list[list[Line]] = [[one, HOLM] for one in spelled]
         world = World(HOLM, *lines)
         record = await world.carry_out()
-        assert ended(record) == (RunStatus.SUCCEEDED, "rounds brought nothing but other spellings")
+        assert ended(record) == (RunStatus.PARTIAL, "rounds brought nothing new")
+        assert record.stop_code == StopCode.LIMIT
         assert [one.variants for one in world.answers] == [("Ida Holm", "Holm, Ida", "I. Holm", "the I. Holm")]
         assert [stage.batch for stage in record.stages[1:]] == [1, 2, 3, 4]
 
@@ -186,9 +189,10 @@ class TestVariants:
             for spelling in (person, f"{last}, {first}", f"{first[0]}. {last}")
         ]
         findings = [Finding(one, (Evidence(1, content),)) for one in spellings]
-        lines: list[list[Line]] = [[one, findings[0]] for one in findings]
+        # The first answer is repeated, and refused, so that the second reply stands where two others could.
+        lines: list[list[Line]] = [[one, findings[0]] for one in (*findings[:2], *findings[1:])]
         world = World(*lines, contents=(content,), max_answers=4)
-        assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "the limit of 9 rounds was reached")
+        assert ended(await world.carry_out()) == (RunStatus.PARTIAL, "the limit of 9 rounds was reached")
         assert [one.answer for one in world.answers] == people[:3]
         assert [len(one.variants) for one in world.answers] == [3, 3, 3]
 
@@ -213,8 +217,10 @@ class TestVariants:
         assert [one.answer for one in world.answers] == ["Lindvik Castle", "Lindvik Castle Returns"]
 
     async def test_the_same_words_and_quote_add_nothing(self) -> None:
-        world = World(HOLM, [HOLM, HOLM])
-        assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "a round brought nothing new")
+        world = World(HOLM, [HOLM, HOLM], [HOLM, HOLM])
+        assert ended(await world.carry_out()) == (RunStatus.PARTIAL, "rounds brought nothing new")
+        # The third request excludes it. A fourth one would be the same.
+        assert [one.line("Refused so far") for one in world.lister.asked("listing")] == ["", "", "", *["Ida Holm"] * 2]
         assert [(one.variants, len(one.citations)) for one in world.answers] == [(("Ida Holm",), 1)]
 
     async def test_a_spelling_counts_once(self) -> None:
@@ -234,22 +240,57 @@ class TestProof:
         ],
     )
     async def test_an_answer_without_one_is_asked_for_once_more(self, line: Finding, why: str) -> None:
-        world = World(HOLM, [line, line], BERG)
-        assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, f"a further answer was not proven: {why}")
+        world = World(HOLM, [line, line], [line, line])
+        record = await world.carry_out()
+        assert ended(record) == (RunStatus.PARTIAL, f"a further answer was not proven: {why}")
+        assert record.stop_code == StopCode.UNPROVEN
         assert [one.answer for one in world.answers] == ["Ida Holm"]
-        assert [request.sample for request in world.lister.calls] == [0, 0, 1]
+        assert [request.sample for request in world.lister.calls] == [0, 0, 1, 0, 1]
 
         world = World([line, HOLM], BERG)
         assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "no further answer")
         assert [one.answer for one in world.answers] == ["Ida Holm", "Ada Berg"]
 
     async def test_there_may_be_none_of_the_first(self) -> None:
-        world = World([MADE_UP, MADE_UP])
-        status, reason = ended(await world.carry_out())
-        assert (status, reason) == (
-            RunStatus.SUCCEEDED, "the answer was not proven: the quote does not occur in the passage"
+        world = World([MADE_UP, MADE_UP], [MADE_UP, MADE_UP])
+        record = await world.carry_out()
+        assert ended(record) == (
+            RunStatus.PARTIAL, "the answer was not proven: the quote does not occur in the passage"
         )  # fmt: skip
-        assert world.answers == []
+        assert (world.answers, record.stop_code) == ([], StopCode.UNPROVEN)
+        # Nor is it said of the passages that they have none.
+        world = World([MADE_UP, MADE_UP])
+        record = await world.carry_out()
+        assert ended(record) == (RunStatus.SUCCEEDED, "the passages give no answer")
+        assert (world.answers, record.stop_code) == ([], StopCode.UNPROVEN)
+
+    async def test_one_that_is_refused_is_excluded_and_the_rounds_go_on(self) -> None:
+        world = World(HOLM, [MADE_UP, MADE_UP], BERG)
+        record = await world.carry_out()
+        assert ended(record) == (RunStatus.SUCCEEDED, "no further answer")
+        assert record.stop_code is None
+        assert [one.answer for one in world.answers] == ["Ida Holm", "Ada Berg"]
+        # A second reply may prove it: it is refused at the end of its round.
+        asked = [(one.line("Found so far"), one.line("Refused so far")) for one in world.lister.asked("listing")]
+        assert asked == [
+            ("", ""),
+            ("Ida Holm", ""),
+            ("Ida Holm", ""),
+            ("Ida Holm", "Eva Lund"),
+            ("Ida Holm; Ada Berg", "Eva Lund"),
+        ]
+
+    async def test_no_more_than_two_rounds_in_a_row_bring_nothing(self) -> None:
+        made_up = [Finding(f"Eva {name}", MADE_UP.evidence) for name in ("Lund", "Dahl", "Falk", "Moen")]
+        lines: list[list[Line]] = [[one, one] for one in made_up]
+        world = World(HOLM, *lines)
+        record = await world.carry_out()
+        assert record.status is RunStatus.PARTIAL
+        assert len(world.lister.calls) == 1 + 3 * 2
+        world = World(HOLM, *lines[:2], BERG, *lines[2:])
+        record = await world.carry_out()
+        assert ended(record) == (RunStatus.SUCCEEDED, "no further answer")
+        assert len(world.answers) == 2
 
     @pytest.mark.parametrize(("answer", "said"), [("10", "ten"), ("ten", "10"), ("May 1, 2003", "1 May 2003")])
     async def test_numbers_are_proven_in_any_notation(self, answer: str, said: str) -> None:

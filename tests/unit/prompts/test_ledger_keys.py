@@ -90,6 +90,7 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
     ("", one_pass.one_pass(QUESTION, PASSAGES)),
     ("first", listing.listing(QUESTION, PASSAGES, [])),
     ("later", listing.listing(QUESTION, PASSAGES, ["9 am", "1931"])),
+    ("refused", listing.listing(QUESTION, PASSAGES, ["9 am"], ["1932"])),
     ("", rewriting.rewriting(QUESTION, HISTORY)),
     ("", rewriting.reformulation(QUESTION, TURNS)),
     ("with history", rewriting.reformulation(QUESTION, TURNS, history=HISTORY)),
