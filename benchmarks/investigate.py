@@ -71,11 +71,14 @@ _OPTIONS: Mapping[str, int] = {
     "max_steps": 2,
     "max_calls": 60,
 }
-_VARIANTS: Mapping[str, Mapping[str, bool]] = {
+_VARIANTS: Mapping[str, Mapping[str, bool | int | str]] = {
     "investigate": {},
     "without the penalty": {"penalty": False},
     "without the reasoner": {"reasoner": False},
     "without both": {"penalty": False, "reasoner": False},
+    "without neighbors": {"retrieval": "fixed"},
+    "without neighbors and both": {"retrieval": "fixed", "penalty": False, "reasoner": False},
+    "without decomposition": {"max_steps": 0},
 }
 _CHECKED = "one search, one call, quote checked"
 _UNCHECKED = "one search, one call, unchecked"
