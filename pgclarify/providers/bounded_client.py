@@ -27,7 +27,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import certifi
 
-from pgclarify.providers.chat_reply import NotACompletion, read_refusal
+from pgclarify.providers.reply import UnreadableReply, read_refusal
 
 # Every call in flight may hold so many bytes of its answer; for more it stands in line for one of these places. So the
 # memory that answers take is bounded, however many calls there are.
@@ -90,7 +90,7 @@ class Call(Generic[T]):
     """One call over all its tries.
 
     Attributes:
-        read: Reads the body of a success, or raises NotACompletion.
+        read: Reads the body of a success, or raises UnreadableReply.
         most_bytes: Most bytes that the body may have.
         ends_at: When it is given up, by the clock of the event loop.
         tries: Tries so far.
@@ -249,7 +249,7 @@ class BoundedClient:
             if piece:
                 yield piece
         if inflater is not None and not inflater.eof:
-            raise NotACompletion
+            raise UnreadableReply
 
     def _from_now(self) -> float:
         return asyncio.get_running_loop().time() + self._silence
@@ -326,7 +326,7 @@ def _asked_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def _fault_of(error: Exception) -> Fault:
-    if isinstance(error, NotACompletion):
+    if isinstance(error, UnreadableReply):
         return Fault(Problem.UNREADABLE, error.said)
     if isinstance(error, _TooLarge):
         return Fault(Problem.TOO_LARGE)

@@ -10,7 +10,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Final, Self
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
@@ -18,15 +17,9 @@ from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavailable, RequestRefused
 from pgclarify.model_calls import Completion, CompletionRequest
 from pgclarify.protocols import Begin
+from pgclarify.providers.address import REFUSING, Address, Asked
 from pgclarify.providers.bounded_client import BoundedClient, Call, Fault, Problem
-from pgclarify.providers.chat_reply import ChatReply, read_reply, storable
-
-OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
-
-# Some servers insist on a key; those that need none ignore it.
-_NO_KEY: Final = "no-key-set"
-
-_LONGEST_SERVER_TEXT: Final = 300
+from pgclarify.providers.chat_reply import ChatReply, read_reply
 
 # What models that think before they answer take in the place of max_tokens. It bounds their thoughts, too, which so
 # many tokens are left for.
@@ -43,9 +36,6 @@ _BYTES_PER_TOKEN: Final = 128
 _BYTES_AROUND: Final = 64 * 1024
 
 _logger = logging.getLogger(__name__)
-
-# What is wrong with the request itself: bad, too large, or not to be processed.
-_REFUSING: Final = frozenset({400, 413, 422})
 
 # What may be wrong with the form of the request, so that a simpler one is tried.
 _REFUSING_FORM: Final = frozenset({400, 422})
@@ -135,10 +125,9 @@ class Endpoint:
         timeout: float = 60.0,
         max_retries: int = 3,
     ) -> None:
-        self._key = api_key.get_secret_value().strip() if api_key else ""
-        self._base_url = (base_url or "").strip() or OPENAI_BASE_URL
+        self._address = Address(base_url, api_key)
         self._model = (model or "").strip()
-        self._check(has_address=bool(base_url and base_url.strip()))
+        self._check()
         self._limit = asyncio.Semaphore(concurrency)
         self._mass_limit = asyncio.Semaphore(concurrency)
         self._timeout = timeout
@@ -163,13 +152,7 @@ class Endpoint:
 
     def client(self, *, silence: float, connections: int, max_retries: int) -> BoundedClient:
         """Make another HTTP client for this address and key; arguments as of `BoundedClient`."""
-        return BoundedClient(
-            self._base_url,
-            self._key or _NO_KEY,
-            silence=silence,
-            connections=connections,
-            max_retries=max_retries,
-        )
+        return self._address.client(silence=silence, connections=connections, max_retries=max_retries)
 
     @property
     def model(self) -> str:
@@ -179,7 +162,7 @@ class Endpoint:
     @property
     def base_url(self) -> str:
         """Its address."""
-        return self._base_url
+        return self._address.base_url
 
     @property
     def longest_call(self) -> float:
@@ -259,15 +242,15 @@ class Endpoint:
                 _logger.warning(
                     "%s takes neither max_tokens nor %s: its replies may be of any length, and budgets in"
                     " dollars reckon with %d tokens for each",
-                    self._base_url,
+                    self.base_url,
                     _LIMIT_WITH_THOUGHTS,
                     _UNLIMITED_TOKENS,
                 )
             self._dialect = dialect
         return call.reply
 
-    def _check(self, *, has_address: bool) -> None:
-        if not has_address and not self._key:
+    def _check(self) -> None:
+        if not self._address.has_own and not self._address.has_key:
             raise ConfigurationError(
                 "no language model endpoint is set",
                 detail="Neither OPENAI_BASE_URL nor OPENAI_API_KEY is set.",
@@ -277,111 +260,29 @@ class Endpoint:
         if not self._model:
             raise ConfigurationError(
                 "no language model is set",
-                detail=f"{self._base_url_shown()} needs to be told which model to use.",
+                detail=f"{self._address.host} needs to be told which model to use.",
                 hint="Set PGCLARIFY_LLM_MODEL to the name that the endpoint lists under /models.",
             )
-        url = urlsplit(self._base_url)
-        if url.scheme not in ("http", "https") or not url.hostname:
-            raise ConfigurationError(
-                "OPENAI_BASE_URL is not a web address",
-                detail="It has to begin with http:// or https:// and a host.",
-                hint="Set it to an address such as http://127.0.0.1:8000/v1.",
-            )
-        # What is in the address ends up in log lines and errors.
-        if url.username or url.password or url.query:
-            raise ConfigurationError(
-                "OPENAI_BASE_URL carries more than an address",
-                detail="A user name, a password or parameters are part of it.",
-                hint="Leave the bare address there and put the key into OPENAI_API_KEY.",
-            )
-
-    def _base_url_shown(self) -> str:
-        """The endpoint's host; the address may not have been checked for secrets yet."""
-        return urlsplit(self._base_url).hostname or "The endpoint"
+        self._address.check()
 
     def _unavailable(self, call: Call[ChatReply]) -> EndpointUnavailable:
         """Say why a call brought no reply, and what to do about it."""
-        fault = call.fault or Fault(Problem.SILENT)
-        tries = "once" if call.tries == 1 else f"{call.tries} times"
-        match fault.problem:
-            case Problem.REFUSED:
-                return self._refused(fault)
-            case Problem.SILENT:
-                return EndpointFailed(
-                    "the endpoint did not answer in time",
-                    detail=f"{self._base_url} was asked {tries}. A try may take {self._timeout:g} seconds without a"
-                    f" sign of life, all tries together {self.longest_call:g} seconds.",
-                    hint="Raise PGCLARIFY_LLM_TIMEOUT, or lower PGCLARIFY_LLM_CONCURRENCY if the server is overloaded.",
-                )
-            case Problem.BROKEN:
-                return EndpointUnavailable(
-                    "the endpoint cannot be reached",
-                    detail=f"{self._base_url} was asked {tries}: there was no connection, or it broke.",
-                    hint="Check that the server runs and that OPENAI_BASE_URL is its address.",
-                )
-            case Problem.TOO_LARGE:
-                return EndpointFailed(
-                    "the endpoint's answer is too large",
-                    detail=f"{self._base_url} was asked {tries}. It sent more than {call.most_bytes} bytes, which is"
-                    " more than a reply of max_tokens can need.",
-                    hint="Check that OPENAI_BASE_URL is a chat model's address, and that its server obeys max_tokens.",
-                )
-            case Problem.UNREADABLE:
-                said = f" ({self._scrubbed(fault.said)})" if fault.said else ""
-                return EndpointUnavailable(
-                    "the endpoint's answer is not a chat completion",
-                    detail=f"{self._base_url} was asked {tries}. What it sent could not be read as one{said}.",
-                    hint="Check OPENAI_BASE_URL: it usually ends in /v1.",
-                )
-
-    def _refused(self, fault: Fault) -> EndpointUnavailable:
-        status = fault.status
-        answered = f"{self._base_url} answered with status {status}"
-        said = f"{answered}: {self._scrubbed(fault.said)}" if fault.said else f"{answered}."
-        if fault.wait is not None and fault.wait > 0:
-            said += f" It asks to wait {fault.wait:.0f} seconds."
-        if status in (401, 403):
-            # Servers like to repeat a part of the key in this message, so it is not shown.
-            return EndpointUnavailable(
-                "the endpoint refused the key",
-                detail=f"{answered}.",
-                hint="Check OPENAI_API_KEY, and that it may use this model."
-                if self._key
-                else "This endpoint wants a key: set OPENAI_API_KEY.",
-            )
-        if 300 <= status < 400:
-            return EndpointUnavailable(
-                "the endpoint is at another address",
-                detail=said,
-                hint="Set OPENAI_BASE_URL to that address. Passages are sent nowhere else.",
-            )
-        if status == 404:
-            return EndpointUnavailable(
-                f'the endpoint does not know the model "{self._model}", or the address is wrong',
-                detail=said,
-                hint="Check PGCLARIFY_LLM_MODEL, and OPENAI_BASE_URL, which usually ends in /v1.",
-            )
-        if status == 429:
-            return EndpointUnavailable(
-                "the endpoint's rate limit or quota is used up",
-                detail=said,
-                hint="Lower PGCLARIFY_LLM_CONCURRENCY, or raise the limit with the provider.",
-            )
-        if status >= 500:
-            return EndpointFailed(
-                "the endpoint failed",
-                detail=said,
-                hint="See the server's own log; the run can be asked again and pays only for what is missing.",
-            )
-        return (RequestRefused if status in _REFUSING else EndpointUnavailable)(
-            "the endpoint refused the request",
-            detail=said,
-            hint="The model may not have room for this passage, or PGCLARIFY_LLM_MODEL may not be a chat model.",
+        asked = Asked(
+            endpoint="the endpoint",
+            reply="a chat completion",
+            model=self._model,
+            model_hint="Check PGCLARIFY_LLM_MODEL.",
+            refused_hint="The model may not have room for this passage,"
+            " or PGCLARIFY_LLM_MODEL may not be a chat model.",
+            timeout=self._timeout,
+            longest_call=self.longest_call,
         )
+        why = self._address.explain(call, asked)
+        return _kind(call.fault)(why.message, detail=why.detail, hint=why.hint)
 
-    def _scrubbed(self, text: str) -> str:
-        """A server's message on one line, short, and without the key."""
-        if self._key:
-            text = text.replace(self._key, "***")
-        text = " ".join(storable(text).split())
-        return text if len(text) <= _LONGEST_SERVER_TEXT else f"{text[:_LONGEST_SERVER_TEXT]}…"
+
+def _kind(fault: Fault | None) -> type[EndpointUnavailable]:
+    """Whether another request may do better, or this one is at fault."""
+    if fault is None or fault.problem in (Problem.SILENT, Problem.TOO_LARGE) or fault.status >= 500:
+        return EndpointFailed
+    return RequestRefused if fault.status in REFUSING else EndpointUnavailable

@@ -1,0 +1,206 @@
+"""Where an endpoint is, with its key, and what is said of a call that brought no reply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from pgclarify.errors import ConfigurationError
+from pgclarify.providers.bounded_client import BoundedClient, Call, Fault, Problem
+from pgclarify.providers.reply import storable
+
+OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
+
+# Some servers insist on a key; those that need none ignore it.
+_NO_KEY: Final = "no-key-set"
+
+_LONGEST_SERVER_TEXT: Final = 300
+
+# What is wrong with the request itself: bad, too large, or not to be processed.
+REFUSING: Final = frozenset({400, 413, 422})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked of an endpoint, in the words of errors.
+
+    Attributes:
+        endpoint: What the endpoint is called.
+        reply: What its answer should have been.
+        model: The model's name.
+        model_hint: What to check if the endpoint does not know the model.
+        refused_hint: What to check if it refuses a request for what it is.
+        timeout: Seconds that one try may take without a sign of life.
+        longest_call: Seconds that all tries may take.
+    """
+
+    endpoint: str
+    reply: str
+    model: str
+    model_hint: str
+    refused_hint: str
+    timeout: float
+    longest_call: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a call brought no reply: the parts of an error."""
+
+    message: str
+    detail: str
+    hint: str
+
+
+class Address:
+    """The address of an endpoint, and its key.
+
+    Args:
+        base_url: http(s) address up to and including the version; None or blank means OpenAI's own.
+        api_key: None for servers that need none.
+        url_variable: The variable of the environment that the address is set by, for errors.
+        key_variable: Likewise for the key.
+
+    Attributes:
+        base_url: The address.
+        has_own: Whether an address was given.
+        has_key: Whether a key was given.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None,
+        api_key: SecretStr | None,
+        *,
+        url_variable: str = "OPENAI_BASE_URL",
+        key_variable: str = "OPENAI_API_KEY",
+    ) -> None:
+        given = (base_url or "").strip()
+        self.base_url = given or OPENAI_BASE_URL
+        self.has_own = bool(given)
+        self._key = api_key.get_secret_value().strip() if api_key else ""
+        self.has_key = bool(self._key)
+        self._url_variable = url_variable
+        self._key_variable = key_variable
+
+    @property
+    def host(self) -> str:
+        """The endpoint's host; the address may not have been checked for secrets yet."""
+        return urlsplit(self.base_url).hostname or "The endpoint"
+
+    def check(self) -> None:
+        """Check that it is a bare web address.
+
+        Raises:
+            ConfigurationError: If it is not.
+        """
+        url = urlsplit(self.base_url)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ConfigurationError(
+                f"{self._url_variable} is not a web address",
+                detail="It has to begin with http:// or https:// and a host.",
+                hint="Set it to an address such as http://127.0.0.1:8000/v1.",
+            )
+        # What is in the address ends up in log lines and errors.
+        if url.username or url.password or url.query:
+            raise ConfigurationError(
+                f"{self._url_variable} carries more than an address",
+                detail="A user name, a password or parameters are part of it.",
+                hint=f"Leave the bare address there and put the key into {self._key_variable}.",
+            )
+
+    def client(self, *, silence: float, connections: int, max_retries: int) -> BoundedClient:
+        """Make an HTTP client for it; arguments as of `BoundedClient`."""
+        return BoundedClient(
+            self.base_url,
+            self._key or _NO_KEY,
+            silence=silence,
+            connections=connections,
+            max_retries=max_retries,
+        )
+
+    def explain(self, call: Call[Any], asked: Asked) -> Explanation:
+        """Say why a call brought no reply, and what to do about it."""
+        fault = call.fault or Fault(Problem.SILENT)
+        tries = "once" if call.tries == 1 else f"{call.tries} times"
+        match fault.problem:
+            case Problem.REFUSED:
+                return self._refused(fault, asked)
+            case Problem.SILENT:
+                return Explanation(
+                    f"{asked.endpoint} did not answer in time",
+                    f"{self.base_url} was asked {tries}. A try may take {asked.timeout:g} seconds without a sign of"
+                    f" life, all tries together {asked.longest_call:g} seconds.",
+                    "Raise PGCLARIFY_LLM_TIMEOUT, or lower PGCLARIFY_LLM_CONCURRENCY if the server is overloaded.",
+                )
+            case Problem.BROKEN:
+                return Explanation(
+                    f"{asked.endpoint} cannot be reached",
+                    f"{self.base_url} was asked {tries}: there was no connection, or it broke.",
+                    f"Check that the server runs and that {self._url_variable} is its address.",
+                )
+            case Problem.TOO_LARGE:
+                return Explanation(
+                    f"the answer of {asked.endpoint} is too large",
+                    f"{self.base_url} was asked {tries}. It sent more than {call.most_bytes} bytes, which is more than"
+                    f" {asked.reply} can need.",
+                    f"Check that {self._url_variable} is the right address, and that its server obeys the request.",
+                )
+            case Problem.UNREADABLE:
+                said = f" ({self.scrubbed(fault.said)})" if fault.said else ""
+                return Explanation(
+                    f"the answer of {asked.endpoint} is not {asked.reply}",
+                    f"{self.base_url} was asked {tries}. What it sent could not be read as one{said}.",
+                    f"Check {self._url_variable}: it usually ends in /v1.",
+                )
+
+    def scrubbed(self, text: str) -> str:
+        """A server's message on one line, short, and without the key."""
+        if self._key:
+            text = text.replace(self._key, "***")
+        text = " ".join(storable(text).split())
+        return text if len(text) <= _LONGEST_SERVER_TEXT else f"{text[:_LONGEST_SERVER_TEXT]}…"
+
+    def _refused(self, fault: Fault, asked: Asked) -> Explanation:
+        status = fault.status
+        answered = f"{self.base_url} answered with status {status}"
+        said = f"{answered}: {self.scrubbed(fault.said)}" if fault.said else f"{answered}."
+        if fault.wait is not None and fault.wait > 0:
+            said += f" It asks to wait {fault.wait:.0f} seconds."
+        if status in (401, 403):
+            # Servers like to repeat a part of the key in this message, so it is not shown.
+            return Explanation(
+                f"{asked.endpoint} refused the key",
+                f"{answered}.",
+                f"Check {self._key_variable}, and that it may use this model."
+                if self.has_key
+                else f"This endpoint wants a key: set {self._key_variable}.",
+            )
+        if 300 <= status < 400:
+            return Explanation(
+                f"{asked.endpoint} is at another address",
+                said,
+                f"Set {self._url_variable} to that address. Passages are sent nowhere else.",
+            )
+        if status == 404:
+            return Explanation(
+                f'{asked.endpoint} does not know the model "{asked.model}", or the address is wrong',
+                said,
+                f"{asked.model_hint} Check {self._url_variable}, too: it usually ends in /v1.",
+            )
+        if status == 429:
+            return Explanation(
+                f"the rate limit or quota of {asked.endpoint} is used up",
+                said,
+                "Lower PGCLARIFY_LLM_CONCURRENCY, or raise the limit with the provider.",
+            )
+        if status >= 500:
+            return Explanation(
+                f"{asked.endpoint} failed",
+                said,
+                "See the server's own log; what is asked again pays only for what is missing.",
+            )
+        return Explanation(f"{asked.endpoint} refused the request", said, asked.refused_hint)
