@@ -82,7 +82,15 @@ class Settings(BaseSettings):
     )
     embedding_model: str = Field(
         default="all-MiniLM-L6-v2",
-        description="Model of new corpora: a sentence-transformers name or a local path.",
+        description="Model of new corpora: a sentence-transformers name, a local path, or endpoint: and the name of a"
+        " model behind an endpoint.",
+    )
+    embedding_base_url: str | None = Field(
+        default=None, description="An OpenAI-compatible endpoint of embeddings. Unset: OPENAI_BASE_URL."
+    )
+    embedding_api_key: SecretStr | None = Field(
+        default=None,
+        description="Its key. Unset: OPENAI_API_KEY, unless PGCLARIFY_EMBEDDING_BASE_URL is set.",
     )
     embedding_backend: EmbeddingBackend = Field(
         default=EmbeddingBackend.AUTO,
@@ -100,7 +108,7 @@ class Settings(BaseSettings):
         description="The endpoint's key.",
     )
 
-    @field_validator("openai_api_key")
+    @field_validator("openai_api_key", "embedding_api_key")
     @classmethod
     def _check_key(cls, key: SecretStr | None) -> SecretStr | None:
         """Refuse what no header can carry: it would fail as if the endpoint were at fault."""

@@ -11,6 +11,7 @@ PgclarifyError
 │   └── NotCommitted          it was made in a transaction that is still open
 ├── EmbeddingError            the embedding model
 │   ├── ModelNotFound         no model of that name on this machine
+│   ├── EmbeddingUnavailable  its endpoint was not reached, refused or timed out: the texts are not to blame
 │   └── DimensionMismatch     vectors of another shape than expected
 ├── CompletionError           the language model
 │   ├── EndpointUnavailable   not reached, refused or timed out, after all retries
@@ -154,6 +155,15 @@ class ModelNotFound(EmbeddingError):
     """No embedding model of that name can be loaded on this machine."""
 
     sqlstate = "PC011"
+
+
+class EmbeddingUnavailable(EmbeddingError):
+    """The endpoint of the embedding model was not reached, refused or timed out, after all retries.
+
+    The texts are not to blame: they can be embedded once the endpoint answers.
+    """
+
+    sqlstate = "PC013"
 
 
 class DimensionMismatch(EmbeddingError):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
+
+from pgclarify.errors import EmbeddingError
 
 # Control characters, those that reorder or hide text, halves of surrogate pairs, separators of lines and paragraphs.
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -28,6 +31,22 @@ def sanitize(text: str, *, kept: str = "") -> str:
         else _spelt_out(character)
         for character in text
     )
+
+
+def check_unicode(texts: Iterable[str]) -> None:
+    """Check that texts are such as a model can read.
+
+    Raises:
+        EmbeddingError: If one is not valid Unicode.
+    """
+    for position, text in enumerate(texts):
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise EmbeddingError(
+                "a text to embed is not valid Unicode",
+                detail=f"Text {position} has half a surrogate pair at offset {error.start}.",
+            ) from error
 
 
 def _spelt_out(character: str) -> str:

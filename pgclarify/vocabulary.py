@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
+
+# With this begins the name of an embedding model that is behind an endpoint.
+AT_ENDPOINT: Final = "endpoint:"
 
 
 class RunStatus(StrEnum):

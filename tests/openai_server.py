@@ -1,4 +1,4 @@
-"""A real OpenAI-compatible HTTP server on 127.0.0.1, whose model is a few rules.
+"""A real OpenAI-compatible HTTP server on 127.0.0.1, whose chat model is a few rules, and its embeddings bags of words.
 
 In the same process: `async with serve() as server`. In a process of its own: `with spawn(latency=0.2) as server`, or
 `python -m tests.openai_server --port 0 --latency 0.2 --concurrency 64`, which prints its base URL on the first line.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import base64
 import contextlib
 import hashlib
 import json
@@ -17,12 +18,15 @@ import sys
 import time
 import urllib.request
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from aiohttp import web
+from numpy.typing import NDArray
 
 from tests import investigation_rules, judging_rules, listing_rules, questioning_rules, rewriting_rules
 
@@ -167,6 +171,45 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.casefold()))
 
 
+EmbeddingBehavior = Callable[[Mapping[str, Any]], Reply]
+
+DIMENSIONS = 64
+
+
+def bags_of_words(body: Mapping[str, Any]) -> Reply:
+    """Embed texts as sums of their words' directions: not of unit length, and not in order."""
+    dimensions = body.get("dimensions", DIMENSIONS)
+    return embeddings([_bag(text, dimensions) for text in body["input"]], body)
+
+
+def embeddings(vectors: Sequence[NDArray[Any] | Sequence[float]], body: Mapping[str, Any]) -> Reply:
+    """Vectors in OpenAI's form, in base64 if that is asked for, the last one first."""
+    is_compact = body.get("encoding_format") == "base64"
+    sent = [_in_base64(vector) if is_compact else [float(number) for number in vector] for vector in vectors]
+    tokens = sum(len(text) for text in body["input"]) // 4
+    items = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(sent)]
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return Reply(body=json.dumps({"object": "list", "data": items[::-1], "model": body["model"], "usage": usage}))
+
+
+def _in_base64(vector: NDArray[Any] | Sequence[float]) -> str:
+    return base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
+
+
+def _bag(text: str, dimensions: int) -> NDArray[np.float32]:
+    # A text without words is a point of its own.
+    words = re.findall(r"\w+", text.casefold()) or [""]
+    bag: NDArray[np.float32] = np.array([_direction(word, dimensions) for word in words], dtype=np.float32).sum(axis=0)
+    return bag
+
+
+@lru_cache(100_000)
+def _direction(word: str, dimensions: int) -> NDArray[np.int8]:
+    """Ones and minus ones; those of two words are nearly orthogonal."""
+    digest = hashlib.shake_128(word.encode("utf-8", "surrogatepass")).digest(-(-dimensions // 8))
+    return np.unpackbits(np.frombuffer(digest, dtype=np.uint8), count=dimensions).astype(np.int8) * 2 - 1
+
+
 class Server:
     """The server and what it has seen.
 
@@ -175,8 +218,12 @@ class Server:
         concurrency: Most calls worked on at once; others queue. concurrency / latency is its ceiling in calls a second.
         script: Replies to the first calls, in order; None in it means `behavior`.
         behavior: Replies to all further calls.
+        embedding_script: Replies to the first requests for embeddings, likewise.
+        embed: Replies to all further ones.
 
     Attributes:
+        embedding_bodies: Bodies of requests for embeddings, in order; kept only with keep_bodies.
+        embedding_calls: How many there were.
         calls: Requests for a completion received.
         in_flight: Those not answered yet, waiting ones included.
         most_in_flight: Its highest value so far.
@@ -193,9 +240,15 @@ class Server:
         concurrency: int = 1024,
         script: Iterable[Reply | None] = (),
         behavior: Behavior = by_rules,
+        embedding_script: Iterable[Reply | None] = (),
+        embed: EmbeddingBehavior = bags_of_words,
         keep_bodies: bool = True,
     ) -> None:
         self.latency = latency
+        self.embedding_script = deque(embedding_script)
+        self.embed = embed
+        self.embedding_bodies: list[dict[str, Any]] = []
+        self.embedding_calls = 0
         self.script = deque(script)
         self.behavior = behavior
         self.calls = self.in_flight = self.most_in_flight = 0
@@ -216,6 +269,7 @@ class Server:
             "repeated_inputs": sum(times > 1 for times in self.inputs.values()),
             "in_flight": self.in_flight,
             "most_in_flight": self.most_in_flight,
+            "embedding_calls": self.embedding_calls,
             "cpu_seconds": time.process_time(),
         }
 
@@ -224,6 +278,7 @@ class Server:
         application = web.Application(client_max_size=2**24)
         application.router.add_get("/v1/models", self._models)
         application.router.add_post("/v1/chat/completions", self._chat)
+        application.router.add_post("/v1/embeddings", self._embeddings)
         application.router.add_get("/stats", self._stats)
         return application
 
@@ -236,25 +291,52 @@ class Server:
     async def _chat(self, request: web.Request) -> web.Response:
         body = json.loads(await request.read())
         self.calls += 1
-        self.in_flight += 1
-        self.most_in_flight = max(self.most_in_flight, self.in_flight)
         self.inputs[hashlib.sha256(json.dumps(body["messages"]).encode()).digest()] += 1
-        self.keys.add(request.headers.get("Authorization", "").removeprefix("Bearer "))
         if self._keep_bodies:
             self.bodies.append(body)
             self.arrivals.put_nowait(None)
+
+        def answer() -> Reply:
+            scripted = self.script.popleft() if self.script else None
+            return scripted or self.behavior(Chat(body))
+
+        reply = await self._at_work(request, answer)
+        return _response(reply, lambda: json.dumps(_completion(body, reply)))
+
+    async def _embeddings(self, request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        self.embedding_calls += 1
+        if self._keep_bodies:
+            self.embedding_bodies.append(body)
+            self.arrivals.put_nowait(None)
+
+        def answer() -> Reply:
+            scripted = self.embedding_script.popleft() if self.embedding_script else None
+            return scripted or self.embed(body)
+
+        reply = await self._at_work(request, answer)
+        return _response(reply, lambda: reply.content or "")
+
+    async def _at_work(self, request: web.Request, answer: Callable[[], Reply]) -> Reply:
+        """Answer when a slot is free, after the latency."""
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        self.keys.add(request.headers.get("Authorization", "").removeprefix("Bearer "))
         try:
             async with self._slots:
-                scripted = self.script.popleft() if self.script else None
-                reply = scripted or self.behavior(Chat(body))
+                reply = answer()
                 if reply.hangs:
                     await asyncio.Event().wait()
                 if self.latency:
                     await asyncio.sleep(self.latency)
+                return reply
         finally:
             self.in_flight -= 1
-        text = reply.body if reply.body is not None else json.dumps(_completion(body, reply))
-        return web.Response(text=text, status=reply.status, headers=reply.headers, content_type="application/json")
+
+
+def _response(reply: Reply, render: Callable[[], str]) -> web.Response:
+    text = reply.body if reply.body is not None else render()
+    return web.Response(text=text, status=reply.status, headers=reply.headers, content_type="application/json")
 
 
 def _completion(body: Mapping[str, Any], reply: Reply) -> dict[str, Any]:

@@ -16,11 +16,11 @@ from pgclarify.embedding.embedder import (
     ACCELERATOR_BATCH_CHARS,
     CPU_BATCH_CHARS,
     MAX_CHARS_PER_TOKEN,
-    check_unicode,
 )
 from pgclarify.embedding.loading import load_cross_encoder
 from pgclarify.embedding.sentence_transformers import set_threads
 from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError
+from pgclarify.foreign_text import check_unicode
 
 _ENTAILMENT = "entailment"
 _HEAD = "ForSequenceClassification"

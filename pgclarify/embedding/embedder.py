@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 
 from pgclarify.embedding.batching import BatchQueue
 from pgclarify.errors import DimensionMismatch, EmbeddingError
+from pgclarify.foreign_text import check_unicode
 
 # Characters of padded input that are computed at once. On a CPU some 5 passages take 0.1 s, which is how long a query
 # may have to wait, and larger batches are no faster; the readings of one run fit into one. An accelerator is idle with
@@ -126,19 +127,3 @@ class LocalEmbedder:
         if not np.isfinite(vectors).all():
             raise EmbeddingError(f"the embedding model {self._name} returned numbers that are not finite")
         return vectors
-
-
-def check_unicode(texts: Iterable[str]) -> None:
-    """Check that texts are such as a model can read.
-
-    Raises:
-        EmbeddingError: If one is not valid Unicode.
-    """
-    for position, text in enumerate(texts):
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise EmbeddingError(
-                "a text to embed is not valid Unicode",
-                detail=f"Text {position} has half a surrogate pair at offset {error.start}.",
-            ) from error

@@ -7,15 +7,17 @@ import gc
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from pgclarify.config import EmbeddingBackend
-from pgclarify.embedding import LocalEmbedder, load_embedder
+from pgclarify.embedding import load_embedder
 from pgclarify.errors import EmbeddingError, ModelNotFound
+from pgclarify.protocols import Embedder
+from pgclarify.vocabulary import AT_ENDPOINT
 
 _logger = logging.getLogger(__name__)
 _MOST_LOADING = 32
@@ -94,7 +96,7 @@ class Registry(Generic[_Model]):
 
     async def _load(self, model: str) -> _Model:
         try:
-            loaded = await asyncio.get_running_loop().run_in_executor(self._threads, self._load_now, model)
+            loaded = await self._load_anew(model)
             self._keep(model, loaded)
             return loaded
         except ModelNotFound as error:
@@ -105,6 +107,9 @@ class Registry(Generic[_Model]):
             raise
         finally:
             del self._loading[model]
+
+    async def _load_anew(self, model: str) -> _Model:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._load_now, model)
 
     def _refuse_missed(self, model: str) -> None:
         missed_at, error = self._missed.get(model, (-math.inf, None))
@@ -145,13 +150,33 @@ class Registry(Generic[_Model]):
             loaded.close()
 
 
-class Embedders(Registry[LocalEmbedder]):
+class ClosableEmbedder(Embedder, Protocol):
+    """An embedding model that holds threads or connections."""
+
+    def close(self) -> None:
+        """Give them up."""
+
+
+class Embedders(Registry[ClosableEmbedder]):
     """The embedding models of a process.
 
     Args:
-        backend: What computes them, and in what precision.
+        backend: What computes those that run here, and in what precision.
+        open_at_endpoint: Opens a model whose name says that it is behind an endpoint.
         most_loaded: How many stay when nobody uses them, those that were asked for last.
     """
 
-    def __init__(self, backend: EmbeddingBackend = EmbeddingBackend.AUTO, *, most_loaded: int = _MOST_LOADED) -> None:
+    def __init__(
+        self,
+        backend: EmbeddingBackend = EmbeddingBackend.AUTO,
+        open_at_endpoint: Callable[[str], Awaitable[ClosableEmbedder]] | None = None,
+        *,
+        most_loaded: int = _MOST_LOADED,
+    ) -> None:
         super().__init__(partial(load_embedder, backend=backend), most_loaded=most_loaded)
+        self._open_at_endpoint = open_at_endpoint
+
+    async def _load_anew(self, model: str) -> ClosableEmbedder:
+        if self._open_at_endpoint is not None and model.startswith(AT_ENDPOINT):
+            return await self._open_at_endpoint(model)
+        return await super()._load_anew(model)

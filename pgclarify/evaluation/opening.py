@@ -16,6 +16,7 @@ from pgclarify import __version__
 from pgclarify.client import AsyncClient
 from pgclarify.client.opening import CONNECTION_OPTIONS
 from pgclarify.config import Settings
+from pgclarify.corpora.embedders import open_embedders
 from pgclarify.database.errors import translated
 from pgclarify.database.evaluated_runs import EvaluatedRuns
 from pgclarify.database.evaluations import EvaluationTables
@@ -128,7 +129,7 @@ class Bench:
             return Human(retriever, top_k=settings["top_k"])
 
         language = await self._language_of_workers()
-        embedder = await self._embedders_of_ours().get(self.corpus.embedding_model)
+        embedder = await (await self._embedders_of_ours()).get(self.corpus.embedding_model)
         asked = Asked(language.ledger, language.chat, retriever, embedder)
         if name == "rac":
             return AllAtOnce(asked, top_k=settings["top_k"])
@@ -271,11 +272,9 @@ class Bench:
         settings = self._settings.model_copy(update={"llm_model": name})
         return ChatModel(await self._stack.enter_async_context(Endpoint.from_settings(settings)))
 
-    def _embedders_of_ours(self) -> Embedders:
+    async def _embedders_of_ours(self) -> Embedders:
         if not self._embedders:
-            embedders = Embedders(self._settings.embedding_backend)
-            self._stack.callback(embedders.close)
-            self._embedders.append(embedders)
+            self._embedders.append(await self._stack.enter_async_context(open_embedders(self._settings)))
         return self._embedders[0]
 
 

@@ -15,6 +15,7 @@ import psycopg
 from pgclarify import __version__
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.config import Settings
+from pgclarify.corpora.embedders import open_embedders
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.corpora.reembedding import Reembedding
@@ -91,9 +92,9 @@ async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[],
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     await asyncio.to_thread(_check, with_keepalives(dsn))
-    embedders, cross_encoders = Embedders(settings.embedding_backend), CrossEncoders()
+    cross_encoders = CrossEncoders()
     async with AsyncExitStack() as stack:
-        stack.callback(embedders.close)
+        embedders = await stack.enter_async_context(open_embedders(settings))
         stack.callback(cross_encoders.close)
         models = await stack.enter_async_context(open_language_models(settings, embedders))
         while not stopping.is_set():

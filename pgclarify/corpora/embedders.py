@@ -1,0 +1,38 @@
+"""The embedding models of a process, wherever they compute."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from pgclarify.config import Settings
+from pgclarify.embedding.registry import ClosableEmbedder, Embedders
+
+if TYPE_CHECKING:
+    from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
+
+
+@asynccontextmanager
+async def open_embedders(settings: Settings) -> AsyncIterator[Embedders]:
+    """Open the embedding models that the settings lead to: those of this machine, and those of the endpoint.
+
+    The endpoint is looked for when a model of it is: most processes need none, and none has to be set.
+    """
+    async with AsyncExitStack() as stack:
+        endpoints: list[EmbeddingEndpoint] = []
+
+        async def open_at_endpoint(model: str) -> ClosableEmbedder:
+            # Here, since it imports a library that takes some tenths of a second.
+            from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
+
+            if not endpoints:
+                endpoints.append(EmbeddingEndpoint.from_settings(settings))
+                stack.push_async_callback(endpoints[0].aclose)
+            return await endpoints[0].open(model)
+
+        embedders = Embedders(settings.embedding_backend, open_at_endpoint)
+        try:
+            yield embedders
+        finally:
+            embedders.close()

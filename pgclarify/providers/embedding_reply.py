@@ -1,0 +1,71 @@
+"""What an endpoint of embeddings sent: the one place that knows the shapes of its replies."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.providers.reply import UnreadableReply, parsed, tokens, words
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingReply:
+    """What of a list of embeddings is kept.
+
+    Attributes:
+        vectors: float32, shape (number of texts, dimensions), in the order of the texts, as the server sent them:
+            their length may be other than 1, and numbers may not be finite.
+        prompt_tokens: As the server counted them; None if it did not.
+    """
+
+    vectors: NDArray[np.float32]
+    prompt_tokens: int | None
+
+
+def read_embeddings(body: bytes, count: int) -> EmbeddingReply:
+    """Read a list of embeddings, each in base64 or as a list of numbers.
+
+    Args:
+        body: What came.
+        count: How many texts were sent.
+
+    Raises:
+        UnreadableReply: If it is anything else, or not one vector for each text, all of as many dimensions.
+    """
+    found = parsed(body)
+    if not isinstance(found, dict):
+        raise UnreadableReply
+    items = found.get("data")
+    if not isinstance(items, list):
+        # Some servers pass on a provider's failure as a success.
+        raise UnreadableReply(words(found["error"]) if "error" in found else "")
+    rows = {item.get("index"): item.get("embedding") for item in items if isinstance(item, dict)}
+    if len(items) != count or set(rows) != set(range(count)):
+        raise UnreadableReply
+    vectors = [_vector(rows[index]) for index in range(count)]
+    if len({len(vector) for vector in vectors}) != 1 or not len(vectors[0]):
+        raise UnreadableReply
+    usage = found.get("usage")
+    return EmbeddingReply(np.stack(vectors), tokens(usage.get("prompt_tokens")) if isinstance(usage, dict) else None)
+
+
+def _vector(sent: object) -> NDArray[np.float32]:
+    """One vector, of which nothing is known but that it holds numbers."""
+    if isinstance(sent, str):
+        try:
+            return np.frombuffer(base64.b64decode(sent, validate=True), dtype="<f4").astype(np.float32)
+        except (binascii.Error, ValueError):
+            pass
+    elif isinstance(sent, list) and all(type(number) in (int, float) for number in sent):
+        # An integer may be larger than any float, and a float than any of 32 bits.
+        try:
+            with np.errstate(over="ignore"):
+                return np.array(sent, dtype=np.float64).astype(np.float32)
+        except OverflowError:
+            return np.full(len(sent), np.inf, dtype=np.float32)
+    # Outside of the handlers, so that nothing holds on to what came.
+    raise UnreadableReply

@@ -1,0 +1,358 @@
+"""Embeddings of an endpoint, against a real server over HTTP: what is sent, what is checked, and whose fault it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import SecretStr
+
+from pgclarify.config import Settings
+from pgclarify.errors import (
+    ConfigurationError,
+    DimensionMismatch,
+    EmbeddingError,
+    EmbeddingUnavailable,
+    ModelNotFound,
+    describe,
+)
+from pgclarify.providers.address import Address
+from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, EndpointEmbedder
+from tests.openai_server import DIMENSIONS, EmbeddingBehavior, Reply, Server, bags_of_words, embeddings, serve
+
+KEY = "sk-very-secret-0123456789"
+MODEL = "endpoint:words-1"
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgclarify.providers.bounded_client._FIRST_PAUSE", 0.001)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    async with serve() as running:
+        yield running
+
+
+@asynccontextmanager
+async def endpoint_of(server: Server, **changes: Any) -> AsyncIterator[EmbeddingEndpoint]:
+    address = Address(server.base_url, SecretStr(KEY))
+    endpoint = EmbeddingEndpoint(address, **{"max_retries": 1, "timeout": 20, **changes})
+    try:
+        yield endpoint
+    finally:
+        await endpoint.aclose()
+
+
+@asynccontextmanager
+async def opened(server: Server, model: str = MODEL, **changes: Any) -> AsyncIterator[EndpointEmbedder]:
+    """A model that has been opened; the server has forgotten that."""
+    async with endpoint_of(server, **changes) as endpoint:
+        embedder = await endpoint.open(model)
+        server.embedding_bodies.clear()
+        yield embedder
+        embedder.close()
+
+
+def raw(change: Mapping[str, Any], *, of: str = "") -> EmbeddingBehavior:
+    """A reply of one text is changed: all of it, or its only item."""
+
+    def embed(body: Mapping[str, Any]) -> Reply:
+        reply = json.loads(bags_of_words(body).body or "")
+        (reply["data"][0] if of == "item" else reply).update(change)
+        return Reply(body=json.dumps(reply))
+
+    return embed
+
+
+async def test_vectors_are_of_unit_length_and_in_the_order_of_the_texts(server: Server) -> None:
+    async with opened(server) as embedder:
+        vectors = await embedder.encode(["red cars", "blue boats", "boats and cars"])
+        apart = [await embedder.encode([text]) for text in ("red cars", "blue boats", "boats and cars")]
+    assert (embedder.model, embedder.dimensions) == (MODEL, DIMENSIONS)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
+    assert np.array_equal(vectors, np.concatenate(apart))
+    assert server.embedding_bodies[0] == {
+        "model": "words-1",
+        "encoding_format": "base64",
+        "input": ["red cars", "blue boats", "boats and cars"],
+    }
+    assert server.keys == {KEY}
+
+
+async def test_no_text_takes_no_request(server: Server) -> None:
+    async with opened(server) as embedder:
+        assert (await embedder.encode([])).shape == (0, DIMENSIONS)
+    assert server.embedding_bodies == []
+
+
+async def test_a_server_that_refuses_base64_is_asked_without(server: Server) -> None:
+    def only_floats(body: Mapping[str, Any]) -> Reply:
+        if "encoding_format" in body:
+            return Reply.error(422, "unknown field encoding_format")
+        return bags_of_words(body)
+
+    async with opened(server) as embedder:
+        exact = await embedder.encode(["red cars"])
+    server.embed = only_floats
+    async with opened(server) as embedder:
+        assert np.array_equal(await embedder.encode(["red cars"]), exact)
+    assert len(server.embedding_bodies) == 1
+
+
+async def test_a_server_that_sends_numbers_where_base64_was_asked_for_is_understood(server: Server) -> None:
+    server.embed = lambda body: bags_of_words({**body, "encoding_format": "float"})
+    async with opened(server) as embedder:
+        assert np.allclose(np.linalg.norm(await embedder.encode(["red cars"]), axis=1), 1)
+
+
+async def test_texts_that_wait_share_requests_and_large_batches_are_cut(server: Server) -> None:
+    async with opened(server, concurrency=1) as embedder:
+        server.latency = 0.01
+        many = [f"text {number}" for number in range(70)]
+        together = await asyncio.gather(embedder.encode(many), *(embedder.encode([text]) for text in many))
+    assert np.array_equal(together[0], np.concatenate(together[1:]))
+    assert [len(body["input"]) for body in server.embedding_bodies] == [32, 32, 32, 32, 12]
+    assert server.most_in_flight == 1
+
+
+async def test_what_a_cancelled_caller_wanted_is_not_asked_for(server: Server) -> None:
+    async with opened(server, concurrency=1) as embedder:
+        await server.arrivals.get()
+        server.latency = 0.01
+        first = asyncio.create_task(embedder.encode(["first"]))
+        await server.arrivals.get()
+        second = asyncio.create_task(embedder.encode(["second"]))
+        third = asyncio.create_task(embedder.encode(["third"]))
+        await asyncio.sleep(0.001)
+        second.cancel()
+        await asyncio.gather(first, third)
+    assert [body["input"] for body in server.embedding_bodies] == [["first"], ["third"]]
+
+
+async def test_closing_ends_what_waits(server: Server) -> None:
+    async with opened(server) as embedder:
+        await server.arrivals.get()
+        server.embedding_script.append(Reply(hangs=True))
+        waiting = asyncio.create_task(embedder.encode(["red cars"]))
+        await server.arrivals.get()
+        embedder.close()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+
+async def test_dimensions_are_asked_for(server: Server) -> None:
+    async with opened(server, "endpoint:words-1@16") as embedder:
+        assert (await embedder.encode(["red cars"])).shape == (1, 16)
+    assert embedder.model == "endpoint:words-1@16"
+    assert server.embedding_bodies[0]["model"] == "words-1"
+    assert server.embedding_bodies[0]["dimensions"] == 16
+
+
+async def test_a_name_may_have_an_at_sign(server: Server) -> None:
+    async with opened(server, "endpoint:text-gecko@003") as embedder:
+        await embedder.encode(["red cars"])
+    assert server.embedding_bodies[0]["model"] == "text-gecko@003"
+    assert "dimensions" not in server.embedding_bodies[0]
+
+
+@pytest.mark.parametrize("model", ["endpoint:words-1@16", "endpoint:words-1"])
+async def test_dimensions_that_are_not_asked_for_or_fit_no_index(server: Server, model: str) -> None:
+    server.embed = lambda body: embeddings([np.ones(4001)] * len(body["input"]), body)
+    async with endpoint_of(server) as endpoint:
+        with pytest.raises(DimensionMismatch) as caught:
+            await endpoint.open(model)
+    assert "4001" in (caught.value.detail or "")
+
+
+@pytest.mark.parametrize("model", ["endpoint:", "endpoint:\n"])
+async def test_no_name(server: Server, model: str) -> None:
+    async with endpoint_of(server) as endpoint:
+        with pytest.raises(ModelNotFound):
+            await endpoint.open(model)
+    assert server.embedding_bodies == []
+
+
+@pytest.mark.parametrize(
+    "embed",
+    [
+        raw({"data": []}),
+        raw({"data": None, "error": {"message": "overloaded"}}),
+        raw({"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}]}),
+        raw({"index": 1}, of="item"),
+        raw({"index": None}, of="item"),
+        raw({"index": [0]}, of="item"),
+        raw({"embedding": None}, of="item"),
+        raw({"embedding": []}, of="item"),
+        raw({"embedding": ""}, of="item"),
+        raw({"embedding": "=="}, of="item"),
+        raw({"embedding": "AAA="}, of="item"),
+        raw({"embedding": [["1.0"]]}, of="item"),
+        raw({"embedding": ["1.0"]}, of="item"),
+        raw({"embedding": [True]}, of="item"),
+        lambda _: Reply(body="[]"),
+        lambda _: Reply(body="<html>"),
+        lambda _: Reply(body="[" * 100_000),
+        lambda _: Reply(body="x" * 3_000_000),
+        lambda _: Reply.error(401, f"wrong key {KEY}"),
+        lambda _: Reply.error(404, "no such model"),
+        lambda _: Reply.error(400, "this is a chat model"),
+        lambda _: Reply.error(429, f"slower, {KEY}"),
+        lambda _: Reply.error(500, "out of memory"),
+        lambda _: Reply(status=307, headers={"Location": "http://127.0.0.1:1/"}, body=""),
+    ],
+)
+async def test_a_server_that_does_not_embed_is_told_from_a_text_that_cannot_be(
+    server: Server, embed: EmbeddingBehavior
+) -> None:
+    async with endpoint_of(server) as endpoint:
+        embedder = await endpoint.open(MODEL)
+        server.embed = embed
+        for attempt in (embedder.encode(["red cars"]), endpoint.open(MODEL)):
+            with pytest.raises(EmbeddingUnavailable) as caught:
+                await attempt
+            assert caught.value.sqlstate == "PC013"
+            assert caught.value.hint
+            assert KEY not in f"{caught.value}{describe(caught.value)}"
+
+
+async def test_no_server() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        endpoint = EmbeddingEndpoint(Address(f"http://127.0.0.1:{unused.getsockname()[1]}/v1", None), max_retries=0)
+        with pytest.raises(EmbeddingUnavailable):
+            await endpoint.open(MODEL)
+        await endpoint.aclose()
+
+
+async def test_another_try_after_what_passes(server: Server) -> None:
+    async with opened(server) as embedder:
+        server.embedding_script.extend([Reply.error(429, "slower", retry_after=0.01)])
+        assert (await embedder.encode(["red cars"])).shape == (1, DIMENSIONS)
+    assert len(server.embedding_bodies) == 2
+
+
+async def test_vectors_of_another_length_than_before_are_of_another_model(server: Server) -> None:
+    async with opened(server) as embedder:
+        server.embed = lambda body: embeddings([np.ones(32)] * len(body["input"]), body)
+        with pytest.raises(EmbeddingUnavailable):
+            await embedder.encode(["red cars"])
+
+
+@pytest.mark.parametrize("status", [400, 413, 422, 500])
+async def test_a_text_that_is_refused_fails_alone(server: Server, status: int) -> None:
+    def refuses(body: Mapping[str, Any]) -> Reply:
+        if any("poison" in text for text in body["input"]):
+            return Reply.error(status, "input is too large to process")
+        return bags_of_words(body)
+
+    async with opened(server, concurrency=1, max_retries=0) as embedder:
+        server.embed = refuses
+        texts = [f"text {number}" for number in range(20)]
+        outcomes = await asyncio.gather(
+            *(embedder.encode([text]) for text in [*texts, "poison"]), return_exceptions=True
+        )
+        with pytest.raises(EmbeddingError) as caught:
+            await embedder.encode([*texts, "poison"])
+    assert all(isinstance(outcome, np.ndarray) for outcome in outcomes[:-1])
+    for error in (outcomes[-1], caught.value):
+        assert isinstance(error, EmbeddingError)
+        assert not isinstance(error, EmbeddingUnavailable)
+        assert error.sqlstate == "PC010"
+        assert "too large" in (error.detail or "")
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, 1e39, 10**400, 0.0])
+async def test_a_vector_that_is_no_direction_is_the_fault_of_its_text(server: Server, number: float) -> None:
+    def embed(body: Mapping[str, Any]) -> Reply:
+        reply = json.loads(bags_of_words({**body, "encoding_format": "float"}).body or "")
+        for item in reply["data"]:
+            if "poison" in body["input"][item["index"]]:
+                item["embedding"] = [number] * DIMENSIONS
+        return Reply(body=json.dumps(reply))
+
+    async with opened(server) as embedder:
+        server.embed = embed
+        with pytest.raises(EmbeddingError) as caught:
+            await embedder.encode(["poison"])
+        assert not isinstance(caught.value, EmbeddingUnavailable)
+        good, bad = await asyncio.gather(
+            embedder.encode(["red cars"]), embedder.encode(["poison"]), return_exceptions=True
+        )
+    assert isinstance(good, np.ndarray)
+    assert isinstance(bad, EmbeddingError)
+
+
+async def test_text_that_is_not_unicode_is_not_sent(server: Server) -> None:
+    async with opened(server) as embedder:
+        with pytest.raises(EmbeddingError):
+            await embedder.encode(["fine", "half a \ud800 pair"])
+    assert server.embedding_bodies == []
+
+
+async def test_long_texts_are_cut_to_what_is_counted(server: Server) -> None:
+    texts = ["word " * 1000, " " * 5000 + "x", "日本" * 300, "short"]
+    async with opened(server) as embedder:
+        await embedder.encode(texts)
+        sent = server.embedding_bodies[0]["input"]
+        counts = [len(encoding) for encoding in embedder.tokenizer.encode_batch(sent)]
+        beyond = len(embedder.tokenizer.encode("x" * 4 * embedder.max_tokens))
+    assert all(text.startswith(start) for text, start in zip(texts, sent, strict=True))
+    assert counts == [256, 256, 256, 2]
+    assert beyond == embedder.max_tokens == 256
+
+
+@pytest.fixture
+def settings_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+    def make(**values: str) -> Settings:
+        return Settings.model_validate(values)
+
+    yield make
+
+
+@pytest.mark.parametrize(
+    ("values", "key"),
+    [
+        ({"openai_base_url": "URL", "openai_api_key": "chat"}, "chat"),
+        ({"openai_base_url": "URL", "openai_api_key": "chat", "embedding_api_key": "own"}, "own"),
+        ({"embedding_base_url": "URL", "embedding_api_key": "own"}, "own"),
+        ({"openai_base_url": "http://127.0.0.1:1", "embedding_base_url": "URL", "embedding_api_key": "own"}, "own"),
+        # The key of one server is not for another.
+        ({"embedding_base_url": "URL", "openai_api_key": "chat"}, "no-key-set"),
+    ],
+)
+async def test_address_and_key(server: Server, settings_of: Any, values: dict[str, str], key: str) -> None:
+    settings = settings_of(**{name: value.replace("URL", server.base_url) for name, value in values.items()})
+    endpoint = EmbeddingEndpoint.from_settings(settings, max_retries=0)
+    await endpoint.open(MODEL)
+    await endpoint.aclose()
+    assert server.keys == {key}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"embedding_base_url": " "},
+        {"embedding_base_url": "localhost"},
+        {"embedding_base_url": "http://user:secret@localhost/v1"},
+        {"embedding_base_url": "http://localhost/v1?api-key=secret"},
+    ],
+)
+def test_no_address(settings_of: Any, values: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        EmbeddingEndpoint.from_settings(settings_of(**values))
+    assert "secret" not in str(caught.value)
+    assert caught.value.hint
