@@ -570,6 +570,10 @@ comment on column pgclarify.eval_case.gold is
     'What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, is_ambiguous, '
     'strata (each NAME=VALUE).';
 
+-- An embedding model may be behind an endpoint, which does not always answer.
+comment on column pgclarify.embedding_space.error is
+    'Why no worker could open or fill it, or documents wait for its model; null if none has failed.';
+
 -- A worker makes the lists of a whole space in its memory.
 alter table pgclarify.embedding_space
     add column linking_worker_id bigint,

@@ -523,7 +523,7 @@ comment on column pgclarify.embedding_space.corpus_id is 'The corpus.';
 comment on column pgclarify.embedding_space.model is 'Name of the embedding model.';
 comment on column pgclarify.embedding_space.dimensions is 'Length of its vectors; null until a worker has loaded the model.';
 comment on column pgclarify.embedding_space.state is 'building (being filled), active (searched) or retired (replaced).';
-comment on column pgclarify.embedding_space.error is 'Why no worker could open or fill it; null if none has failed.';
+comment on column pgclarify.embedding_space.error is 'Why no worker could open or fill it, or documents wait for its model; null if none has failed.';
 comment on column pgclarify.embedding_space.created_at is 'When it was created.';
 comment on column pgclarify.embedding_space.linking_document_id is
     'Where a worker is that links all passages by key: the document of the last one; null if none does.';

@@ -25,7 +25,8 @@ def create_corpus(
 
     Args:
         name: 1 to 200 characters, unique.
-        embedding_model: A sentence-transformers name or a path that the workers can load.
+        embedding_model: A sentence-transformers name or a path that the workers can load, or endpoint: and the name of
+            a model behind their endpoint.
         options: As in SQL: search_config, graph_degree, reader, analyst.
 
     Returns:

@@ -9,7 +9,13 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 from pgclarify.corpora.splitting import Splitter
-from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError, describe
+from pgclarify.errors import (
+    ConfigurationError,
+    DimensionMismatch,
+    EmbeddingError,
+    EmbeddingUnavailable,
+    describe,
+)
 from pgclarify.protocols import Embedder
 
 _logger = logging.getLogger(__name__)
@@ -44,6 +50,8 @@ class Models:
         self._holder = holder
         self._loading: dict[str, asyncio.Task[Embedder | None]] = {}
         self._left_until: dict[str, float] = {}
+        # Of models whose endpoint did not answer when they were last asked for.
+        self._unavailable: dict[str, EmbeddingUnavailable] = {}
 
     def missing(self) -> list[str]:
         """Models that are being loaded, or that could not be used a short while ago."""
@@ -61,6 +69,7 @@ class Models:
 
         Raises:
             ConfigurationError: If its splitter cannot be made. The model is left to other workers for a while.
+            EmbeddingUnavailable: If its endpoint did not answer, now or the last time. Likewise.
             EmbeddingError: If its vectors have other dimensions. Likewise.
         """
         if model not in self._loading:
@@ -69,11 +78,14 @@ class Models:
         await asyncio.wait([task], timeout=self._loading_seconds)
         embedder = task.result() if task.done() else None
         if embedder is None:
+            if (error := self._unavailable.get(model)) is not None:
+                # A new one: what is raised again grows longer by its traceback.
+                raise EmbeddingUnavailable(error.message, detail=error.detail, hint=error.hint)
             return None
         try:
             return embedder, self._splitter(embedder, dimensions)
         except (ConfigurationError, EmbeddingError) as error:
-            self._leave(model, error)
+            self.leave(model, error)
             raise
 
     def _splitter(self, embedder: Embedder, dimensions: int) -> Splitter:
@@ -87,7 +99,7 @@ class Models:
             self._splitters[embedder] = self._make_splitter(embedder)
         return self._splitters[embedder]
 
-    def _leave(self, model: str, error: Exception) -> None:
+    def leave(self, model: str, error: Exception) -> None:
         """Leave what needs a model to other workers for a while."""
         _logger.warning("embedding model %s is left to other workers: %s", model, describe(error))
         self._left_until[model] = asyncio.get_running_loop().time() + _MODEL_RETRY_SECONDS
@@ -101,7 +113,12 @@ class Models:
 
     async def _load(self, model: str) -> Embedder | None:
         try:
-            return await self._embedders(model)
+            embedder = await self._embedders(model)
         except Exception as error:  # whatever it is: one model must not hold up the others
-            self._leave(model, error)
+            self.leave(model, error)
+            self._unavailable.pop(model, None)
+            if isinstance(error, EmbeddingUnavailable):
+                self._unavailable[model] = error
             return None
+        self._unavailable.pop(model, None)
+        return embedder

@@ -16,6 +16,7 @@ from pgclarify.errors import (
     DatabaseBusy,
     DatabaseError,
     EmbeddingError,
+    EmbeddingUnavailable,
     ServerUnavailable,
     describe,
 )
@@ -71,7 +72,7 @@ class Ingestion:
 
         Chunks of which a document has a passage are not embedded again. A document that cannot be cut, embedded or
         stored is marked as failed, with the reason; the others go on. What waits for a model that this process has not,
-        or not yet, is given back, and so is all if the store fails, or is busy twice.
+        or not yet, or whose endpoint does not answer, is given back. So is all if the store fails, or is busy twice.
 
         Returns:
             How many documents were claimed, failed ones included; 0 if none is pending.
@@ -92,6 +93,9 @@ class Ingestion:
         first = pending[0]
         try:
             ready = await self._models.get(first.embedding_model, first.dimensions)
+        except EmbeddingUnavailable as error:
+            await self._store.delay_documents(first.embedding_space_id, describe(error))
+            ready = None
         except (ConfigurationError, EmbeddingError):
             ready = None
         if ready is None:
@@ -104,6 +108,10 @@ class Ingestion:
             await self._keep(await self._embed(cut, hashes, splitter, embedder))
             if not is_all:
                 await self._store.release_documents()
+        except EmbeddingUnavailable as error:
+            self._models.leave(first.embedding_model, error)
+            await self._store.delay_documents(first.embedding_space_id, describe(error))
+            await self._store.release_documents()
         except ServerUnavailable:
             raise
         except DatabaseError:
@@ -165,6 +173,8 @@ class Ingestion:
             part = np.empty((len(batch), embedder.dimensions), dtype=np.float32)
             try:
                 part[:] = await embedder.encode(texts)
+            except EmbeddingUnavailable:
+                raise
             except EmbeddingError:
                 # One document may be to blame: find out which, and keep the others.
                 await _embed_apart(texts, owners, part, failed, embedder)
@@ -226,11 +236,16 @@ async def _embed_apart(
         vectors: Filled in place: float32, shape (len(texts), dimensions).
         failed: Filled in place; documents in it already are left out.
         embedder: The model.
+
+    Raises:
+        EmbeddingUnavailable: If its endpoint does not answer.
     """
     for owner in sorted(set(owners) - failed.keys()):
         start = owners.index(owner)
         end = start + owners.count(owner)
         try:
             vectors[start:end] = await embedder.encode(texts[start:end])
+        except EmbeddingUnavailable:
+            raise
         except EmbeddingError as error:
             failed[owner] = error

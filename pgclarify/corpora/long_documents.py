@@ -17,6 +17,7 @@ from pgclarify.errors import (
     DatabaseBusy,
     DatabaseError,
     EmbeddingError,
+    EmbeddingUnavailable,
     ServerUnavailable,
     describe,
 )
@@ -71,13 +72,17 @@ class LongIngestion:
         """Cut, embed and stage the next part of a claimed document.
 
         A document of which a part cannot be cut, embedded or stored is marked as failed, with the reason. What waits
-        for a model that this process has not, or not yet, is given back, and so is all if the store fails.
+        for a model that this process has not, or not yet, or whose endpoint does not answer, is given back, and so is
+        all if the store fails.
 
         Raises:
             DatabaseError: If the store fails, other than over this document.
         """
         try:
             ready = await self._models.get(claimed.document.embedding_model, claimed.document.dimensions)
+        except EmbeddingUnavailable as error:
+            await self._store.delay_documents(claimed.document.embedding_space_id, describe(error))
+            ready = None
         except (ConfigurationError, EmbeddingError):
             ready = None
         if ready is None:
@@ -116,6 +121,10 @@ class LongIngestion:
                 await self._store.release_document()
         except ServerUnavailable:
             raise
+        except EmbeddingUnavailable as error:
+            self._models.leave(document.embedding_model, error)
+            await self._store.delay_documents(document.embedding_space_id, describe(error))
+            await self._store.release_document()
         except EmbeddingError as error:
             await self._fail(claimed, error)
         except DatabaseError as error:

@@ -14,6 +14,7 @@ from pgclarify.errors import (
     ConfigurationError,
     DatabaseError,
     EmbeddingError,
+    EmbeddingUnavailable,
     ServerUnavailable,
     describe,
 )
@@ -52,7 +53,8 @@ class Reembedding:
         """Claim passages of one space and embed them; the caller loops until there are none.
 
         A passage that cannot be embedded or stored is noted, with the reason; the others go on. What waits for a model
-        that this process has not, or not yet, is given back, and so is all if the store fails.
+        that this process has not, or not yet, or whose endpoint does not answer, is given back, and so is all if the
+        store fails.
 
         Returns:
             How many passages were claimed, failed ones included; 0 if none waits.
@@ -82,6 +84,10 @@ class Reembedding:
         embedder, splitter = ready
         try:
             await self._fill(passages, splitter, embedder)
+        except EmbeddingUnavailable as error:
+            self._models.leave(first.embedding_model, error)
+            await self._store.release_passages()
+            await self._store.refuse_filling(first.embedding_space_id, describe(error))
         except ServerUnavailable:
             raise
         except DatabaseError:
@@ -94,12 +100,19 @@ class Reembedding:
         await self._models.close()
 
     async def _fill(self, passages: Sequence[PendingPassage], splitter: Splitter, embedder: Embedder) -> None:
-        """Embed and store passages together, or each by itself if one may be to blame for a failure."""
+        """Embed and store passages together, or each by itself if one may be to blame for a failure.
+
+        Raises:
+            EmbeddingUnavailable: If the model's endpoint does not answer.
+            DatabaseError: If the store fails, other than over one passage.
+        """
         try:
             texts = await asyncio.to_thread(_render, splitter, passages)
             vectors = await embedder.encode(texts)
             are_cut_off = await asyncio.to_thread(_are_cut_off, embedder, texts)
             await self._store.store_vectors(passages, np.asarray(vectors, dtype=np.float32), are_cut_off)
+        except EmbeddingUnavailable:
+            raise
         except (DatabaseError, EmbeddingError) as error:
             if isinstance(error, DatabaseError) and not error.is_about_data:
                 raise

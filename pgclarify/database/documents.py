@@ -108,6 +108,10 @@ class Documents:
         """See DocumentStore."""
         await fail_document(self._pool, self._worker_id, document, error)
 
+    async def delay_documents(self, embedding_space_id: int, error: str) -> None:
+        """See DocumentStore."""
+        await fetch(self._pool, "delay_documents", embedding_space_id=embedding_space_id, error=error)
+
 
 async def copy_passages(connection: AsyncConnection[Any], batch_id: UUID, documents: Sequence[IndexedDocument]) -> None:
     """Copy chunks and vectors to where store_documents takes them from, in the connection's transaction."""

@@ -120,3 +120,7 @@ class LongDocuments:
     async def fail_document(self, document: PendingDocument, error: str) -> None:
         """See LongDocumentStore."""
         await fail_document(self._pool, self._worker_id, document, error)
+
+    async def delay_documents(self, embedding_space_id: int, error: str) -> None:
+        """See LongDocumentStore."""
+        await fetch(self._pool, "delay_documents", embedding_space_id=embedding_space_id, error=error)

@@ -175,6 +175,10 @@ select pgclarify_private.refuse_space(%(embedding_space_id)s, %(error)s);
 -- Keep why a worker cannot fill a space.
 select pgclarify_private.refuse_filling(%(embedding_space_id)s, %(error)s);
 
+-- name: delay_documents
+-- Keep why documents wait for the embedding model.
+select pgclarify_private.delay_documents(%(embedding_space_id)s, %(error)s);
+
 -- name: list_due_spaces
 -- Spaces that can take their next step.
 select embedding_space_id from pgclarify_private.due_spaces();

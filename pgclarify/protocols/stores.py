@@ -355,6 +355,9 @@ class DocumentStore(Protocol):
     async def fail_document(self, document: PendingDocument, error: str) -> None:
         """Mark a document as one that cannot be indexed, with the reason."""
 
+    async def delay_documents(self, embedding_space_id: int, error: str) -> None:
+        """Keep why the documents of a corpus wait for its embedding model, until one of them is stored."""
+
 
 class LongDocumentStore(Protocol):
     """Documents that were set aside, of which each claim stages a part."""
@@ -398,6 +401,9 @@ class LongDocumentStore(Protocol):
 
     async def fail_document(self, document: PendingDocument, error: str) -> None:
         """Mark a document as one that cannot be indexed, with the reason."""
+
+    async def delay_documents(self, embedding_space_id: int, error: str) -> None:
+        """Keep why the documents of a corpus wait for its embedding model, until one of them is stored."""
 
 
 class SpaceStore(Protocol):

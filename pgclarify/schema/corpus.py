@@ -112,7 +112,11 @@ embedding_space = Table(
         server_default=text("'building'"),
         comment="building (being filled), active (searched) or retired (replaced).",
     ),
-    Column("error", Text, comment="Why no worker could open or fill it; null if none has failed."),
+    Column(
+        "error",
+        Text,
+        comment="Why no worker could open or fill it, or documents wait for its model; null if none has failed.",
+    ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was created."),
     Column(
         "linking_document_id",

@@ -178,7 +178,11 @@ begin atomic
         case when not hidden.is_anything then clock_timestamp() - least(oldest.added_at, attached.pending_since) end,
         seen.revision,
         space.model,
-        coalesce(space.error, next_space.error),
+        coalesce(
+            -- That of the space that is searched is why documents wait.
+            case when not space.is_active or not hidden.is_anything and counted.pending > 0 then space.error end,
+            next_space.error
+        ),
         next_space.model,
         case when not hidden.is_anything then next_space.embedded end,
         case when not hidden.is_anything then counted.pending_passages + attached.pending end
@@ -202,7 +206,7 @@ begin atomic
             not role.sees_all and counted.restricted_documents > 0 as is_anything
     ) as hidden
     left join lateral (
-        select embedding_space.model, embedding_space.error
+        select embedding_space.model, embedding_space.error, embedding_space.state = 'active' as is_active
         from pgclarify.embedding_space
         where embedding_space.corpus_id = visible.corpus_id and embedding_space.state <> 'retired'
         order by embedding_space.state = 'active' desc, embedding_space.embedding_space_id desc
@@ -308,8 +312,8 @@ comment on column pgclarify.corpus_status.revision is
 'How often what you can find in it has changed. Other roles can find other documents, and have other revisions.';
 comment on column pgclarify.corpus_status.embedding_model is 'Embedding model.';
 comment on column pgclarify.corpus_status.error is
-'Why it cannot be searched, its model could not be loaded, say; where there is a next_embedding_model, why the change does not '
-'get on. Null if nothing is wrong.';
+'Why it cannot be searched, its model could not be loaded, say, or why what is pending waits for its model; where there is a '
+'next_embedding_model, why the change does not get on. Null if nothing is wrong.';
 comment on column pgclarify.corpus_status.next_embedding_model is
 'The model that is being changed to (see set_embedding_model); null if none is.';
 comment on column pgclarify.corpus_status.next_embedded is 'Passages with a vector of that model; null if there is none.';

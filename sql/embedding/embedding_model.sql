@@ -13,14 +13,15 @@ begin
     end if;
     if length(check_embedding_model.model) > 500
         -- A name as model hubs have them, or a path.
-        or check_embedding_model.model !~ '^([A-Za-z0-9][A-Za-z0-9._/@:+-]*|[./~][^\u0001-\u001f\u007f-\u009f]*)$' then
+        or check_embedding_model.model !~ '^([A-Za-z0-9][A-Za-z0-9._/@:+-]*|[./~][^\u0001-\u001f\u007f-\u009f]*)$'
+        or check_embedding_model.model ~ '^endpoint:(@|$)' then
         raise exception 'this cannot be the name of an embedding model'
             using errcode = 'invalid_parameter_value',
                 detail = format('It is "%s".', pgclarify_private.shown(check_embedding_model.model)),
                 hint = case
                     when check_embedding_model.model ~ '^\s*{' then 'This looks like options: pass options => ''{…}''.'
-                    else 'Pass a sentence-transformers name, such as all-MiniLM-L6-v2, or a path that starts with / or ./ '
-                        'and has 500 characters at most.'
+                    else 'Pass a sentence-transformers name, such as all-MiniLM-L6-v2, a model behind an endpoint, such as '
+                        'endpoint:text-embedding-3-small, or a path that starts with / or ./, of 500 characters at most.'
                 end;
     end if;
     -- The default cannot be misspelt. Without a worker there is nothing to say: the next one may have any model.
@@ -122,7 +123,7 @@ comment on function pgclarify.set_embedding_model(text, text) is
 'use the new: corpus_status.next_embedded says how far it is, and corpus_status.error what stands in the way. Returns the id '
 'of the new space; null if the corpus has this model already, and then a change to another one is given up. Called again with '
 'the model that is being changed to, it tries again what failed. corpus: name of a corpus that you own. model: a '
-'sentence-transformers name or a path that the workers can load.';
+'sentence-transformers name or a path that the workers can load, or endpoint: and the name of a model behind their endpoint.';
 grant execute on function pgclarify.set_embedding_model(text, text) to pgclarify_user;
 
 create or replace function pgclarify_private.cancel_embedding_model(caller pgclarify_private.caller, corpus text)

@@ -248,6 +248,21 @@ begin
     using
         v_space.embedding_space_id, store_vectors.worker_id, store_vectors.document_ids, store_vectors.passage_ids,
         store_vectors.content_hashes, store_vectors.are_cut_off, store_vectors.vectors, v_space.corpus_id;
+    if v_stored > 0 and v_space.error is not null then
+        -- Whatever kept a worker from filling it has passed, but for passages that none can embed.
+        update pgclarify.embedding_space as space
+        set error = null
+        where space.embedding_space_id in (
+            select filling.embedding_space_id
+            from pgclarify.embedding_space as filling
+            where filling.embedding_space_id = v_space.embedding_space_id
+                and not exists (
+                    select from pgclarify_private.pending_passage as pending
+                    where pending.embedding_space_id = v_space.embedding_space_id and pending.attempts >= 3
+                )
+            for no key update skip locked
+        );
+    end if;
     -- What was not stored is free for the next one.
     if v_stored < cardinality(store_vectors.passage_ids) then
         perform pgclarify_private.release_passages(store_vectors.worker_id);
@@ -329,5 +344,5 @@ begin atomic
 end;
 
 comment on function pgclarify_private.refuse_filling(bigint, text) is
-'Keep why a worker cannot fill a space, though its model could once be loaded.';
+'Keep why a worker cannot fill a space, though its model could once be loaded. The next vectors that are stored end it.';
 grant execute on function pgclarify_private.refuse_filling(bigint, text) to pgclarify_worker;

@@ -210,3 +210,25 @@ $$;
 comment on function pgclarify_private.fail_document(bigint, bigint, text, bytea, text) is
 'Mark a leased document as one that cannot be indexed. Passages of its earlier content stay.';
 grant execute on function pgclarify_private.fail_document(bigint, bigint, text, bytea, text) to pgclarify_worker;
+
+create or replace function pgclarify_private.delay_documents(embedding_space_id bigint, error text)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    update pgclarify.embedding_space
+    set error = delay_documents.error
+    where embedding_space.embedding_space_id in (
+        select space.embedding_space_id
+        from pgclarify.embedding_space as space
+        where space.embedding_space_id = delay_documents.embedding_space_id
+            and space.state = 'active'
+            and space.error is distinct from delay_documents.error
+        for no key update skip locked
+    );
+end;
+
+comment on function pgclarify_private.delay_documents(bigint, text) is
+'Keep why documents have to wait for the embedding model of the space that is searched: corpus_status says so while any is '
+'pending. The next document that is stored ends it.';
+grant execute on function pgclarify_private.delay_documents(bigint, text) to pgclarify_worker;

@@ -372,6 +372,17 @@ begin
         );
         perform pgclarify_private.count_reader_changes(store_documents.corpus_id, v_readers, 1, 0);
     end if;
+    if cardinality(v_stored) > 0 then
+        -- The embedding model answers again, if it did not.
+        update pgclarify.embedding_space as space
+        set error = null
+        where space.embedding_space_id in (
+            select waited_for.embedding_space_id
+            from pgclarify.embedding_space as waited_for
+            where waited_for.embedding_space_id = store_documents.embedding_space_id and waited_for.error is not null
+            for no key update skip locked
+        );
+    end if;
     -- What was not stored is free for the next one.
     update pgclarify_private.pending_document
     set leased_by = null, leased_until = null

@@ -33,6 +33,7 @@ class FakeDocumentStore:
         leased: What is claimed, and neither stored, failed nor given back.
         set_aside: By id, how many passages a document will have that is too long for one claim.
         asked: Ids of each call of `passage_hashes`.
+        delayed: By id of a space, why documents wait for its model.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class FakeDocumentStore:
         self.leased: dict[str, PendingDocument] = {}
         self.set_aside: dict[str, int] = {}
         self.asked: list[list[str]] = []
+        self.delayed: dict[int, str] = {}
         self._embedding_model = embedding_model
         self._dimensions = dimensions
         self._refuses = frozenset(refuses)
@@ -135,6 +137,11 @@ class FakeDocumentStore:
         await asyncio.sleep(0)
         self.failed[document.document_id] = error
         self.leased.pop(document.document_id, None)
+
+    async def delay_documents(self, embedding_space_id: int, error: str) -> None:
+        """Keep the reason."""
+        await asyncio.sleep(0)
+        self.delayed[embedding_space_id] = error
 
 
 def _passages(indexed: IndexedDocument) -> Iterator[tuple[bytes, NDArray[np.float32] | None]]:

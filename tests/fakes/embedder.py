@@ -14,7 +14,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
-from pgclarify.errors import EmbeddingError
+from pgclarify.errors import EmbeddingError, EmbeddingUnavailable
 
 _WORD = re.compile(r"\w+")
 
@@ -30,6 +30,7 @@ class FakeEmbedder:
 
     Attributes:
         calls: The texts of every call of `encode` so far.
+        is_away: Whether it cannot be asked, whatever the texts.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class FakeEmbedder:
         fails_on: str | None = None,
     ) -> None:
         self.calls: list[list[str]] = []
+        self.is_away = False
         self._model = model
         self._dimensions = dimensions
         self._max_tokens = max_tokens
@@ -75,10 +77,13 @@ class FakeEmbedder:
 
         Raises:
             EmbeddingError: If a text contains `fails_on`.
+            EmbeddingUnavailable: If it is away.
         """
         self.calls.append(list(texts))
         # A real model gives way to others here.
         await asyncio.sleep(0)
+        if self.is_away:
+            raise EmbeddingUnavailable("the embedding endpoint cannot be reached")
         if self._fails_on is not None and any(self._fails_on in text for text in texts):
             raise EmbeddingError("a text cannot be embedded", detail=f"It contains {self._fails_on!r}.")
         vectors = np.zeros((len(texts), self._dimensions), dtype=np.float32)

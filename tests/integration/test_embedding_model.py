@@ -172,6 +172,43 @@ def test_a_model_that_is_no_longer_what_it_was_says_so(connection: Connection, w
     assert error(connection) is None
 
 
+def test_what_kept_a_worker_from_filling_a_space_is_over_when_one_goes_on(
+    connection: Connection, worker: HandWorker
+) -> None:
+    space_id = begin(connection, worker)
+    worker.send("refuse_filling", embedding_space_id=space_id, error="the endpoint cannot be reached")
+    worker.store_vectors(worker.claim_passages(1))
+    assert error(connection) is None
+
+    (passage,) = worker.claim_passages(1)
+    for _ in range(3):
+        worker.fail_passage(passage)
+        connection.execute("update pgclarify_private.pending_passage set retry_at = null where attempts < 3")
+        worker.claim_passages(1)
+    assert error(connection) is not None
+    worker.store_vectors(worker.claim_passages(1))
+    assert error(connection) is not None, "the passage that failed still stands in the way"
+
+
+def test_documents_that_wait_for_the_model_say_why_as_long_as_they_do(
+    connection: Connection, worker: HandWorker
+) -> None:
+    space_id = scalar(connection, "select embedding_space_id from pgclarify.corpus")
+    worker.send("delay_documents", embedding_space_id=space_id, error="the endpoint cannot be reached")
+    assert error(connection) is None, "none waits"
+    connection.execute(ADD, ["4", "Trains."])
+    assert error(connection) == "the endpoint cannot be reached"
+    assert nearest(connection, worker, "Boats.", OLD) == "Boats."
+    worker.index_everything()
+    connection.execute(ADD, ["5", "Bicycles."])
+    assert error(connection) is None, "one was stored since"
+
+    worker.send("delay_documents", embedding_space_id=space_id, error="the endpoint cannot be reached")
+    scalar(connection, SET, NEW)
+    assert status(connection)[3] == NEW
+    assert error(connection) == "the endpoint cannot be reached"
+
+
 def test_a_run_that_embedded_its_question_with_the_old_model_starts_again(
     connection: Connection, worker: HandWorker
 ) -> None:

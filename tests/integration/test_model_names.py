@@ -13,12 +13,25 @@ INVALID_PARAMETER = "22023"
 
 @pytest.mark.parametrize(
     "model",
-    ["all-MiniLM-L6-v2", "BAAI/bge-m3", "./models/my model (2)", "/srv/modèles/é", "~/m", "sub/folder/m.v2"],
+    [
+        "all-MiniLM-L6-v2",
+        "BAAI/bge-m3",
+        "endpoint:nomic-embed-text:v1.5@256",
+        "./models/my model (2)",
+        "/srv/modèles/é",
+        "~/m",
+        "sub/folder/m.v2",
+    ],
 )
 def test_a_model_is_a_name_or_a_path(connection: Connection, model: str) -> None:
     assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [model]) is None
     assert state_of(connection, "select pgclarify.set_embedding_model('a', %s)", [model]) is None
     assert state_of(connection, "select pgclarify.set_embedding_model('a', '{}')") == INVALID_PARAMETER
+
+
+@pytest.mark.parametrize("model", ["endpoint:", "endpoint:@256", "endpoint: m"])
+def test_an_endpoint_without_a_model_is_none(connection: Connection, model: str) -> None:
+    assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [model]) == INVALID_PARAMETER
 
 
 def test_a_model_that_no_worker_has_loaded_is_warned_of(connection: Connection, hire: Hire) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgclarify.cli import connection, listening, terminal
+from pgclarify.vocabulary import AT_ENDPOINT
 
 if TYPE_CHECKING:
     from pgclarify.cli.doctor.check import Check
@@ -27,7 +28,8 @@ def doctor(
 ) -> None:
     """Say what is missing or wrong, and how to mend it; exits with 1 if anything is.
 
-    Nothing is changed, and no call is paid for. A warning says what works less well than it could.
+    Nothing is changed. No call is paid for, but for one word to each embedding model behind an endpoint. A warning
+    says what works less well than it could.
     """
     from pgclarify.cli.doctor.check import Level
 
@@ -68,7 +70,10 @@ def examine(settings: Settings) -> Iterator[Check]:
         has_workers = has_workers or (check.name == "workers" and check.level == "ok")
         yield check
     yield endpoint.check_endpoint(settings, has_workers=has_workers)
-    yield machine.check_embedding_model(settings.embedding_model)
+    if settings.embedding_model.startswith(AT_ENDPOINT):
+        yield endpoint.check_embedding_model(settings, settings.embedding_model)
+    else:
+        yield machine.check_embedding_model(settings.embedding_model)
 
 
 def _examine_database(settings: Settings) -> Iterator[Check]:
@@ -131,8 +136,9 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
     from pgclarify import __version__
     from pgclarify.cli.doctor import endpoint, service
 
+    settings = connection.load_settings()
     workers = connection.fetch(database, "client_list_workers")
-    expected = endpoint.expected_worker(connection.load_settings())
+    expected = endpoint.expected_worker(settings)
     yield from service.check_workers(workers, version=__version__, expected=expected)
 
     def queue() -> list[Check]:
@@ -141,7 +147,15 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
         return service.check_queue(row, running, has_workers=bool(workers))
 
     yield from _guarded("queue", queue)
-    yield from _guarded("corpora", lambda: service.check_corpora(connection.fetch(database, "client_list_corpora")))
+
+    def corpora() -> list[Check]:
+        rows = connection.fetch(database, "client_list_corpora")
+        models = service.models_at_endpoint(rows) - {settings.embedding_model}
+        return service.check_corpora(rows) + [
+            endpoint.check_embedding_model(settings, model, has_workers=bool(workers)) for model in sorted(models)
+        ]
+
+    yield from _guarded("corpora", corpora)
     yield from _guarded("tables", lambda: service.check_sources(connection.fetch(database, "cli_list_sources")))
     yield from _guarded("budgets", lambda: service.check_budgets(connection.fetch(database, "cli_list_idle_budgets")))
     # For administrators, who may mend it.

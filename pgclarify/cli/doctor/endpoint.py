@@ -1,4 +1,4 @@
-"""Checks of the language model that this environment's settings lead to."""
+"""Checks of the models behind endpoints that this environment's settings lead to."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.config import Provider, Settings
-from pgclarify.errors import ConfigurationError
+from pgclarify.errors import ConfigurationError, PgclarifyError, describe
 
 # A list of names, from a server that is up.
 _SECONDS = 5.0
 _MOST_BYTES = 4 * 1024 * 1024
 _NAME = "language model"
+_EMBEDDING_NAME = "embedding model"
 
 
 def chosen_provider(settings: Settings) -> Provider | None:
@@ -98,6 +99,38 @@ async def _ask_endpoint(settings: Settings) -> Check:
                 f"what {endpoint.base_url} answers is no list of models",
                 "Check OPENAI_BASE_URL: it usually ends in /v1.",
             )
+
+
+def check_embedding_model(settings: Settings, model: str, *, has_workers: bool = False) -> Check:
+    """Whether the embedding endpoint embeds a word, and with how many dimensions. The key is never shown.
+
+    Args:
+        settings: This environment's.
+        model: Name of an embedding model behind an endpoint.
+        has_workers: Whether workers are alive: they may have settings of their own.
+    """
+    try:
+        finding = asyncio.run(_ask_embedding_endpoint(settings, model))
+    except PgclarifyError as error:
+        if has_workers:
+            return warning(
+                _EMBEDDING_NAME,
+                f"{model} cannot be asked from here: {describe(error)}",
+                f"The living workers may have settings of their own. {error.hint or ''}".rstrip(),
+            )
+        return problem(_EMBEDDING_NAME, f"{model} cannot be asked: {describe(error)}", error.hint)
+    return ok(_EMBEDDING_NAME, finding)
+
+
+async def _ask_embedding_endpoint(settings: Settings, model: str) -> str:
+    from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
+
+    endpoint = EmbeddingEndpoint.from_settings(settings, timeout=_SECONDS, max_retries=0)
+    try:
+        embedder = await endpoint.open(model)
+    finally:
+        await endpoint.aclose()
+    return f"{model} at {endpoint.base_url} ({embedder.dimensions} dimensions)"
 
 
 def status_check(status: int, base_url: str, *, has_key: bool) -> Check:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.cli.rendering import Row, counted
+from pgclarify.vocabulary import AT_ENDPOINT
 
 # A backlog that a living worker has not touched for so long, and a run that takes so long, are not usual.
 _WAITING_SECONDS = 60
@@ -120,6 +121,16 @@ def check_corpora(corpora: Sequence[Row]) -> list[Check]:
         found = counted(len(corpora), "corpus", "corpora") if corpora else "none yet"
         checks.append(ok("corpora", f"{found}{state}"))
     return checks
+
+
+def models_at_endpoint(corpora: Sequence[Row]) -> set[str]:
+    """The embedding models behind an endpoint that corpora have, or are changed to.
+
+    Args:
+        corpora: Rows of `pgclarify.corpus_status`.
+    """
+    models = {corpus[column] for corpus in corpora for column in ("embedding_model", "next_embedding_model")}
+    return {model for model in models if model is not None and model.startswith(AT_ENDPOINT)}
 
 
 def check_sources(sources: Sequence[Row]) -> list[Check]:

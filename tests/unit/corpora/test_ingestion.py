@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.splitting import Splitter, chunker_of
-from pgclarify.errors import DatabaseBusy, DatabaseError, ModelNotFound, ServerUnavailable
+from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingUnavailable, ModelNotFound, ServerUnavailable
 from pgclarify.ingest.chunking import Chunker
 from pgclarify.model import Chunk, IndexedDocument
 from pgclarify.protocols import DocumentStore, Embedder
@@ -178,6 +178,64 @@ async def test_what_waits_for_a_model_that_this_worker_has_not_is_left_to_others
     assert store.failed == {}
     assert store.stored == []
     assert [document.document_id for document in store.pending] == ["policy", "drivers", "offices"]
+
+
+async def test_documents_wait_for_a_model_whose_endpoint_does_not_answer() -> None:
+    store, embedder = FakeDocumentStore(SHORT), FakeEmbedder(fails_on="poison")
+    pipeline = ingestion(store, embedder)
+    embedder.is_away = True
+    # Given back, and not asked for again for a while.
+    assert [await pipeline.ingest_once() for _ in range(3)] == [3, 0, 0]
+    assert store.failed == {}
+    assert list(store.delayed) == [1]
+    assert [document.document_id for document in store.pending] == ["policy", "drivers", "offices"]
+
+    embedder.is_away = False
+    assert await ingestion(store, embedder).ingest_once() == 3
+    assert store.stored == [["policy", "drivers", "offices"]]
+
+
+class _GoesAfterOne(FakeEmbedder):
+    """Away after it has failed on a text."""
+
+    def __init__(self) -> None:
+        super().__init__(fails_on="poison")
+
+    async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        try:
+            return await super().encode(texts)
+        finally:
+            self.is_away = True
+
+
+async def test_no_document_is_blamed_if_the_endpoint_goes_while_one_is_looked_for() -> None:
+    store = FakeDocumentStore([SHORT[0], Document("bad", "poison"), SHORT[1]])
+    assert await ingestion(store, _GoesAfterOne()).ingest_once() == 3
+    assert store.failed == {}
+    assert store.stored == []
+    assert len(store.pending) == 3
+    assert list(store.delayed) == [1]
+
+
+async def test_an_endpoint_that_does_not_answer_at_first_is_told_once_it_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pgclarify.corpora.embedding_models._MODEL_RETRY_SECONDS", 0.0)
+    asked = asyncio.Event()
+
+    async def embedder_of(model: str) -> Embedder:
+        await asked.wait()
+        raise EmbeddingUnavailable("the embedding endpoint cannot be reached")
+
+    store = FakeDocumentStore(SHORT)
+    pipeline = Ingestion(store, embedder_of, loading_seconds=0.0)
+    assert await pipeline.ingest_once() == 3
+    assert store.delayed == {}, "it is not known yet"
+    asked.set()
+    while not store.delayed:
+        await pipeline.ingest_once()
+    assert store.failed == {}
+    await pipeline.close()
 
 
 async def test_nobody_waits_for_a_model_that_is_being_loaded() -> None:

@@ -56,6 +56,17 @@ async def test_passages_that_the_model_does_not_read_to_their_end() -> None:
     assert sorted(store.vectors) == [1, 2]
 
 
+async def test_passages_wait_for_a_model_whose_endpoint_does_not_answer() -> None:
+    store, embedder = FakeSpaceStore(CONTENTS), FakeEmbedder()
+    embedder.is_away = True
+    pipeline = reembedding(store, embedder)
+    # Given back, and not asked for again for a while.
+    assert [await pipeline.fill_once() for _ in range(3)] == [3, 0, 0]
+    assert store.failed == {}
+    assert list(store.refused) == [1]
+    assert len(store.pending) == 3
+
+
 async def test_a_passage_that_cannot_be_embedded_is_noted_alone() -> None:
     store, embedder = FakeSpaceStore([*CONTENTS[:2], "poison", CONTENTS[2]]), FakeEmbedder(fails_on="poison")
     assert await reembedding(store, embedder).fill_once() == 4

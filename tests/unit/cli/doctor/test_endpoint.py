@@ -14,6 +14,8 @@ from aiohttp import web
 from pgclarify.cli.doctor import endpoint
 from pgclarify.cli.doctor.check import Check, Level
 from pgclarify.config import Provider, Settings
+from tests.openai_server import Reply
+from tests.workers import model_server
 
 KEY = "sk-sesame"
 
@@ -156,3 +158,24 @@ def test_without_a_language_model_it_says_what_takes_one() -> None:
     assert check.level is Level.OK
     assert "clarify and search work" in check.finding
     assert "investigate" in check.finding
+
+
+@pytest.mark.parametrize("has_workers", [False, True])
+def test_an_embedding_model_behind_an_endpoint(has_workers: bool) -> None:
+    with model_server() as served:
+        ours = settings(served.base_url)
+
+        def check(model: str = "endpoint:words-1@48") -> Check:
+            return endpoint.check_embedding_model(ours, model, has_workers=has_workers)
+
+        found = check()
+        assert found.level is Level.OK
+        assert "48 dimensions" in found.finding
+        assert served.embedding_calls == 1
+        served.embed = lambda _: Reply.error(401, f"{KEY} is no key")
+        refused = check()
+    gone = check()
+    assert {refused.level, gone.level} == {Level.WARNING if has_workers else Level.PROBLEM}
+    assert KEY not in f"{refused}{gone}"
+    assert refused.remedy
+    assert gone.remedy

@@ -85,6 +85,15 @@ def test_a_change_of_model_that_does_not_get_on() -> None:
     assert "cancel_embedding_model" in str(check.remedy)
 
 
+def test_embedding_models_behind_an_endpoint() -> None:
+    corpora = [
+        corpus(embedding_model="all-MiniLM-L6-v2"),
+        corpus(embedding_model="endpoint:a", next_embedding_model="endpoint:b"),
+        corpus(embedding_model="endpoint:a"),
+    ]
+    assert service.models_at_endpoint(corpora) == {"endpoint:a", "endpoint:b"}
+
+
 def test_attached_tables() -> None:
     source = {"corpus": "insurance", "relation": "public.article", "state": "following", "error": None}
     assert [check.level for check in service.check_sources([source])] == [Level.OK]

@@ -1,0 +1,116 @@
+"""A corpus embedded by an endpoint: worker processes, and a server that is there or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connect, MakeRole
+from tests.integration.counts import assert_counts_agree
+from tests.openai_server import Reply, Server, bags_of_words
+from tests.workers import DOCUMENTS, Worker, load, scalar, until, wait_until_searchable
+
+Connection = psycopg.Connection[Any]
+StartWorker = Callable[..., Worker]
+
+MODEL = "endpoint:words-1@48"
+STATUS = "select embedding_model, next_embedding_model, error, pending from pgclarify.corpus_status where corpus = %s"
+CREATE = "select pgclarify.create_corpus(%s, %s)"
+ADD = "select pgclarify.add_document(%s, %s, %s)"
+SEARCH = 'select document_id from pgclarify.search(%s, %s, top_k => 1, options => \'{"method": "dense"}\')'
+
+
+def is_away(_: object) -> Reply:
+    return Reply.error(401, "no key")
+
+
+def status(connection: Connection, corpus: str) -> tuple[Any, ...]:
+    row = connection.execute(STATUS, [corpus]).fetchone()
+    assert row is not None
+    return tuple(row)
+
+
+def test_from_a_server_that_is_away_to_an_answer(
+    database: str,
+    connection: Connection,
+    connect: Connect,
+    make_role: MakeRole,
+    own_model: Server,
+    run_worker: StartWorker,
+) -> None:
+    asker = connect(make_role("pgclarify_user"))
+    own_model.embed = is_away
+    first = run_worker(database, own_model.base_url)
+    scalar(connection, CREATE, "rental", MODEL)
+    for document_id, (title, content) in DOCUMENTS.items():
+        connection.execute(
+            "select pgclarify.add_document('rental', %s, %s, title => %s)", [str(document_id), content, title]
+        )
+    until(lambda: status(connection, "rental")[2])
+    assert status(connection, "rental")[3] == len(DOCUMENTS)
+    with pytest.raises(psycopg.Error) as caught:
+        asker.execute(SEARCH, ["tolls", "rental"])
+    assert caught.value.sqlstate == "PC003"
+    assert scalar(connection, "select error_code from pgclarify.run") == "PC011"
+
+    # A worker tries again after half a minute, a new one at once.
+    first.stop()
+    own_model.embed = bags_of_words
+    second = run_worker(database, own_model.base_url)
+    wait_until_searchable(connection, "rental")
+    assert status(connection, "rental") == (MODEL, None, None, 0)
+    assert scalar(connection, "select distinct dimensions from pgclarify.embedding_space") == 48
+    assert scalar(asker, SEARCH, "tolls with an administrative fee", "rental") == "107"
+    assert scalar(asker, "select count(*) from pgclarify.clarify('what does a rental cost', 'rental', top_k => 4)") > 0
+
+    own_model.embed = is_away
+    connection.execute(ADD, ["rental", "113", "A rental boat costs ninety dollars a day."])
+    until(lambda: status(connection, "rental")[2])
+    assert status(connection, "rental")[3] == 1
+    assert scalar(connection, "select count(*) from pgclarify.document where error is not null") == 0
+    with pytest.raises(psycopg.Error):
+        asker.execute(SEARCH, ["a boat", "rental"])
+    assert scalar(connection, "select error_code from pgclarify.run order by run_id desc limit 1") == "PC013"
+
+    second.stop()
+    own_model.embed = bags_of_words
+    run_worker(database, own_model.base_url)
+    until(lambda: status(connection, "rental")[2:] == (None, 0))
+    assert scalar(asker, SEARCH, "a boat costs ninety dollars", "rental") == "113"
+    assert_counts_agree(connection)
+
+
+def test_a_corpus_is_given_to_an_endpoint_and_taken_back(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    run_worker(database, own_model.base_url)
+    load(connection)
+    wait_until_searchable(connection)
+    scalar(connection, "select pgclarify.set_embedding_model('rental', %s)", MODEL)
+    until(lambda: status(connection, "rental")[:2] == (MODEL, None))
+    wait_until_searchable(connection)
+    assert scalar(connection, SEARCH, "tolls with an administrative fee", "rental") == "107"
+    scalar(connection, "select pgclarify.set_embedding_model('rental', 'all-MiniLM-L6-v2')")
+    until(lambda: status(connection, "rental")[:2] == ("all-MiniLM-L6-v2", None))
+    assert_counts_agree(connection)
+
+
+def test_an_address_of_its_own_and_none(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    worker = run_worker(database)
+    scalar(connection, CREATE, "rental", MODEL)
+    until(lambda: status(connection, "rental")[2])
+    assert own_model.embedding_calls == 0
+    worker.stop()
+    settings = {"PGCLARIFY_EMBEDDING_BASE_URL": own_model.base_url, "PGCLARIFY_EMBEDDING_API_KEY": "sk-embeddings"}
+    worker = run_worker(database, settings=settings)
+    connection.execute(ADD, ["rental", "1", "Tolls are charged to the renter."])
+    wait_until_searchable(connection, "rental")
+    assert scalar(connection, SEARCH, "who pays tolls", "rental") == "1"
+    assert own_model.keys == {"sk-embeddings"}
+    assert own_model.calls == 0
+    assert "sk-embeddings" not in worker.log.read_text()
