@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections import deque
 from collections.abc import Sequence
@@ -30,12 +31,17 @@ from pgclarify.providers.bounded_client import Call
 from pgclarify.providers.embedding_reply import EmbeddingReply, read_embeddings
 from pgclarify.vocabulary import AT_ENDPOINT
 
+_logger = logging.getLogger(__name__)
+
 # Texts in one request: as many as text-embeddings-inference takes by default.
 _MOST_TEXTS: Final = 32
 # Nobody tells which tokenizer such a model has. Every model in common use reads so many tokens, by its own count and so
 # by this one, which is higher.
 _MAX_TOKENS: Final = 256
 _COUNTED: Final = r"[A-Za-z]{1,4}|[0-9]{1,2}|\s{4}|\S"
+
+# A text that is refused may be too long all the same: then a quarter of it is not.
+_MOST_HALVINGS: Final = 2
 
 # pgvector indexes no longer vectors of half precision.
 _MOST_DIMENSIONS: Final = 4000
@@ -57,7 +63,7 @@ class EmbeddingEndpoint:
     Args:
         address: Where it is.
         concurrency: Most requests in flight at once.
-        timeout: Seconds that the server may be silent within one try, or take for an answer that it has begun.
+        timeout: Seconds that all tries of a request may take. The indexing of other corpora waits as long.
         max_retries: Further tries after a lost connection, a time-out, an answer that cannot be read, 408, 409, 429 or
             5xx. Retry-After is obeyed up to a minute.
 
@@ -80,7 +86,6 @@ class EmbeddingEndpoint:
         self._address = address
         self.limit = asyncio.Semaphore(concurrency)
         self._timeout = timeout
-        self._longest_call = timeout * (max_retries + 1)
         self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
 
     @classmethod
@@ -177,7 +182,7 @@ class EmbeddingEndpoint:
             EmbeddingUnavailable: If no embeddings came back, after all retries; RequestFailed if the endpoint answers.
         """
         most_bytes = len(texts) * dimensions * _BYTES_PER_NUMBER + _BYTES_AROUND
-        ends_at = asyncio.get_running_loop().time() + self._longest_call
+        ends_at = asyncio.get_running_loop().time() + self._timeout
         call = Call(partial(read_embeddings, count=len(texts)), most_bytes, ends_at)
         await self._client.post("/embeddings", {**request, "input": list(texts)}, call)
         if call.reply is not None:
@@ -189,7 +194,7 @@ class EmbeddingEndpoint:
             model_hint="Check the name of the model that the corpus has.",
             refused_hint="The model may not have room for this text, or may not be an embedding model.",
             timeout=self._timeout,
-            longest_call=self._longest_call,
+            longest_call=self._timeout,
         )
         why = self._address.explain(call, asked)
         status = 0 if call.fault is None else call.fault.status
@@ -207,10 +212,11 @@ class RequestFailed(EmbeddingUnavailable):
 
 @dataclass(eq=False, slots=True)
 class _Waiting:
-    """A text, and where its vector goes."""
+    """A text, where its vector goes, and how often the text was halved."""
 
     text: str
     vector: asyncio.Future[NDArray[np.float32]]
+    halvings: int = 0
 
 
 class EndpointEmbedder:
@@ -218,7 +224,8 @@ class EndpointEmbedder:
 
     Texts that wait at the same time share requests, whoever asked for them. Only the endpoint's own count would tell
     how many tokens a text has, so they are counted as more than they are: four Latin letters, two digits, four blanks
-    or one other character to a token. What is longer than max_tokens by that count is cut.
+    or one other character to a token. What is longer than max_tokens by that count is cut. A text that the endpoint
+    refuses all the same is cut in half, twice at most.
 
     Args:
         endpoint: Where the model is.
@@ -326,6 +333,14 @@ class EndpointEmbedder:
                 middle = len(batch) // 2
                 await self._answer(batch[:middle])
                 await self._answer(batch[middle:])
+                return
+            if isinstance(error, RequestFailed) and are_to_blame and batch[0].halvings < _MOST_HALVINGS:
+                # What is no language, such as a key or an image in letters, has more tokens than are counted.
+                chars = len(batch[0].text)
+                _logger.warning("the embedding endpoint refused a text of %d characters: it is cut in half", chars)
+                batch[0].text = batch[0].text[: chars // 2]
+                batch[0].halvings += 1
+                await self._answer(batch)
                 return
             if are_to_blame:
                 error = EmbeddingError(error.message, detail=error.detail, hint=error.hint)

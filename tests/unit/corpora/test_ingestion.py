@@ -188,6 +188,7 @@ async def test_documents_wait_for_a_model_whose_endpoint_does_not_answer() -> No
     assert [await pipeline.ingest_once() for _ in range(3)] == [3, 0, 0]
     assert store.failed == {}
     assert list(store.delayed) == [1]
+    assert len(embedder.calls) == 1
     assert [document.document_id for document in store.pending] == ["policy", "drivers", "offices"]
 
     embedder.is_away = False

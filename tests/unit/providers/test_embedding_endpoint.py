@@ -251,7 +251,7 @@ async def test_vectors_of_another_length_than_before_are_of_another_model(server
 @pytest.mark.parametrize("status", [400, 413, 422, 500])
 async def test_a_text_that_is_refused_fails_alone(server: Server, status: int) -> None:
     def refuses(body: Mapping[str, Any]) -> Reply:
-        if any("poison" in text for text in body["input"]):
+        if any(text.startswith("p") for text in body["input"] if text != "probe"):
             return Reply.error(status, "input is too large to process")
         return bags_of_words(body)
 
@@ -269,6 +269,19 @@ async def test_a_text_that_is_refused_fails_alone(server: Server, status: int) -
         assert not isinstance(error, EmbeddingUnavailable)
         assert error.sqlstate == "PC010"
         assert "too large" in (error.detail or "")
+
+
+@pytest.mark.parametrize("status", [400, 413, 422, 500])
+async def test_a_text_that_has_more_tokens_than_are_counted_is_cut(server: Server, status: int) -> None:
+    def refuses(body: Mapping[str, Any]) -> Reply:
+        if any(len(text) > 300 for text in body["input"]):
+            return Reply.error(status, "input is too large to process")
+        return bags_of_words(body)
+
+    async with opened(server, concurrency=1, max_retries=0) as embedder:
+        server.embed = refuses
+        vectors = await embedder.encode(["red cars", "word " * 200])
+        assert np.array_equal(vectors, await embedder.encode(["red cars", "word " * 50]))
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, 1e39, 10**400, 0.0])
