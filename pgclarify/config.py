@@ -97,6 +97,10 @@ class Settings(BaseSettings):
         description="How embedding models compute: torch, or on a CPU bfloat16 or int8: faster, less exact. auto: ONNX"
         " Runtime for all-MiniLM-L6-v2, torch for others.",
     )
+    embedding_query_prefix: str = Field(
+        default="", max_length=1000, description="What models of the embedding endpoint want before a question."
+    )
+    embedding_passage_prefix: str = Field(default="", max_length=1000, description="What they want before a passage.")
     openai_base_url: str | None = Field(
         default=None,
         validation_alias=AliasChoices("OPENAI_BASE_URL", "openai_base_url"),

@@ -172,7 +172,7 @@ class Ingestion:
             texts = await asyncio.to_thread(render, splitter, titled)
             part = np.empty((len(batch), embedder.dimensions), dtype=np.float32)
             try:
-                part[:] = await embedder.encode(texts)
+                part[:] = await embedder.encode(texts, are_passages=True)
             except EmbeddingUnavailable:
                 raise
             except EmbeddingError:
@@ -244,7 +244,7 @@ async def _embed_apart(
         start = owners.index(owner)
         end = start + owners.count(owner)
         try:
-            vectors[start:end] = await embedder.encode(texts[start:end])
+            vectors[start:end] = await embedder.encode(texts[start:end], are_passages=True)
         except EmbeddingUnavailable:
             raise
         except EmbeddingError as error:

@@ -167,7 +167,7 @@ class LongIngestion:
                 return None
             batch = new[start : start + self._batch_size]
             texts = await asyncio.to_thread(render, splitter, [(title, chunk) for chunk in batch])
-            vectors = np.asarray(await embedder.encode(texts), dtype=np.float32)
+            vectors = np.asarray(await embedder.encode(texts, are_passages=True), dtype=np.float32)
             rows.update((chunk.ordinal, row) for chunk, row in zip(batch, vectors, strict=True))
         return [rows.get(chunk.ordinal) for chunk in chunks]
 

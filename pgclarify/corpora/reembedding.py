@@ -108,7 +108,7 @@ class Reembedding:
         """
         try:
             texts = await asyncio.to_thread(_render, splitter, passages)
-            vectors = await embedder.encode(texts)
+            vectors = await embedder.encode(texts, are_passages=True)
             are_cut_off = await asyncio.to_thread(_are_cut_off, embedder, texts)
             await self._store.store_vectors(passages, np.asarray(vectors, dtype=np.float32), are_cut_off)
         except EmbeddingUnavailable:

@@ -32,10 +32,12 @@ class LoadedModel:
             (len(texts), dimensions). Called in as many threads as `threads` says.
         tokenizer: The model's, without truncation or padding. Not the one that encode uses.
         dimensions: Length of a vector.
-        max_tokens: Longest input in tokens, special tokens included.
+        max_tokens: Longest input in tokens, special tokens included, and without the prompt.
         batch_chars: Characters of padded input to compute at once.
         threads: How many batches to compute at the same time.
         on_thread_start: Called once in each thread that calls encode, before it.
+        query_prompt: What its authors put before a question.
+        passage_prompt: What they put before a passage.
     """
 
     encode: Callable[[list[str]], NDArray[np.float32]]
@@ -45,6 +47,8 @@ class LoadedModel:
     batch_chars: int = CPU_BATCH_CHARS
     threads: int = 1
     on_thread_start: Callable[[], None] | None = None
+    query_prompt: str = ""
+    passage_prompt: str = ""
 
 
 class LocalEmbedder:
@@ -92,11 +96,12 @@ class LocalEmbedder:
         """The model's tokenizer, without truncation or padding."""
         return self._loaded.tokenizer
 
-    async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         """Embed texts without blocking the event loop.
 
         Args:
             texts: Any number, also none.
+            are_passages: Whether they are passages; see protocols.Embedder.
 
         Returns:
             float32, shape (len(texts), dimensions), rows of unit length, in the order of texts.
@@ -111,7 +116,8 @@ class LocalEmbedder:
         cut = self.max_tokens * MAX_CHARS_PER_TOKEN
         # Other tasks that have texts to embed hand them in first: otherwise the first of many makes a batch alone.
         await asyncio.sleep(0)
-        return await asyncio.wrap_future(self._queue.submit([text[:cut] for text in texts]))
+        prompt = self._loaded.passage_prompt if are_passages else self._loaded.query_prompt
+        return await asyncio.wrap_future(self._queue.submit([prompt + text[:cut] for text in texts]))
 
     def close(self) -> None:
         """Stop the threads, after the batches they are at; what still waits fails. Closing twice is fine."""

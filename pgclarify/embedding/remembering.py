@@ -78,15 +78,17 @@ class _RememberingEmbedder:
         """The model's tokenizer, without truncation or padding."""
         return self._embedder.tokenizer
 
-    async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         """Embed texts without blocking the event loop; see protocols.Embedder.
 
         Raises:
             EmbeddingError: If the model fails.
         """
         if len(texts) != 1:
-            return await self._embedder.encode(texts)
-        key = hashlib.blake2b(texts[0].encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            return await self._embedder.encode(texts, are_passages=are_passages)
+        key = hashlib.blake2b(
+            texts[0].encode("utf-8", "surrogatepass"), digest_size=16, person=b"passage" if are_passages else b""
+        ).digest()
         while (kept := self._kept.get(key)) is not None:
             if isinstance(kept, np.ndarray):
                 self._kept.move_to_end(key)
@@ -95,13 +97,13 @@ class _RememberingEmbedder:
                 return kept
             # Another caller is embedding it. If that fails, or the caller is cancelled, this one tries itself.
             await asyncio.wait([kept])
-        return await self._embed(key, texts)
+        return await self._embed(key, texts, are_passages=are_passages)
 
-    async def _embed(self, key: bytes, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def _embed(self, key: bytes, texts: Sequence[str], *, are_passages: bool) -> NDArray[np.float32]:
         over = asyncio.get_running_loop().create_future()
         self._kept[key] = over
         try:
-            vectors = await self._embedder.encode(texts)
+            vectors = await self._embedder.encode(texts, are_passages=are_passages)
         except BaseException:
             self._kept.pop(key, None)
             raise

@@ -14,6 +14,9 @@ from pgclarify.embedding.embedder import ACCELERATOR_BATCH_CHARS, CPU_BATCH_CHAR
 from pgclarify.embedding.loading import load_model
 from pgclarify.errors import ConfigurationError, EmbeddingError
 
+# What the library calls the prompt of a passage, in the order in which it looks for one.
+_PASSAGE_PROMPTS = ("document", "passage", "corpus")
+
 
 def load_sentence_transformer(
     name: str, *, threads: int | None = None, backend: EmbeddingBackend = EmbeddingBackend.TORCH
@@ -58,19 +61,33 @@ def load_sentence_transformer(
             detail=f"The embedding model is on the device {transformer.device}.",
             hint=f"Set PGCLARIFY_EMBEDDING_BACKEND={EmbeddingBackend.TORCH}.",
         )
+    # Some models leave the prompt out of the vector, so that it is no part of the text.
+    is_text = all(getattr(module, "include_prompt", True) for module in transformer)
+    prompts = {name: prompt for name, prompt in transformer.prompts.items() if prompt and is_text}
+    query_prompt = prompts.get("query", "")
+    passage_prompt = next((prompts[name] for name in _PASSAGE_PROMPTS if name in prompts), "")
+    prompt_tokens = max(map(len, counting.encode_batch([query_prompt, passage_prompt], add_special_tokens=False)))
     return LoadedModel(
         encode=partial(_encode, transformer),
         tokenizer=counting,
         dimensions=int(dimensions),
-        max_tokens=int(transformer.max_seq_length or transformer.tokenizer.model_max_length),
+        max_tokens=int(transformer.max_seq_length or transformer.tokenizer.model_max_length) - prompt_tokens,
         batch_chars=CPU_BATCH_CHARS if is_cpu else ACCELERATOR_BATCH_CHARS,
         on_thread_start=None if threads is None else partial(set_threads, threads),
+        query_prompt=query_prompt,
+        passage_prompt=passage_prompt,
     )
 
 
 def _encode(transformer: Any, texts: list[str]) -> NDArray[np.float32]:  # noqa: ANN401 - the library's class, which is slow to import
     vectors = transformer.encode(
-        texts, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True, normalize_embeddings=True
+        texts,
+        # Theirs are part of the texts already.
+        prompt="",
+        batch_size=len(texts),
+        show_progress_bar=False,
+        convert_to_numpy=True,
+        normalize_embeddings=True,
     )
     return np.asarray(vectors, dtype=np.float32)
 

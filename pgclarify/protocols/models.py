@@ -32,11 +32,13 @@ class Embedder(Protocol):
     def tokenizer(self) -> Tokenizer:
         """The model's tokenizer, without truncation or padding: counts what a text costs."""
 
-    async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         """Embed texts without blocking the event loop.
 
         Args:
             texts: Any number, also none.
+            are_passages: Whether they are passages to be found, or else questions and readings, which are compared
+                with each other and with passages. Some models put another prefix before each.
 
         Returns:
             float32, shape (len(texts), dimensions), rows of unit length.

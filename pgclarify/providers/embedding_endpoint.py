@@ -62,6 +62,8 @@ class EmbeddingEndpoint:
 
     Args:
         address: Where it is.
+        query_prefix: What its models want before a question.
+        passage_prefix: What they want before a passage.
         concurrency: Most requests in flight at once.
         timeout: Seconds that all tries of a request may take. The indexing of other corpora waits as long.
         max_retries: Further tries after a lost connection, a time-out, an answer that cannot be read, 408, 409, 429 or
@@ -69,12 +71,23 @@ class EmbeddingEndpoint:
 
     Attributes:
         limit: Held by each request.
+        query_prefix: As given.
+        passage_prefix: As given.
 
     Raises:
         ConfigurationError: If the address is none.
     """
 
-    def __init__(self, address: Address, *, concurrency: int = 16, timeout: float = 60.0, max_retries: int = 3) -> None:
+    def __init__(
+        self,
+        address: Address,
+        *,
+        query_prefix: str = "",
+        passage_prefix: str = "",
+        concurrency: int = 16,
+        timeout: float = 60.0,
+        max_retries: int = 3,
+    ) -> None:
         if not address.has_own and not address.has_key:
             raise ConfigurationError(
                 "no embedding endpoint is set",
@@ -83,6 +96,8 @@ class EmbeddingEndpoint:
                 hint="Set PGCLARIFY_EMBEDDING_BASE_URL for a server of your own, or OPENAI_API_KEY for OpenAI.",
             )
         address.check()
+        self.query_prefix = query_prefix
+        self.passage_prefix = passage_prefix
         self._address = address
         self.limit = asyncio.Semaphore(concurrency)
         self._timeout = timeout
@@ -112,6 +127,8 @@ class EmbeddingEndpoint:
         )
         return cls(
             address,
+            query_prefix=settings.embedding_query_prefix,
+            passage_prefix=settings.embedding_passage_prefix,
             concurrency=settings.llm_concurrency,
             timeout=settings.llm_timeout if timeout is None else timeout,
             max_retries=max_retries,
@@ -262,11 +279,12 @@ class EndpointEmbedder:
         """Counts more tokens than a model does."""
         return _counting()
 
-    async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         """Embed texts.
 
         Args:
             texts: Any number, also none.
+            are_passages: Whether they are passages; see protocols.Embedder.
 
         Returns:
             float32, shape (len(texts), dimensions), rows of unit length, in the order of texts.
@@ -280,7 +298,8 @@ class EndpointEmbedder:
             return np.zeros((0, self._dimensions), dtype=np.float32)
         check_unicode(texts)
         loop = asyncio.get_running_loop()
-        waiting = [_Waiting(text, loop.create_future()) for text in await self._cut(texts)]
+        prefix = self._endpoint.passage_prefix if are_passages else self._endpoint.query_prefix
+        waiting = [_Waiting(prefix + text, loop.create_future()) for text in await self._cut(texts)]
         self._queue.extend(waiting)
         # Other tasks that have texts to embed add them first.
         await asyncio.sleep(0)

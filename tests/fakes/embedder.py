@@ -30,6 +30,7 @@ class FakeEmbedder:
 
     Attributes:
         calls: The texts of every call of `encode` so far.
+        are_passages: Of every call, whether it was told that they are passages.
         is_away: Whether it cannot be asked, whatever the texts.
     """
 
@@ -42,6 +43,7 @@ class FakeEmbedder:
         fails_on: str | None = None,
     ) -> None:
         self.calls: list[list[str]] = []
+        self.are_passages: list[bool] = []
         self.is_away = False
         self._model = model
         self._dimensions = dimensions
@@ -69,7 +71,7 @@ class FakeEmbedder:
         """Counts a word or a run of punctuation as one token, and two special tokens around them."""
         return self._tokenizer
 
-    async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         """Embed texts.
 
         Returns:
@@ -80,6 +82,7 @@ class FakeEmbedder:
             EmbeddingUnavailable: If it is away.
         """
         self.calls.append(list(texts))
+        self.are_passages.append(are_passages)
         # A real model gives way to others here.
         await asyncio.sleep(0)
         if self.is_away:

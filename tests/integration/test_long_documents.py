@@ -51,10 +51,10 @@ class CountingEmbedder(FakeEmbedder):
         self.before = before
         self.texts: list[str] = []
 
-    async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         self.before(len(self.texts))
         self.texts += texts
-        return await super().encode(texts)
+        return await super().encode(texts, are_passages=are_passages)
 
 
 class Indexer:
@@ -164,6 +164,7 @@ async def test_long_documents_of_two_corpora_take_turns(connection: Connection, 
             turns.append({corpus for corpus in ("books", "notes") if corpus in indexer.embedder.texts[before]})
             assert len(indexer.embedder.texts) - before <= PART_CHUNKS
         assert turns == [{"books"}, {"notes"}, {"books"}, {"notes"}]
+        assert all(indexer.embedder.are_passages)
 
 
 async def test_another_worker_goes_on_where_one_was_killed(

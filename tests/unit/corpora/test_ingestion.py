@@ -116,6 +116,7 @@ async def test_a_document_that_cannot_be_embedded_fails_alone() -> None:
     assert await ingestion(store, embedder, batch_size=4).ingest_once() == 4
     assert list(store.failed) == ["bad"]
     assert "poison" in store.failed["bad"]
+    assert all(embedder.are_passages)
     # Its batch, then itself; the next batch with it does not ask about it again.
     assert sum(any("poison" in text for text in call) for call in embedder.calls) == 3
     assert store.stored == [["policy", "drivers", "offices"]]
@@ -202,9 +203,9 @@ class _GoesAfterOne(FakeEmbedder):
     def __init__(self) -> None:
         super().__init__(fails_on="poison")
 
-    async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         try:
-            return await super().encode(texts)
+            return await super().encode(texts, are_passages=are_passages)
         finally:
             self.is_away = True
 

@@ -28,6 +28,7 @@ async def test_passages_are_embedded_in_one_call_and_stored() -> None:
     store, embedder = FakeSpaceStore(CONTENTS), FakeEmbedder()
     assert await reembedding(store, embedder).fill_once() == 3
     assert embedder.calls == [CONTENTS]
+    assert embedder.are_passages == [True]
     assert store.stored == [[1, 2, 3]]
     assert store.cut_off == set()
     expected = await embedder.encode(CONTENTS)

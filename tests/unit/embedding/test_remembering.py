@@ -47,6 +47,14 @@ async def test_a_model_does_not_see_the_texts_of_another() -> None:
     assert (await (await texts.get("other")).encode(["a"])).shape == (1, 8)
 
 
+async def test_a_question_is_not_a_passage_of_the_same_words() -> None:
+    fake = FakeEmbedder()
+    embedder = await remembering(fake).get("fake")
+    for are_passages in (False, True, False, True):
+        await embedder.encode(["a"], are_passages=are_passages)
+    assert fake.are_passages == [False, True]
+
+
 async def test_a_failure_is_not_remembered() -> None:
     fake = FakeEmbedder(fails_on="bad")
     embedder = await remembering(fake).get("fake")
@@ -61,7 +69,7 @@ async def test_whoever_waits_for_a_caller_that_is_cancelled_embeds_it() -> None:
     hangs = asyncio.Event()
 
     class Slow(FakeEmbedder):
-        async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
             if not hangs.is_set():
                 hangs.set()
                 await asyncio.Event().wait()

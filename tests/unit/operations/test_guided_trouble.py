@@ -99,9 +99,9 @@ def test_a_straggler_that_comes_within_that_time_leads_on_at_once() -> None:
 
 def test_a_verdict_of_which_the_reply_is_there_is_waited_for() -> None:
     class SlowEmbedder(FakeEmbedder):
-        async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
             await asyncio.sleep(5 if any("pear" in text for text in texts) else 0)
-            return await super().encode(texts)
+            return await super().encode(texts, are_passages=are_passages)
 
     orchard = Orchard(20, {1: "apple", 7: "pear"}, seconds={8: 100})
     carry_out(orchard.carry_out(embedder=SlowEmbedder(), within=1000))

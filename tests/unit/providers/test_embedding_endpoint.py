@@ -324,6 +324,17 @@ async def test_long_texts_are_cut_to_what_is_counted(server: Server) -> None:
     assert beyond == embedder.max_tokens == 256
 
 
+async def test_prefixes(server: Server) -> None:
+    async with opened(server, query_prefix="query: ", passage_prefix="passage: ") as embedder:
+        await embedder.encode(["red cars"])
+        await embedder.encode(["red cars", "word " * 1000], are_passages=True)
+    assert server.embedding_bodies[0]["input"] == ["query: red cars"]
+    first, second = server.embedding_bodies[1]["input"]
+    assert first == "passage: red cars"
+    assert second.startswith("passage: word word")
+    assert len(second) < 2000
+
+
 @pytest.fixture
 def settings_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
@@ -348,8 +359,10 @@ def settings_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 )
 async def test_address_and_key(server: Server, settings_of: Any, values: dict[str, str], key: str) -> None:
     settings = settings_of(**{name: value.replace("URL", server.base_url) for name, value in values.items()})
+    settings = settings.model_copy(update={"embedding_query_prefix": "Question: "})
     endpoint = EmbeddingEndpoint.from_settings(settings, max_retries=0)
-    await endpoint.open(MODEL)
+    await (await endpoint.open(MODEL)).encode(["red cars"])
+    assert server.embedding_bodies[-1]["input"] == ["Question: red cars"]
     await endpoint.aclose()
     assert server.keys == {key}
 

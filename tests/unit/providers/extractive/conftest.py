@@ -35,7 +35,7 @@ class BagOfWords:
     def tokenizer(self) -> Tokenizer:
         return Tokenizer(WordLevel({}))
 
-    async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         self.encoded.append(list(texts))
         vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
         for row, text in enumerate(texts):

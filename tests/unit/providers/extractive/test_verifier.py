@@ -256,8 +256,8 @@ async def test_an_improbable_reading_is_told_from_none(embedder: BagOfWords) -> 
     class Opposite(BagOfWords):
         """Finds nothing similar to anything."""
 
-        async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-            vectors = await super().encode(texts)
+        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
+            vectors = await super().encode(texts, are_passages=are_passages)
             vectors[1:] = -vectors[:1]
             return vectors
 
