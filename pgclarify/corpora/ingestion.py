@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models
-from pgclarify.corpora.splitting import Splitter, chunker_of, expected_passages, new_chunks, render
+from pgclarify.corpora.splitting import Splitter, chunker_of, expected_passages, new_chunks, render, texts_a_call
 from pgclarify.errors import (
     ConfigurationError,
     DatabaseBusy,
@@ -41,7 +41,8 @@ class Ingestion:
         max_documents: Most documents in one claim.
         max_chars: Most characters in one claim, unless a single document has more.
         max_chunks: Most chunks in one claim.
-        batch_size: Chunks in one call of the model. Between two calls, documents that changed meanwhile are left out.
+        batch_size: Chunks in one call of a model that computes here. Between two calls, documents that changed
+            meanwhile are left out.
         retry_seconds: How long a claim that could not be stored is kept for another try.
     """
 
@@ -165,8 +166,9 @@ class Ingestion:
         rows: dict[tuple[int, int], NDArray[np.float32]] = {}
         failed: dict[int, EmbeddingError] = {}
         left = set(range(len(cut)))
+        size = texts_a_call(embedder, self._batch_size)
         while flat:
-            batch, flat = flat[: self._batch_size], flat[self._batch_size :]
+            batch, flat = flat[:size], flat[size:]
             owners = [index for index, _ in batch]
             titled = [(cut[index][0].title, chunk) for index, chunk in batch]
             texts = await asyncio.to_thread(render, splitter, titled)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models
-from pgclarify.corpora.splitting import Splitter, chunker_of, expected_passages, new_chunks, render
+from pgclarify.corpora.splitting import Splitter, chunker_of, expected_passages, new_chunks, render, texts_a_call
 from pgclarify.errors import (
     ConfigurationError,
     DatabaseBusy,
@@ -38,7 +38,8 @@ class LongIngestion:
         embedders: Gives the embedding model of a name; raises ModelNotFound.
         splitters: Makes the splitter for a model; asked once a model.
         loading_seconds: How long other corpora wait for a model that is being loaded.
-        batch_size: Chunks in one call of the model. Between two calls, a document that changed meanwhile is left.
+        batch_size: Chunks in one call of a model that computes here. Between two calls, a document that changed
+            meanwhile is left.
         retry_seconds: How long a part that could not be stored is kept for another try.
     """
 
@@ -162,10 +163,11 @@ class LongIngestion:
         hashes = await self._store.passage_hashes(claimed) if claimed.document.was_indexed else ()
         new = new_chunks(title, chunks, hashes)
         rows: dict[int, NDArray[np.float32]] = {}
-        for start in range(0, len(new), self._batch_size):
+        size = texts_a_call(embedder, self._batch_size)
+        for start in range(0, len(new), size):
             if start and not await self._store.is_leased(claimed):
                 return None
-            batch = new[start : start + self._batch_size]
+            batch = new[start : start + size]
             texts = await asyncio.to_thread(render, splitter, [(title, chunk) for chunk in batch])
             vectors = np.asarray(await embedder.encode(texts, are_passages=True), dtype=np.float32)
             rows.update((chunk.ordinal, row) for chunk, row in zip(batch, vectors, strict=True))

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
-from pgclarify.ingest.chunking import Chunker
+from pgclarify.ingest.chunking import PART_CHUNKS, Chunker
 from pgclarify.model import Chunk, PendingDocument, passage_hash
 from pgclarify.protocols import Embedder
+from pgclarify.vocabulary import AT_ENDPOINT
 
 
 class Splitter(Protocol):
@@ -46,6 +47,18 @@ def new_chunks(title: str | None, chunks: Sequence[Chunk], hashes: Sequence[byte
         else:
             new.append(chunk)
     return new
+
+
+def texts_a_call(embedder: Embedder, usual: int) -> int:
+    """How many chunks to embed in one call: between two calls it is looked whether they are still wanted.
+
+    Behind an endpoint that is a whole claim, so that its requests are under way together.
+
+    Args:
+        embedder: The model.
+        usual: How many, for a model that computes here.
+    """
+    return PART_CHUNKS if embedder.model.startswith(AT_ENDPOINT) else usual
 
 
 def render(splitter: Splitter, titled: Sequence[tuple[str | None, Chunk]]) -> list[str]:

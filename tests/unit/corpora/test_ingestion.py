@@ -100,6 +100,14 @@ async def test_a_long_document_goes_through_the_model_in_batches() -> None:
     assert np.array_equal(vectors(store, "long"), expected)
 
 
+async def test_all_that_is_claimed_goes_to_an_endpoint_at_once() -> None:
+    content = "\n\n".join(f"Paragraph {number} says something of its own about rental cars." for number in range(100))
+    store = FakeDocumentStore([Document("long", content), *SHORT], embedding_model="endpoint:fake")
+    embedder = FakeEmbedder(model="endpoint:fake")
+    assert await ingestion(store, embedder, batch_size=8).ingest_once() == 4
+    assert [len(call) for call in embedder.calls] == [sum(len(one.chunks) for one in store.indexed.values())]
+
+
 async def test_an_empty_document_is_indexed_without_a_passage() -> None:
     store, embedder = FakeDocumentStore([Document("empty", "  \n"), SHORT[0]]), FakeEmbedder()
     assert await ingestion(store, embedder).ingest_once() == 2
