@@ -28,7 +28,7 @@ from pgclarify.errors import (
 from pgclarify.foreign_text import check_unicode
 from pgclarify.providers.address import REFUSING, Address, Asked
 from pgclarify.providers.bounded_client import Call
-from pgclarify.providers.embedding_reply import EmbeddingReply, read_embeddings
+from pgclarify.providers.embedding_reply import read_embeddings
 from pgclarify.vocabulary import AT_ENDPOINT
 
 _logger = logging.getLogger(__name__)
@@ -42,6 +42,9 @@ _COUNTED: Final = r"[A-Za-z]{1,4}|[0-9]{1,2}|\s{4}|\S"
 
 # A text that is refused may be too long all the same: then a quarter of it is not.
 _MOST_HALVINGS: Final = 2
+
+# Statuses that may be about one of the texts. Some servers answer 500 to one that is too long.
+_ABOUT_A_REQUEST: Final = REFUSING | {500}
 
 # pgvector indexes no longer vectors of half precision.
 _MOST_DIMENSIONS: Final = 4000
@@ -165,11 +168,11 @@ class EmbeddingEndpoint:
         compact = {**request, "encoding_format": "base64"}
         async with self.limit:
             try:
-                reply = await self.ask(compact, [_PROBE])
+                vectors = await self.ask(compact, [_PROBE])
                 request = compact
             except RequestFailed:
-                reply = await self.ask(request, [_PROBE])
-        dimensions = reply.vectors.shape[1]
+                vectors = await self.ask(request, [_PROBE])
+        dimensions = vectors.shape[1]
         if asked_dimensions not in (None, dimensions):
             raise DimensionMismatch(
                 f"the embedding model {parts['name']} does not give as many dimensions as are asked for",
@@ -187,13 +190,16 @@ class EmbeddingEndpoint:
 
     async def ask(
         self, request: dict[str, Any], texts: Sequence[str], dimensions: int = _LONGEST_VECTOR
-    ) -> EmbeddingReply:
+    ) -> NDArray[np.float32]:
         """Make one request. The caller holds the limit.
 
         Args:
             request: Its body without the texts.
             texts: At least one.
             dimensions: The most that a vector may have.
+
+        Returns:
+            As of `read_embeddings`.
 
         Raises:
             EmbeddingUnavailable: If no embeddings came back, after all retries; RequestFailed if the endpoint answers.
@@ -215,7 +221,7 @@ class EmbeddingEndpoint:
         )
         why = self._address.explain(call, asked)
         status = 0 if call.fault is None else call.fault.status
-        kind = RequestFailed if status in REFUSING or status >= 500 else EmbeddingUnavailable
+        kind = RequestFailed if status in _ABOUT_A_REQUEST else EmbeddingUnavailable
         raise kind(why.message, detail=why.detail, hint=why.hint)
 
     async def aclose(self) -> None:
@@ -239,10 +245,10 @@ class _Waiting:
 class EndpointEmbedder:
     """An embedding model behind an endpoint. Implements protocols.Embedder.
 
-    Texts that wait at the same time share requests, whoever asked for them. Only the endpoint's own count would tell
-    how many tokens a text has, so they are counted as more than they are: four Latin letters, two digits, four blanks
-    or one other character to a token. What is longer than max_tokens by that count is cut. A text that the endpoint
-    refuses all the same is cut in half, twice at most.
+    Texts that wait at the same time share requests, whoever asked for them, and a few texts come before many. Only the
+    endpoint's own count would tell how many tokens a text has, so they are counted as more than they are: four Latin
+    letters, two digits, four blanks or one other character to a token. What is longer than max_tokens by that count is
+    cut. A text that the endpoint refuses all the same is cut in half, twice at most.
 
     Args:
         endpoint: Where the model is.
@@ -300,7 +306,11 @@ class EndpointEmbedder:
         loop = asyncio.get_running_loop()
         prefix = self._endpoint.passage_prefix if are_passages else self._endpoint.query_prefix
         waiting = [_Waiting(prefix + text, loop.create_future()) for text in await self._cut(texts)]
-        self._queue.extend(waiting)
+        if len(waiting) < _MOST_TEXTS:
+            # A run waits for them, and must not wait for a corpus.
+            self._queue.extendleft(reversed(waiting))
+        else:
+            self._queue.extend(waiting)
         # Other tasks that have texts to embed add them first.
         await asyncio.sleep(0)
         for _ in range(-(-len(waiting) // _MOST_TEXTS)):
@@ -373,15 +383,15 @@ class EndpointEmbedder:
 
     async def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
         """Vectors of unit length, as one request gives them."""
-        reply = await self._endpoint.ask(self._request, texts, self._dimensions)
-        dimensions = reply.vectors.shape[1]
+        sent = await self._endpoint.ask(self._request, texts, self._dimensions)
+        dimensions = sent.shape[1]
         if dimensions != self._dimensions:
             raise EmbeddingUnavailable(
                 "the embedding endpoint gives vectors of another length than before",
                 detail=f"They had {self._dimensions} dimensions and have {dimensions} now.",
                 hint="Have it serve the model that the corpus was embedded with.",
             )
-        vectors = reply.vectors.astype(np.float64)
+        vectors = sent.astype(np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(vectors).all() or not lengths.all():
             raise EmbeddingError(

@@ -4,34 +4,23 @@ from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.providers.reply import UnreadableReply, parsed, tokens, words
+from pgclarify.providers.reply import UnreadableReply, parsed, words
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingReply:
-    """What of a list of embeddings is kept.
-
-    Attributes:
-        vectors: float32, shape (number of texts, dimensions), in the order of the texts, as the server sent them:
-            their length may be other than 1, and numbers may not be finite.
-        prompt_tokens: As the server counted them; None if it did not.
-    """
-
-    vectors: NDArray[np.float32]
-    prompt_tokens: int | None
-
-
-def read_embeddings(body: bytes, count: int) -> EmbeddingReply:
+def read_embeddings(body: bytes, count: int) -> NDArray[np.float32]:
     """Read a list of embeddings, each in base64 or as a list of numbers.
 
     Args:
         body: What came.
         count: How many texts were sent.
+
+    Returns:
+        float32, shape (count, dimensions), in the order of the texts, as the server sent them: their length may be
+        other than 1, and numbers may not be finite.
 
     Raises:
         UnreadableReply: If it is anything else, or not one vector for each text, all of as many dimensions.
@@ -49,8 +38,7 @@ def read_embeddings(body: bytes, count: int) -> EmbeddingReply:
     vectors = [_vector(rows[index]) for index in range(count)]
     if len({len(vector) for vector in vectors}) != 1 or not len(vectors[0]):
         raise UnreadableReply
-    usage = found.get("usage")
-    return EmbeddingReply(np.stack(vectors), tokens(usage.get("prompt_tokens")) if isinstance(usage, dict) else None)
+    return np.stack(vectors)
 
 
 def _vector(sent: object) -> NDArray[np.float32]:

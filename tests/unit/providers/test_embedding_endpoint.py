@@ -125,6 +125,21 @@ async def test_texts_that_wait_share_requests_and_large_batches_are_cut(server: 
     assert server.most_in_flight == 1
 
 
+async def test_a_question_does_not_wait_for_a_corpus(server: Server) -> None:
+    async with opened(server, concurrency=1) as embedder:
+        await server.arrivals.get()
+        server.latency = 0.01
+        many = asyncio.create_task(embedder.encode([f"text {number}" for number in range(96)]))
+        await server.arrivals.get()
+        await embedder.encode(["a question", "another"])
+        assert not many.done()
+        await many
+    assert [body["input"][:3] for body in server.embedding_bodies[:2]] == [
+        ["text 0", "text 1", "text 2"],
+        ["a question", "another", "text 32"],
+    ]
+
+
 async def test_what_a_cancelled_caller_wanted_is_not_asked_for(server: Server) -> None:
     async with opened(server, concurrency=1) as embedder:
         await server.arrivals.get()
@@ -208,6 +223,7 @@ async def test_no_name(server: Server, model: str) -> None:
         lambda _: Reply.error(400, "this is a chat model"),
         lambda _: Reply.error(429, f"slower, {KEY}"),
         lambda _: Reply.error(500, "out of memory"),
+        lambda _: Reply.error(503, "overloaded"),
         lambda _: Reply(status=307, headers={"Location": "http://127.0.0.1:1/"}, body=""),
     ],
 )
@@ -282,6 +298,14 @@ async def test_a_text_that_has_more_tokens_than_are_counted_is_cut(server: Serve
         server.embed = refuses
         vectors = await embedder.encode(["red cars", "word " * 200])
         assert np.array_equal(vectors, await embedder.encode(["red cars", "word " * 50]))
+
+
+async def test_a_server_that_is_overloaded_for_a_while_does_not_blame_texts(server: Server) -> None:
+    async with opened(server, max_retries=0) as embedder:
+        server.embedding_script.append(Reply.error(503, "overloaded"))
+        with pytest.raises(EmbeddingUnavailable):
+            await embedder.encode(["word " * 100])
+    assert len(server.embedding_bodies) == 1
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, 1e39, 10**400, 0.0])
