@@ -20,6 +20,7 @@ COPY README.md LICENSE ./
 COPY migrations migrations
 COPY sql sql
 COPY dbt dbt
+COPY docs docs
 COPY pgclarify pgclarify
 RUN pip install --no-cache-dir --no-deps .
 
