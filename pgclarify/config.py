@@ -70,8 +70,8 @@ class Settings(BaseSettings):
     )
     llm_provider: Provider = Field(
         default=Provider.AUTO,
-        description="openai, extractive, or auto: openai if OPENAI_API_KEY or OPENAI_BASE_URL is set, extractive"
-        " on the embedded server only.",
+        description="openai, extractive, or auto: openai if OPENAI_API_KEY, OPENAI_API_KEY_FILE or OPENAI_BASE_URL is"
+        " set, extractive on the embedded server only.",
     )
     llm_model: str | None = Field(default=None, description="Model that the endpoint serves, by its name there.")
     llm_concurrency: int = Field(
@@ -111,16 +111,38 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("OPENAI_API_KEY", "openai_api_key"),
         description="The endpoint's key.",
     )
+    openai_api_key_file: Path | None = Field(
+        default=None,
+        validation_alias=AliasChoices("OPENAI_API_KEY_FILE", "openai_api_key_file"),
+        description="A file that holds the key, in the place of OPENAI_API_KEY. It is read again for each call.",
+    )
+
+    @property
+    def has_endpoint(self) -> bool:
+        """Whether an endpoint of a language model is set."""
+        given = (self.openai_base_url, self.openai_api_key, self.openai_api_key_file)
+        return any(one is not None for one in given)
 
     @field_validator("openai_api_key", "embedding_api_key")
     @classmethod
     def _check_key(cls, key: SecretStr | None) -> SecretStr | None:
         """Refuse what no header can carry: it would fail as if the endpoint were at fault."""
-        if key is not None and re.fullmatch("[!-~]*", key.get_secret_value().strip()) is None:
+        if key is not None and not is_key(key.get_secret_value().strip()):
             raise PydanticCustomError(
                 "key", "a key is ASCII without blanks or control characters; was it copied from an example, or in part?"
             )
         return key
+
+    @field_validator("openai_api_key_file", mode="before")
+    @classmethod
+    def _no_blank_path(cls, path: object) -> object:
+        """Take a blank variable as one that is not set: it would name the working directory."""
+        return None if isinstance(path, str) and not path.strip() else path
+
+
+def is_key(text: str) -> bool:
+    """Tell whether a header can carry a text as a key; it may be empty."""
+    return re.fullmatch("[!-~]*", text) is not None
 
 
 def unknown_variables() -> Mapping[str, str | None]:

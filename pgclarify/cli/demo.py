@@ -82,13 +82,9 @@ def worker_environment(settings: Settings) -> dict[str, str]:
     """What the demo's worker needs beyond our environment: no call that costs money unless someone chose a model."""
     from pgclarify.config import Provider
 
-    if settings.llm_provider is Provider.AUTO and not (settings.llm_model is not None and _has_endpoint(settings)):
+    if settings.llm_provider is Provider.AUTO and not (settings.llm_model is not None and settings.has_endpoint):
         return {"PGCLARIFY_LLM_PROVIDER": Provider.EXTRACTIVE.value}
     return {}
-
-
-def _has_endpoint(settings: Settings) -> bool:
-    return settings.openai_base_url is not None or settings.openai_api_key is not None
 
 
 def _documents(paths: Sequence[Path]) -> list[Document]:
@@ -152,9 +148,9 @@ def judges(models: Sequence[str], settings: Settings) -> list[str]:
     if models:
         return [f"Passages are read by a language model: {rendering.printable(', '.join(models))}."]
     lines = ["Passages are read by the built-in extractive method, without a language model."]
-    if _has_endpoint(settings) and settings.llm_model is None:
+    if settings.has_endpoint and settings.llm_model is None:
         lines.append("An endpoint is set, but no PGCLARIFY_LLM_MODEL: nothing is sent there, and nothing costs money.")
-    elif worker_environment(settings) == {} and _has_endpoint(settings):
+    elif worker_environment(settings) == {} and settings.has_endpoint:
         lines.append("The worker was running before your endpoint was set. To use it: pgclarify down && pgclarify demo")
     return lines
 

@@ -236,7 +236,7 @@ class Bench:
     async def _any_language(self, what: str) -> _Language:
         if self._language is not None:
             return self._language
-        if self._settings.openai_base_url is None and self._settings.openai_api_key is None:
+        if not self._settings.has_endpoint:
             raise ConfigurationError(
                 f"{what} takes a language model, and none is set here",
                 detail="Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -10,6 +11,7 @@ from pydantic import SecretStr
 
 from pgclarify.errors import ConfigurationError
 from pgclarify.providers.bounded_client import BoundedClient, Call, Fault, Problem
+from pgclarify.providers.key import Key
 from pgclarify.providers.reply import storable
 
 OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
@@ -63,11 +65,15 @@ class Address:
         api_key: None for servers that need none.
         url_variable: The variable of the environment that the address is set by, for errors.
         key_variable: Likewise for the key.
+        key_file: A file that holds the key, in the place of api_key.
 
     Attributes:
         base_url: The address.
         has_own: Whether an address was given.
         has_key: Whether a key was given.
+
+    Raises:
+        ConfigurationError: If a key and a file are given, or the file holds no key.
     """
 
     def __init__(
@@ -77,14 +83,14 @@ class Address:
         *,
         url_variable: str = "OPENAI_BASE_URL",
         key_variable: str = "OPENAI_API_KEY",
+        key_file: Path | None = None,
     ) -> None:
         given = (base_url or "").strip()
         self.base_url = given or OPENAI_BASE_URL
         self.has_own = bool(given)
-        self._key = api_key.get_secret_value().strip() if api_key else ""
-        self.has_key = bool(self._key)
+        self._key = Key(api_key, key_file, key_variable)
+        self.has_key = bool(self._key.current())
         self._url_variable = url_variable
-        self._key_variable = key_variable
 
     @property
     def host(self) -> str:
@@ -109,14 +115,14 @@ class Address:
             raise ConfigurationError(
                 f"{self._url_variable} carries more than an address",
                 detail="A user name, a password or parameters are part of it.",
-                hint=f"Leave the bare address there and put the key into {self._key_variable}.",
+                hint=f"Leave the bare address there and put the key into {self._key.variable}.",
             )
 
     def client(self, *, silence: float, connections: int, max_retries: int) -> BoundedClient:
         """Make an HTTP client for it; arguments as of `BoundedClient`."""
         return BoundedClient(
             self.base_url,
-            self._key or _NO_KEY,
+            lambda: self._key.current() or _NO_KEY,
             silence=silence,
             connections=connections,
             max_retries=max_retries,
@@ -159,9 +165,7 @@ class Address:
 
     def scrubbed(self, text: str) -> str:
         """A server's message on one line, short, and without the key."""
-        if self._key:
-            text = text.replace(self._key, "***")
-        text = " ".join(storable(text).split())
+        text = " ".join(storable(self._key.hide(text)).split())
         return text if len(text) <= _LONGEST_SERVER_TEXT else f"{text[:_LONGEST_SERVER_TEXT]}…"
 
     def _refused(self, fault: Fault, asked: Asked) -> Explanation:
@@ -175,9 +179,9 @@ class Address:
             return Explanation(
                 f"{asked.endpoint} refused the key",
                 f"{answered}.",
-                f"Check {self._key_variable}, and that it may use this model."
+                f"Check {self._key.variable}, and that it may use this model."
                 if self.has_key
-                else f"This endpoint wants a key: set {self._key_variable}.",
+                else f"This endpoint wants a key: set {self._key.variable}.",
             )
         if 300 <= status < 400:
             return Explanation(

@@ -119,7 +119,7 @@ class BoundedClient:
 
     Args:
         base_url: The address up to and including the version.
-        key: What servers know the caller by.
+        key: Gives what servers know the caller by; it is called for each try.
         silence: Seconds in which a server has to begin to answer, between two signs of life, and in which an answer
             that has begun has to be complete. White space, by which some keep a connection alive, is a sign of life for
             twice as long; a call has time for two such tries.
@@ -127,9 +127,12 @@ class BoundedClient:
         max_retries: Further tries after an answer that is neither a reply nor a refusal, or a refusal that may pass.
     """
 
-    def __init__(self, base_url: str, key: str, *, silence: float, connections: int, max_retries: int) -> None:
+    def __init__(
+        self, base_url: str, key: Callable[[], str], *, silence: float, connections: int, max_retries: int
+    ) -> None:
         self._base_url = base_url.rstrip("/")
-        self._headers = _headers(key)
+        self._headers = _headers()
+        self._key = key
         self._proxy = _proxy_for(base_url)
         self._silence = silence
         self._connections = connections
@@ -197,7 +200,12 @@ class BoundedClient:
         async with (
             asyncio.timeout(self._silence) as clock,
             self._session.request(
-                method, self._base_url + path, data=body, proxy=self._proxy, allow_redirects=False
+                method,
+                self._base_url + path,
+                data=body,
+                headers={"Authorization": f"Bearer {self._key()}"},
+                proxy=self._proxy,
+                allow_redirects=False,
             ) as response,
         ):
             if 200 <= response.status < 300:
@@ -255,9 +263,8 @@ class BoundedClient:
         return asyncio.get_running_loop().time() + self._silence
 
 
-def _headers(key: str) -> dict[str, str]:
+def _headers() -> dict[str, str]:
     headers = {
-        "Authorization": f"Bearer {key}",
         "Accept": "application/json",
         "Accept-Encoding": "identity",
         "Content-Type": "application/json",

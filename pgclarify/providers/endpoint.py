@@ -8,6 +8,7 @@ import re
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -106,6 +107,7 @@ class Endpoint:
         model: Name of the model there.
         base_url: http(s) address up to and including the version; None means OpenAI's own.
         api_key: None for servers that need none; it then needs a base_url.
+        api_key_file: A file that holds the key, in the place of api_key. It is read again for each try of a call.
         concurrency: Most calls in flight at once; further ones wait in order of arrival, masses behind all else.
         timeout: Seconds that the server may be silent within one try, or take for an answer that it has begun.
         max_retries: Further tries after a lost connection, a time-out, an answer that is no chat completion or too
@@ -121,11 +123,12 @@ class Endpoint:
         model: str | None,
         base_url: str | None = None,
         api_key: SecretStr | None = None,
+        api_key_file: Path | None = None,
         concurrency: int = 16,
         timeout: float = 60.0,
         max_retries: int = 3,
     ) -> None:
-        self._address = Address(base_url, api_key)
+        self._address = Address(base_url, api_key, key_file=api_key_file)
         self._model = (model or "").strip()
         self._check()
         self._limit = asyncio.Semaphore(concurrency)
@@ -146,6 +149,7 @@ class Endpoint:
             model=settings.llm_model,
             base_url=settings.openai_base_url,
             api_key=settings.openai_api_key,
+            api_key_file=settings.openai_api_key_file,
             concurrency=settings.llm_concurrency,
             timeout=settings.llm_timeout,
         )
@@ -163,6 +167,11 @@ class Endpoint:
     def base_url(self) -> str:
         """Its address."""
         return self._address.base_url
+
+    @property
+    def has_key(self) -> bool:
+        """Whether a key is set."""
+        return self._address.has_key
 
     @property
     def longest_call(self) -> float:

@@ -70,14 +70,13 @@ async def open_language_models(settings: Settings, embedders: Embedders) -> Asyn
 
     provider = settings.llm_provider
     if provider is Provider.AUTO:
-        has_endpoint = settings.openai_api_key is not None or settings.openai_base_url is not None
-        if not has_endpoint and settings.database_url is not None:
+        if not settings.has_endpoint and settings.database_url is not None:
             raise ConfigurationError(
                 "no language model is set",
                 detail="Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set.",
                 hint="Set them and PGCLARIFY_LLM_MODEL, or PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
             )
-        provider = Provider.OPENAI if has_endpoint else Provider.EXTRACTIVE
+        provider = Provider.OPENAI if settings.has_endpoint else Provider.EXTRACTIVE
     if provider is Provider.OPENAI:
         from pgclarify.providers.chat_model import ChatModel
         from pgclarify.providers.endpoint import Endpoint

@@ -20,7 +20,7 @@ def chosen_provider(settings: Settings) -> Provider | None:
     """Who a worker with these settings judges with; None if it would refuse to start for want of one."""
     if settings.llm_provider is not Provider.AUTO:
         return settings.llm_provider
-    if settings.openai_api_key is not None or settings.openai_base_url is not None:
+    if settings.has_endpoint:
         return Provider.OPENAI
     return Provider.EXTRACTIVE if settings.database_url is None else None
 
@@ -72,7 +72,6 @@ async def _ask_endpoint(settings: Settings) -> Check:
         endpoint = Endpoint.from_settings(settings)
     except ConfigurationError as error:
         return problem(_NAME, error.message, f"{error.detail} {error.hint}")
-    key = settings.openai_api_key.get_secret_value().strip() if settings.openai_api_key else ""
     call = Call(read_models, _MOST_BYTES, asyncio.get_running_loop().time() + _SECONDS)
     async with endpoint, endpoint.client(silence=_SECONDS, connections=1, max_retries=0) as client:
         await client.get("/models", call)
@@ -92,7 +91,7 @@ async def _ask_endpoint(settings: Settings) -> Check:
                 "Check that the server runs and that OPENAI_BASE_URL is its address.",
             )
         case Problem.REFUSED if call.fault is not None:
-            return status_check(call.fault.status, endpoint.base_url, has_key=bool(key))
+            return status_check(call.fault.status, endpoint.base_url, has_key=endpoint.has_key)
         case _:
             return problem(
                 _NAME,
