@@ -28,6 +28,18 @@ class Provider(StrEnum):
     EXTRACTIVE = "extractive"
 
 
+class ReasoningEffort(StrEnum):
+    """How much a model thinks before it answers; which of these a model takes depends on it."""
+
+    NONE = "none"
+    MINIMAL = "minimal"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+    MAX = "max"
+
+
 class EmbeddingBackend(StrEnum):
     """What computes embedding models, and in what precision on a CPU."""
 
@@ -74,6 +86,11 @@ class Settings(BaseSettings):
         " set, extractive on the embedded server only.",
     )
     llm_model: str | None = Field(default=None, description="Model that the endpoint serves, by its name there.")
+    llm_reasoning_effort: ReasoningEffort | None = Field(
+        default=None,
+        description="How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max."
+        " Unset: the model decides.",
+    )
     llm_concurrency: int = Field(
         default=16, ge=1, le=4096, description="Most calls that one worker has in flight at once."
     )

@@ -80,7 +80,10 @@ class Chat:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server sends back: a model's message, or with `status` or `body` whatever a broken server would send."""
+    """What the server sends back: a model's message, or with `status` or `body` whatever a broken server would send.
+
+    `message` and `usage` are what those have beside or in the place of the usual fields.
+    """
 
     content: str | None = None
     finish_reason: str = "stop"
@@ -89,11 +92,15 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str | None = None
     hangs: bool = False
+    message: Mapping[str, Any] = field(default_factory=dict)
+    usage: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def error(cls, status: int, message: str = "no", *, retry_after: float | None = None, param: str = "") -> Reply:
+    def error(
+        cls, status: int, message: str = "no", *, retry_after: float | None = None, param: str = "", code: str = ""
+    ) -> Reply:
         """An error in OpenAI's form."""
-        error = {"error": {"message": message, "type": "error", "param": param or None, "code": None}}
+        error = {"error": {"message": message, "type": "error", "param": param or None, "code": code or None}}
         headers = {} if retry_after is None else {"Retry-After": f"{retry_after:g}"}
         return cls(status=status, body=json.dumps(error), headers=headers)
 
@@ -350,7 +357,7 @@ def _completion(body: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
         "choices": [
             {
                 "index": 0,
-                "message": {"role": "assistant", "content": reply.content, "refusal": reply.refusal},
+                "message": {"role": "assistant", "content": reply.content, "refusal": reply.refusal, **reply.message},
                 "finish_reason": reply.finish_reason,
             }
         ],
@@ -358,6 +365,7 @@ def _completion(body: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
             "prompt_tokens": prompt_tokens,
             "completion_tokens": completion_tokens,
             "total_tokens": prompt_tokens + completion_tokens,
+            **reply.usage,
         },
     }
 

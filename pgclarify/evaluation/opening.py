@@ -36,7 +36,7 @@ from pgclarify.evaluation.methods import Asking, check_settings, sql_method
 from pgclarify.evaluation.multi_hop_baselines import OnePass, SelfAsk
 from pgclarify.evaluation.retrieving import CorpusSearch
 from pgclarify.evaluation.waiting import RunWaiter
-from pgclarify.prompts.versions import VERSIONS, combined
+from pgclarify.prompts.versions import in_service
 from pgclarify.protocols import Judge, Method
 
 # What talks to a language model takes a second to import, and most evaluations have none in this process.
@@ -224,12 +224,13 @@ class Bench:
     async def _language_of_workers(self) -> _Language:
         """The language model of this process, if it is that of the workers: methods are compared with one model."""
         language = await self._any_language("a baseline")
-        ours = (language.chat.provider, language.chat.model, combined(VERSIONS))
+        ours = (language.chat.provider, language.chat.model, in_service(self._settings.llm_reasoning_effort))
         if ours != tuple(self.living):
             raise ConfigurationError(
                 "baselines must ask the model that the worker asks",
                 detail=f"Here it is {_told(ServingWorker(*ours))}; the worker's is {_told(self.living)}.",
-                hint="Set OPENAI_BASE_URL, OPENAI_API_KEY and PGCLARIFY_LLM_MODEL here as they are set for the worker.",
+                hint="Set OPENAI_BASE_URL, OPENAI_API_KEY, PGCLARIFY_LLM_MODEL and PGCLARIFY_LLM_REASONING_EFFORT here"
+                " as they are set for the worker.",
             )
         return language
 

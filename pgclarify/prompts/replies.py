@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from pgclarify.errors import InvalidReply
+from pgclarify.language.thoughts import without_thoughts
 from pgclarify.model_calls import Completion
 
 # What a chat model wraps around its JSON where the server does not constrain it.
-_REASONING: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _CODE_BLOCK: Final = "```"
 
 _Form = TypeVar("_Form", bound=BaseModel)
@@ -51,7 +50,7 @@ def _unwrapped(reply: str) -> str:
     Without an expression for the block: models repeat white space until they are stopped, and looking for the end of a
     block in thousands of line breaks takes minutes.
     """
-    text = _REASONING.sub("", reply).strip()
+    text = without_thoughts(reply).strip()
     if not (text.startswith(_CODE_BLOCK) and text.endswith(_CODE_BLOCK)):
         return text
     first, _, rest = text.partition("\n")

@@ -46,6 +46,16 @@ def version_of(purpose: str) -> str:
     return VERSIONS.get(purpose) or JUDGE_VERSIONS[purpose]
 
 
+def in_service(reasoning_effort: str | None) -> str:
+    """Write what a worker with a language model announces: answers of another are not served again.
+
+    Args:
+        reasoning_effort: How much the model thinks; None if it is not told.
+    """
+    versions = combined(VERSIONS)
+    return versions if reasoning_effort is None else f"{versions}, reasoning effort {reasoning_effort}"
+
+
 def combined(versions: Mapping[str, str]) -> str:
     """Write several versions as one text, which differs whenever one of them does.
 

@@ -73,6 +73,7 @@ class Fault:
         said: What the server says about it, or the kind of error that its bytes led to; empty if nothing.
         status: The status, if it is refused; else 0.
         parameter: The parameter that a refusal names; empty if none.
+        code: What kind of refusal it is, as the server's code; empty if it has none.
         wait: Seconds that the server asks to wait; None if it does not say.
         is_final: Whether another try would bring the same.
     """
@@ -81,6 +82,7 @@ class Fault:
     said: str = ""
     status: int = 0
     parameter: str = ""
+    code: str = ""
     wait: float | None = None
     is_final: bool = False
 
@@ -314,7 +316,7 @@ def _refused(response: aiohttp.ClientResponse, body: bytes) -> Fault:
     told = response.headers.get("x-should-retry")
     may_pass = told == "true" or (told != "false" and (status in _PASSING or status >= 500))
     wait = _asked_wait(response.headers)
-    return Fault(Problem.REFUSED, said, status, refusal.parameter, wait, is_final=not may_pass)
+    return Fault(Problem.REFUSED, said, status, refusal.parameter, refusal.code, wait, is_final=not may_pass)
 
 
 def _asked_wait(headers: Mapping[str, str]) -> float | None:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
-from pgclarify.providers.endpoint import Endpoint
+from pgclarify.providers.endpoint import EFFORT, Endpoint
 
 T = TypeVar("T")
 
@@ -37,10 +37,15 @@ class ChatModel:
 
     def request(self, call: ModelCall[Any]) -> CompletionRequest:
         """Address a call to this model."""
+        effort = self._endpoint.reasoning_effort
         return CompletionRequest(
             purpose=call.purpose,
             model=self.model,
-            parameters={"temperature": call.temperature, "max_tokens": call.max_tokens},
+            parameters={
+                "temperature": call.temperature,
+                "max_tokens": call.max_tokens,
+                **({} if effort is None else {EFFORT: effort.value}),
+            },
             prompt_version=call.version,
             messages=call.messages,
             schema=call.schema,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from pgclarify.language.thoughts import without_thoughts
 from pgclarify.providers.reply import UnreadableReply, parsed, storable, tokens, words
 
 # Parts of a reply that are its text. Some servers leave the type out; thoughts and pictures are no answer.
 _TEXT_PARTS: Final = frozenset({"text", "output_text", None})
+
+# Where servers put what a model thought before it answered.
+_THOUGHTS: Final = ("reasoning_content", "reasoning", "thinking")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +21,17 @@ class ChatReply:
     """What of a chat completion is kept.
 
     Attributes:
-        text: What the model said, or its refusal; empty if it said neither.
+        text: What the model said, or its refusal; empty if it said neither. Thoughts are in it if the server does not
+            keep them apart.
         prompt_tokens: As the server counted them; None if it did not.
-        completion_tokens: Likewise.
+        completion_tokens: Likewise, with those that the model thought with.
+        has_thoughts: Whether the model thought before it answered.
     """
 
     text: str
     prompt_tokens: int | None
     completion_tokens: int | None
+    has_thoughts: bool
 
 
 def read_reply(body: bytes) -> ChatReply:
@@ -45,7 +53,13 @@ def read_reply(body: bytes) -> ChatReply:
     text = _text(message.get("content")) or (refusal if isinstance(refusal, str) else "")
     usage = found.get("usage")
     counted = usage if isinstance(usage, dict) else {}
-    return ChatReply(storable(text), tokens(counted.get("prompt_tokens")), tokens(counted.get("completion_tokens")))
+    reasoning = _details(counted, "completion_tokens_details", "reasoning_tokens") or 0
+    return ChatReply(
+        storable(text),
+        tokens(counted.get("prompt_tokens")),
+        _output_tokens(counted, reasoning),
+        has_thoughts=reasoning > 0 or any(message.get(name) for name in _THOUGHTS) or without_thoughts(text) != text,
+    )
 
 
 def read_models(body: bytes) -> list[str]:
@@ -60,6 +74,24 @@ def read_models(body: bytes) -> list[str]:
         raise UnreadableReply
     names = [model.get("id") if isinstance(model, dict) else None for model in models]
     return [storable(name) for name in names if isinstance(name, str)]
+
+
+def _details(counted: Mapping[str, object], group: str, name: str) -> int | None:
+    """A count within one of the groups of details; None if there is none."""
+    details = counted.get(group)
+    return tokens(details.get(name)) if isinstance(details, dict) else None
+
+
+def _output_tokens(counted: Mapping[str, object], reasoning: int) -> int | None:
+    """Tokens that are paid as output, those of thoughts included.
+
+    OpenAI counts thoughts among completion_tokens. xAI counts them beside those, and the total tells.
+    """
+    completion = tokens(counted.get("completion_tokens"))
+    prompt, total = tokens(counted.get("prompt_tokens")), tokens(counted.get("total_tokens"))
+    if completion is None or prompt is None or total is None:
+        return completion
+    return tokens(completion + reasoning) if prompt + completion + reasoning == total else completion
 
 
 def _text(content: object) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 import time
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, Final, Self
 
 from pydantic import SecretStr
 
-from pgclarify.config import Settings
+from pgclarify.config import ReasoningEffort, Settings
 from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavailable, RequestRefused
 from pgclarify.model_calls import Completion, CompletionRequest
 from pgclarify.protocols import Begin
@@ -22,10 +23,22 @@ from pgclarify.providers.address import REFUSING, Address, Asked
 from pgclarify.providers.bounded_client import BoundedClient, Call, Fault, Problem
 from pgclarify.providers.chat_reply import ChatReply, read_reply
 
-# What models that think before they answer take in the place of max_tokens. It bounds their thoughts, too, which so
-# many tokens are left for.
+EFFORT: Final = "reasoning_effort"
+"""The parameter that says how much a model thinks before it answers."""
+
+# What models that think before they answer take in the place of max_tokens. It bounds their thoughts, too.
 _LIMIT_WITH_THOUGHTS: Final = "max_completion_tokens"
-_THINKING_TOKENS: Final = 4096
+# How many tokens are left for thoughts, by the effort.
+_THINKING_TOKENS: Final[Mapping[ReasoningEffort | None, int]] = {
+    None: 4096,
+    ReasoningEffort.NONE: 4096,
+    ReasoningEffort.MINIMAL: 4096,
+    ReasoningEffort.LOW: 4096,
+    ReasoningEffort.MEDIUM: 16384,
+    ReasoningEffort.HIGH: 32768,
+    ReasoningEffort.XHIGH: 65536,
+    ReasoningEffort.MAX: 65536,
+}
 
 # What a reply is reckoned as by a server that takes neither.
 _UNLIMITED_TOKENS: Final = 16384
@@ -40,6 +53,9 @@ _logger = logging.getLogger(__name__)
 
 # What may be wrong with the form of the request, so that a simpler one is tried.
 _REFUSING_FORM: Final = frozenset({400, 422})
+# Codes of OpenAI's: no simpler form helps, and the parameter itself is refused, whatever its value.
+_TOO_LONG: Final = "context_length_exceeded"
+_UNSUPPORTED: Final = "unsupported_parameter"
 
 # What a run asks many times over. It stands in a line of its own, of which no more than the limit come to the counter
 # at once: what a run begins with, and all else in it waits for, does not stand behind the mass of all other runs.
@@ -54,8 +70,12 @@ class _Dialect:
         response_format: json_schema, json_object or none.
         dropped: Decoding parameters that the server refuses (reasoning models: temperature).
         limit: What it calls the parameter max_tokens; None if it takes no limit at all.
+        room: Tokens that are left for thoughts where the limit bounds them, too.
+        has_room: Whether the limit has that room; None while it is not known whether the model thinks.
     """
 
+    room: int
+    has_room: bool | None
     response_format: str = "json_schema"
     dropped: frozenset[str] = frozenset()
     limit: str | None = "max_tokens"
@@ -66,7 +86,7 @@ class _Dialect:
         for parameter, value in request.parameters.items():
             name = self._name(parameter)
             if name is not None:
-                body[name] = self.most_output_tokens(value) if name == _LIMIT_WITH_THOUGHTS else value
+                body[name] = self.most_output_tokens(value) if parameter == "max_tokens" else value
         body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
         if request.schema is not None and self.response_format == "json_schema":
             schema = {"name": request.purpose, "strict": True, "schema": dict(request.schema)}
@@ -77,14 +97,22 @@ class _Dialect:
 
     def simpler(self, request: CompletionRequest, refusal: Fault) -> _Dialect | None:
         """The next form to try after a refusal; None if nothing is left to leave out."""
-        named = f"{refusal.parameter} {refusal.said}"
+        if refusal.code == _TOO_LONG:
+            return None
         for parameter in request.parameters:
             name = self._name(parameter)
-            if name is None or not re.search(rf"\b{re.escape(name)}\b", named):
+            if name is None or not _names(refusal, name):
                 continue
+            if parameter == EFFORT:
+                # Somebody chose it, and replies are kept under it.
+                return None
             if parameter != "max_tokens":
                 return replace(self, dropped=self.dropped | {parameter})
-            return replace(self, limit=_LIMIT_WITH_THOUGHTS if name == parameter else None)
+            if name == parameter:
+                return replace(self, limit=_LIMIT_WITH_THOUGHTS)
+            if self._leaves_room and refusal.code != _UNSUPPORTED:
+                return replace(self, has_room=False)
+            return replace(self, limit=None)
         if request.schema is None or self.response_format == "none":
             return None
         return replace(self, response_format="json_object" if self.response_format == "json_schema" else "none")
@@ -93,7 +121,16 @@ class _Dialect:
         """Most tokens that a reply of at most max_tokens is paid as: those that a model thinks with count as output."""
         if self.limit is None:
             return _UNLIMITED_TOKENS
-        return max_tokens + (_THINKING_TOKENS if self.limit == _LIMIT_WITH_THOUGHTS else 0)
+        return max_tokens + (self.room if self._leaves_room else 0)
+
+    def after(self, reply: ChatReply) -> _Dialect:
+        """The same, once a reply has shown whether the model thinks."""
+        return replace(self, has_room=True) if reply.has_thoughts and self.has_room is None else self
+
+    @property
+    def _leaves_room(self) -> bool:
+        """Whether the limit has room for thoughts. Models that take it by its newer name think as a rule."""
+        return self.limit == _LIMIT_WITH_THOUGHTS if self.has_room is None else self.has_room
 
     def _name(self, parameter: str) -> str | None:
         """What the server calls a parameter; None if it does not take it."""
@@ -108,6 +145,7 @@ class Endpoint:
         base_url: http(s) address up to and including the version; None means OpenAI's own.
         api_key: None for servers that need none; it then needs a base_url.
         api_key_file: A file that holds the key, in the place of api_key. It is read again for each try of a call.
+        reasoning_effort: How much the model thinks before it answers; None to leave it to the model.
         concurrency: Most calls in flight at once; further ones wait in order of arrival, masses behind all else.
         timeout: Seconds that the server may be silent within one try, or take for an answer that it has begun.
         max_retries: Further tries after a lost connection, a time-out, an answer that is no chat completion or too
@@ -124,6 +162,7 @@ class Endpoint:
         base_url: str | None = None,
         api_key: SecretStr | None = None,
         api_key_file: Path | None = None,
+        reasoning_effort: ReasoningEffort | None = None,
         concurrency: int = 16,
         timeout: float = 60.0,
         max_retries: int = 3,
@@ -135,7 +174,11 @@ class Endpoint:
         self._mass_limit = asyncio.Semaphore(concurrency)
         self._timeout = timeout
         self._max_retries = max_retries
-        self._dialect = _Dialect()
+        self._effort = reasoning_effort
+        self._dialect = _Dialect(
+            _THINKING_TOKENS[reasoning_effort],
+            True if reasoning_effort not in (None, ReasoningEffort.NONE) else None,
+        )
         self._client = self.client(silence=timeout, connections=concurrency, max_retries=max_retries)
 
     @classmethod
@@ -150,6 +193,7 @@ class Endpoint:
             base_url=settings.openai_base_url,
             api_key=settings.openai_api_key,
             api_key_file=settings.openai_api_key_file,
+            reasoning_effort=settings.llm_reasoning_effort,
             concurrency=settings.llm_concurrency,
             timeout=settings.llm_timeout,
         )
@@ -162,6 +206,11 @@ class Endpoint:
     def model(self) -> str:
         """Name of the model."""
         return self._model
+
+    @property
+    def reasoning_effort(self) -> ReasoningEffort | None:
+        """How much the model thinks before it answers; None if that is left to the model."""
+        return self._effort
 
     @property
     def base_url(self) -> str:
@@ -185,8 +234,8 @@ class Endpoint:
             max_tokens: Most tokens that it is asked to take.
 
         Returns:
-            As many; those that the model may think with on top, if it takes max_completion_tokens instead; and a large
-            number if it takes no limit. It is known once a call has succeeded.
+            As many; those that the model may think with on top, if it thinks; and a large number if it takes no limit.
+            It is known once a call has succeeded.
         """
         return self._dialect.most_output_tokens(max_tokens)
 
@@ -236,7 +285,7 @@ class Endpoint:
         while True:
             most_tokens = dialect.most_output_tokens(request.parameters.get("max_tokens", _UNLIMITED_TOKENS))
             # A model may think where that is not asked for, too.
-            most_bytes = (most_tokens + _THINKING_TOKENS) * _BYTES_PER_TOKEN + _BYTES_AROUND
+            most_bytes = (most_tokens + dialect.room) * _BYTES_PER_TOKEN + _BYTES_AROUND
             call = Call(read_reply, most_bytes, ends_at)
             await self._client.post("/chat/completions", {"model": self._model, **dialect.render(request)}, call)
             if call.reply is not None:
@@ -246,6 +295,7 @@ class Endpoint:
             if simpler is None:
                 raise self._unavailable(call)
             dialect = simpler
+        dialect = dialect.after(call.reply)
         if dialect is not known:
             if dialect.limit is None and self._dialect.limit is not None:
                 _logger.warning(
@@ -287,7 +337,24 @@ class Endpoint:
             longest_call=self.longest_call,
         )
         why = self._address.explain(call, asked)
+        if self._effort is not None and call.fault is not None and _refuses(call.fault, EFFORT):
+            # Every request has it, so the run cannot go on.
+            return EndpointUnavailable(
+                f'the endpoint refused the reasoning effort "{self._effort}"',
+                detail=why.detail,
+                hint="Set PGCLARIFY_LLM_REASONING_EFFORT to one that the model takes, or unset it.",
+            )
         return _kind(call.fault)(why.message, detail=why.detail, hint=why.hint)
+
+
+def _refuses(fault: Fault, parameter: str) -> bool:
+    """Tell whether the form of a request is refused because of a parameter."""
+    return fault.status in _REFUSING_FORM and _names(fault, parameter)
+
+
+def _names(refusal: Fault, parameter: str) -> bool:
+    """Tell whether a refusal is about a parameter: by its field, or in its text where the server leaves that out."""
+    return re.search(rf"\b{re.escape(parameter)}\b", refusal.parameter or refusal.said) is not None
 
 
 def _kind(fault: Fault | None) -> type[EndpointUnavailable]:

@@ -33,10 +33,12 @@ class Refusal:
     Attributes:
         message: What the server says; empty if it says nothing that can be read.
         parameter: The parameter that it names; empty if none.
+        code: What kind of refusal it is, as a code; empty if it has none.
     """
 
     message: str
     parameter: str = ""
+    code: str = ""
 
 
 def read_refusal(body: bytes) -> Refusal:
@@ -51,8 +53,13 @@ def read_refusal(body: bytes) -> Refusal:
     if not isinstance(found, dict):
         return Refusal(words(found))
     error = next((found[name] for name in ("error", "detail") if found.get(name)), found)
-    parameter = error.get("param") if isinstance(error, dict) else None
-    return Refusal(words(error), storable(parameter) if isinstance(parameter, str) else "")
+    return Refusal(words(error), _name(error, "param"), _name(error, "code"))
+
+
+def _name(error: object, key: str) -> str:
+    """A text under a key of an error; empty if there is none."""
+    found = error.get(key) if isinstance(error, dict) else None
+    return storable(found) if isinstance(found, str) else ""
 
 
 def storable(text: str) -> str:

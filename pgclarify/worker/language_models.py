@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pgclarify.config import Provider, Settings
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
-from pgclarify.prompts.versions import VERSIONS, combined
+from pgclarify.prompts.versions import in_service
 from pgclarify.protocols import Completer
 
 
@@ -20,10 +20,12 @@ class LanguageModels:
     Attributes:
         completer: Judges passages.
         extractive: Gives a completer that asks nobody; None if completer is one, or if nobody will ask for it.
+        reasoning_effort: How much the model thinks before it answers; None if it is not told.
     """
 
     completer: Completer
     extractive: Callable[[], Awaitable[Completer]] | None = None
+    reasoning_effort: str | None = None
 
     @property
     def chat(self) -> Completer | None:
@@ -32,9 +34,9 @@ class LanguageModels:
 
     @property
     def prompt_version(self) -> str:
-        """The versions of all prompts, as the worker announces them."""
+        """The versions of all prompts, and the effort, as the worker announces them."""
         if self.chat is not None:
-            return combined(VERSIONS)
+            return in_service(self.reasoning_effort)
         from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 
         return PROMPT_VERSION
@@ -82,6 +84,6 @@ async def open_language_models(settings: Settings, embedders: Embedders) -> Asyn
         from pgclarify.providers.endpoint import Endpoint
 
         async with Endpoint.from_settings(settings) as endpoint:
-            yield LanguageModels(ChatModel(endpoint), extractive)
+            yield LanguageModels(ChatModel(endpoint), extractive, settings.llm_reasoning_effort)
     else:
         yield LanguageModels(await extractive())

@@ -177,7 +177,9 @@ def _changed(before: list[str], after: list[str]) -> list[str]:
 
 def _lines() -> Iterator[str]:
     # A real endpoint takes a second to make.
-    chat = ChatModel(cast(Endpoint, SimpleNamespace(model="model", most_output_tokens=lambda most: most)))
+    chat = ChatModel(
+        cast(Endpoint, SimpleNamespace(model="model", reasoning_effort=None, most_output_tokens=lambda most: most))
+    )
     extractive = ExtractiveVerifier(cast(Embedder, SimpleNamespace(model="all-MiniLM-L6-v2")))
     for variant, call in CALLS:
         completer: Completer = extractive if variant == "extractive" else chat

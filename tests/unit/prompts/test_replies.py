@@ -32,6 +32,9 @@ def read(reply: str) -> Form:
         f"```json\n{FORM}\n```",
         f"\n``` \n\n {FORM} ```\n",
         f"<think>{{}} ``` </think>\n```json\n{FORM}```",
+        f"\n<Thinking>So {FORM}?</thinking> {FORM}",
+        f"[THINK]So?[/THINK]{FORM}",
+        f"So the answer is no.\n</think>\n\n{FORM}",
     ],
 )
 def test_what_is_wrapped_around_a_form_is_left_out(reply: str) -> None:
@@ -39,7 +42,17 @@ def test_what_is_wrapped_around_a_form_is_left_out(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", ["```", "``````", f"```sql\n{FORM}\n```", f"```{FORM}```", f"```\n{FORM}", f"Yes: {FORM}"]
+    "reply",
+    [
+        "```",
+        "``````",
+        f"```sql\n{FORM}\n```",
+        f"```{FORM}```",
+        f"```\n{FORM}",
+        f"Yes: {FORM}",
+        f"<think>So {FORM}",
+        f"<think>So</thought>{FORM}",
+    ],
 )
 def test_what_is_no_such_wrapping_is_not_taken_off(reply: str) -> None:
     with pytest.raises(InvalidReply):
@@ -48,11 +61,23 @@ def test_what_is_no_such_wrapping_is_not_taken_off(reply: str) -> None:
 
 # Models repeat themselves until they are stopped. An expression that tries all ends of a block takes hours over these.
 @pytest.mark.parametrize(
-    "reply", ["```" + "\n" * 50_000, "```\n" + " " * 50_000 + "x", "```\n" * 20_000, "<think>" * 20_000, "[" * 100_000]
+    "reply",
+    [
+        "```" + "\n" * 50_000,
+        "```\n" + " " * 50_000 + "x",
+        "```\n" * 20_000,
+        "<think>" * 20_000,
+        "<think></think>" * 20_000,
+        "[" * 100_000,
+    ],
 )
 def test_a_reply_that_repeats_itself_is_read_at_once(reply: str) -> None:
     with pytest.raises(InvalidReply):
         read(reply)
+
+
+def test_a_mark_within_an_answer_ends_no_thoughts() -> None:
+    assert read('{"answer": "it ends with </think> there"}').answer == "it ends with </think> there"
 
 
 def forms() -> list[type[BaseModel]]:

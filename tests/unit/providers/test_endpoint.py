@@ -263,7 +263,8 @@ def refusing(*refused: str) -> Behavior:
         form = chat.body.get("response_format", {}).get("type")
         for name in refused:
             if name in chat.body or name == form:
-                return Reply.error(400, f"Unsupported: {name}")
+                # Some servers have no field that says which parameter it is.
+                return Reply.error(400, f"Unsupported: {name}", code="unsupported_parameter")
         return by_rules(chat)
 
     return behavior

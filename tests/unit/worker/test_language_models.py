@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from pgclarify.config import Provider, Settings
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
-from pgclarify.prompts.versions import VERSIONS, combined
+from pgclarify.prompts.versions import VERSIONS, combined, in_service
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 from pgclarify.worker.language_models import LanguageModels, open_language_models
@@ -58,6 +58,12 @@ async def test_with_an_endpoint_one_model_is_asked(settings: dict[str, object], 
         assert models.prompt_version == combined(VERSIONS)
     # It needs no model here.
     assert embedders.loaded == []
+
+
+async def test_another_effort_is_another_service(embedders: Embedders) -> None:
+    given = Settings(llm_reasoning_effort="high", **ENDPOINT)  # type: ignore[arg-type]
+    async with open_language_models(given, embedders) as models:
+        assert models.prompt_version == in_service("high") != in_service(None)
 
 
 async def test_what_is_not_recorded_is_judged_by_one_that_asks_nobody(embedders: Embedders, model: str) -> None:

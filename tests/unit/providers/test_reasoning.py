@@ -1,0 +1,198 @@
+"""Models that think before they answer: how they are asked, what their thoughts cost, and how much room those have."""
+
+from typing import Any
+
+import pytest
+
+from pgclarify.config import ReasoningEffort, Settings
+from pgclarify.errors import EndpointUnavailable, RequestRefused
+from pgclarify.model_calls import Message, ModelCall
+from pgclarify.providers.chat_model import ChatModel
+from pgclarify.providers.endpoint import Endpoint
+from tests.openai_server import Chat, Reply, by_rules, serve
+from tests.unit.providers.test_endpoint import SCHEMA, endpoint_of, request
+
+CALL: ModelCall[str] = ModelCall(
+    "relaxation", "1", (Message("user", "Question: what?"),), SCHEMA, lambda completion: completion.reply, 64
+)
+
+
+@pytest.fixture
+async def server():
+    async with serve() as running:
+        yield running
+
+
+def as_openai(chat: Chat) -> Reply:
+    """What OpenAI says to a reasoning model's request, field by field as documented."""
+    if "max_tokens" in chat.body:
+        return Reply.error(
+            400,
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'"
+            " instead.",
+            param="max_tokens",
+            code="unsupported_parameter",
+        )
+    if chat.body.get("temperature", 1) != 1:
+        return Reply.error(
+            400,
+            "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is"
+            " supported.",
+            param="temperature",
+            code="unsupported_value",
+        )
+    if chat.body.get("reasoning_effort") == "max":
+        return Reply.error(
+            400,
+            "Unsupported value: 'reasoning_effort' does not support 'max' with this model. Supported values are: 'low',"
+            " 'medium', and 'high'.",
+            param="reasoning_effort",
+            code="unsupported_value",
+        )
+    return by_rules(chat)
+
+
+async def test_the_effort_is_sent_and_another_one_is_another_key_of_the_ledger(server):
+    server.behavior = as_openai
+    keys = set()
+    for effort in (None, ReasoningEffort.LOW, ReasoningEffort.HIGH):
+        async with endpoint_of(server, reasoning_effort=effort) as endpoint:
+            asked = ChatModel(endpoint).request(CALL)
+            await endpoint.complete(asked)
+            keys.add(asked.key)
+        assert server.bodies[-1].get("reasoning_effort") == (effort and effort.value)
+    assert len(keys) == 3
+
+
+async def test_what_openai_refuses_is_learnt_from_its_fields(server):
+    server.behavior = as_openai
+    async with endpoint_of(server, reasoning_effort=ReasoningEffort.LOW) as endpoint:
+        for _ in range(2):
+            await endpoint.complete(ChatModel(endpoint).request(CALL))
+    assert server.calls == 4
+    last = server.bodies[-1]
+    assert {"max_tokens", "temperature"}.isdisjoint(last)
+    assert last["max_completion_tokens"] == 64 + 4096
+    assert last["reasoning_effort"] == "low"
+    assert last["response_format"]["type"] == "json_schema"
+
+
+async def test_a_field_goes_before_names_in_the_text(server):
+    # The text names a parameter that is not at fault.
+    server.script.append(Reply.error(400, "lower max_tokens", param="messages", code="context_length_exceeded"))
+    async with endpoint_of(server) as endpoint:
+        with pytest.raises(RequestRefused):
+            await endpoint.complete(request())
+        await endpoint.complete(request())
+    assert server.calls == 2
+    assert server.bodies[-1]["max_tokens"] == 64
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [None, Reply.error(400, "Unrecognized request argument supplied: reasoning_effort")],
+    ids=["a value", "the parameter"],
+)
+async def test_an_effort_that_is_refused_is_not_left_out(server, refusal):
+    server.behavior = (lambda chat: refusal) if refusal else as_openai
+    async with endpoint_of(server, reasoning_effort=ReasoningEffort.MAX) as endpoint:
+        with pytest.raises(EndpointUnavailable) as caught:
+            await endpoint.complete(ChatModel(endpoint).request(CALL))
+    # All passages would meet the same, so it is no matter of one of them.
+    assert not isinstance(caught.value, RequestRefused)
+    assert "PGCLARIFY_LLM_REASONING_EFFORT" in str(caught.value.hint)
+
+
+async def test_more_effort_has_more_room(server):
+    rooms = []
+    for effort in ReasoningEffort:
+        async with endpoint_of(server, reasoning_effort=effort) as endpoint:
+            rooms.append(endpoint.most_output_tokens(64))
+            await endpoint.complete(request())
+            assert server.bodies[-1]["max_tokens"] == rooms[-1]
+    assert rooms == sorted(rooms)
+    assert rooms[0] == 64
+    assert rooms[1] < rooms[-1]
+
+
+THINKING: dict[str, dict[str, Any]] = {
+    "counted": {"usage": {"completion_tokens_details": {"reasoning_tokens": 12}}},
+    "beside the answer": {"message": {"reasoning_content": "Let me see."}},
+    "beside the answer, too": {"message": {"reasoning": "Let me see."}},
+    "before the answer": {"content": "<think>Let me see.</think>{}"},
+}
+
+
+@pytest.mark.parametrize("thinking", THINKING)
+async def test_room_is_left_once_a_model_has_shown_that_it_thinks(server, thinking):
+    server.script.append(Reply(**{"content": "{}", **THINKING[thinking]}))
+    async with endpoint_of(server) as endpoint:
+        completion = await endpoint.complete(request())
+        assert completion.reply.endswith("{}")
+        assert "Let me see" not in completion.reply or thinking == "before the answer"
+        assert endpoint.most_output_tokens(64) > 64
+        await endpoint.complete(request())
+    assert [body["max_tokens"] for body in server.bodies] == [64, 64 + 4096]
+
+
+async def test_a_model_that_does_not_think_gets_no_room(server):
+    server.script.append(Reply("{}", usage={"completion_tokens_details": {"reasoning_tokens": 0}}))
+    async with endpoint_of(server) as endpoint:
+        await endpoint.complete(request())
+        assert endpoint.most_output_tokens(64) == 64
+
+
+async def test_room_that_a_server_does_not_have_is_given_up(server):
+    def behavior(chat: Chat) -> Reply:
+        most = chat.body.get("max_tokens", chat.body.get("max_completion_tokens"))
+        if most > 1000:
+            name = "max_tokens" if "max_tokens" in chat.body else "max_completion_tokens"
+            return Reply.error(400, f"{name} is too large: {most}", param=name)
+        return Reply("{}", message={"reasoning_content": "Let me see."})
+
+    server.behavior = behavior
+    async with endpoint_of(server) as endpoint:
+        for _ in range(3):
+            await endpoint.complete(request())
+        assert endpoint.most_output_tokens(64) == 64
+    most = [body.get("max_tokens", body.get("max_completion_tokens")) for body in server.bodies]
+    assert most == [64, 64 + 4096, 64 + 4096, 64, 64]
+
+
+@pytest.mark.parametrize(
+    ("usage", "paid"),
+    [
+        # OpenAI: among them.
+        ({"prompt_tokens": 20, "completion_tokens": 100, "total_tokens": 120}, 100),
+        # xAI: beside them.
+        ({"prompt_tokens": 32, "completion_tokens": 9, "total_tokens": 32 + 9 + 94}, 9 + 94),
+        ({"prompt_tokens": 20, "completion_tokens": 100, "total_tokens": None}, 100),
+    ],
+    ids=["among them", "beside them", "no total"],
+)
+async def test_thoughts_are_paid_as_output(server, usage, paid):
+    server.script.append(Reply("{}", usage={**usage, "completion_tokens_details": {"reasoning_tokens": 94}}))
+    async with endpoint_of(server) as endpoint:
+        assert (await endpoint.complete(request())).completion_tokens == paid
+
+
+@pytest.mark.parametrize("details", [5, [], {"reasoning_tokens": "many"}, {"reasoning_tokens": -1}, None])
+async def test_details_that_nobody_can_read_change_nothing(server, details):
+    server.script.append(Reply("{}", usage={"completion_tokens": 7, "completion_tokens_details": details}))
+    async with endpoint_of(server) as endpoint:
+        assert (await endpoint.complete(request())).completion_tokens == 7
+        assert endpoint.most_output_tokens(64) == 64
+
+
+async def test_thoughts_that_use_up_the_limit_are_no_answer(server):
+    server.script.append(Reply(None, finish_reason="length", message={"reasoning_content": '{"query": "no"}'}))
+    async with endpoint_of(server) as endpoint:
+        assert (await endpoint.complete(request())).reply == ""
+
+
+async def test_the_environment_names_the_effort(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PGCLARIFY_LLM_REASONING_EFFORT", "minimal")
+    settings = Settings(llm_model="m", openai_base_url="http://127.0.0.1:1/v1")
+    async with Endpoint.from_settings(settings) as endpoint:
+        assert endpoint.reasoning_effort is ReasoningEffort.MINIMAL
