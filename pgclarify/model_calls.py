@@ -135,12 +135,17 @@ class CompletionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model said; latency in milliseconds. Tokens are None where the endpoint did not say how many."""
+    """What a model said; latency in milliseconds. Tokens are None where the endpoint did not say how many.
+
+    Attributes:
+        cached_tokens: Those of prompt_tokens that the endpoint had read before. It is not read back from the ledger.
+    """
 
     reply: str
     prompt_tokens: int | None
     completion_tokens: int | None
     latency_ms: float
+    cached_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

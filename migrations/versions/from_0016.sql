@@ -138,12 +138,7 @@ create index run_requested_by_oid_run_id_idx on pgclarify.run (requested_by_oid,
 drop index pgclarify.conversation_requested_by_conversation_id_idx;
 create index conversation_requested_by_oid_conversation_id_idx
     on pgclarify.conversation (requested_by_oid, conversation_id);
--- Views read these indexes alone, and policies now need the oid.
-drop index pgclarify.run_usage_idx;
-create index run_usage_idx on pgclarify.run (((created_at at time zone 'UTC')::date)) include (
-    created_at, corpus_id, corpus_name, requested_by, operation, model, finished_at, completions,
-    reused_completions, prompt_tokens, completion_tokens, cost_usd, requested_by_oid
-);
+-- Views read this index alone, and policies now need the oid.
 drop index pgclarify.run_question_group_id_idx;
 create index run_question_group_id_idx on pgclarify.run (question_group_id, run_id) include (
     operation, corpus_id, corpus_name, requested_by, status, interpretations, served, is_counted, created_at,
@@ -431,6 +426,25 @@ comment on column pgclarify.run.error_code is
     'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
 comment on column pgclarify.run.budget_id is
     'The first budget that let no further call through, which may have been dropped; null if none did.';
+
+-- Input that an endpoint has read before is counted, and may have a price of its own.
+alter table pgclarify.completion add column cached_tokens integer;
+comment on column pgclarify.completion.cached_tokens is
+    'Those of prompt_tokens that the endpoint had read before; null if it did not say.';
+alter table pgclarify.run add column cached_tokens bigint;
+comment on column pgclarify.run.cached_tokens is 'Those of prompt_tokens that the endpoint had read before.';
+alter table pgclarify.model_price
+    add column cached_input_usd numeric,
+    add constraint model_price_cached_input_usd_is_no_higher check (cached_input_usd between 0 and input_usd);
+comment on column pgclarify.model_price.cached_input_usd is
+    'US dollars for a million tokens of input that the endpoint has read before; null if they cost input_usd.';
+-- A view reads this index alone, and policies now need the oid.
+drop index pgclarify.run_usage_idx;
+create index run_usage_idx on pgclarify.run (((created_at at time zone 'UTC')::date)) include (
+    created_at, corpus_id, corpus_name, requested_by, operation, model, finished_at, completions,
+    reused_completions, prompt_tokens, completion_tokens, cost_usd, requested_by_oid, cached_tokens
+);
+
 alter table pgclarify.verdict
     add column abstention_code text,
     add column error_code text;

@@ -28,6 +28,7 @@ create table pgclarify.completion (
     reserved_usd numeric,
     reserved_at timestamptz,
     erased_at timestamptz,
+    cached_tokens integer,
     constraint completion_pk primary key (completion_id),
     constraint completion_input_hash_is_sha256 check (length(input_hash) = 32),
     constraint completion_sample_counts_from_zero check (sample >= 0),
@@ -73,6 +74,8 @@ comment on column pgclarify.completion.reserved_at is 'When it was reserved, and
 comment on column pgclarify.completion.erased_at is
     'When its text was erased with a document; null if it was not. Its input_hash is random since then, so that an equal '
     'input is asked anew.';
+comment on column pgclarify.completion.cached_tokens is
+    'Those of prompt_tokens that the endpoint had read before; null if it did not say.';
 
 create table pgclarify.corpus (
     corpus_id bigint generated always as identity,
@@ -313,10 +316,12 @@ create table pgclarify.model_price (
     input_usd numeric not null,
     output_usd numeric not null,
     created_at timestamptz default now() not null,
+    cached_input_usd numeric,
     constraint model_price_pk primary key (model),
     constraint model_price_model_is_named check (length(model) between 1 and 500),
     constraint model_price_input_usd_is_a_price check (input_usd >= 0 and input_usd < 'infinity'),
-    constraint model_price_output_usd_is_a_price check (output_usd >= 0 and output_usd < 'infinity')
+    constraint model_price_output_usd_is_a_price check (output_usd >= 0 and output_usd < 'infinity'),
+    constraint model_price_cached_input_usd_is_no_higher check (cached_input_usd between 0 and input_usd)
 );
 comment on table pgclarify.model_price is
     'What models cost. Insert, update and delete rows as you like: a call costs what the row says when its reply comes.';
@@ -324,6 +329,8 @@ comment on column pgclarify.model_price.model is 'The model, as workers name it.
 comment on column pgclarify.model_price.input_usd is 'US dollars for a million tokens of input.';
 comment on column pgclarify.model_price.output_usd is 'US dollars for a million tokens of output.';
 comment on column pgclarify.model_price.created_at is 'When the row was made.';
+comment on column pgclarify.model_price.cached_input_usd is
+    'US dollars for a million tokens of input that the endpoint has read before; null if they cost input_usd.';
 
 create table pgclarify_private.budget_counter (
     budget_id bigint not null,
@@ -865,6 +872,7 @@ create table pgclarify.run (
     stop_code text,
     error_code text,
     budget_id bigint,
+    cached_tokens bigint,
     constraint run_pk primary key (run_id),
     constraint run_operation_is_known
         check (operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', 'detect_ambiguity_many',
@@ -913,7 +921,7 @@ create index run_unpriced_idx on pgclarify.run (model, finished_at) include (run
     cost_usd is null and finished_at is not null;
 create index run_usage_idx on pgclarify.run (((created_at at time zone 'UTC')::date)) include (created_at, corpus_id,
     corpus_name, requested_by, operation, model, finished_at, completions, reused_completions, prompt_tokens,
-    completion_tokens, cost_usd, requested_by_oid);
+    completion_tokens, cost_usd, requested_by_oid, cached_tokens);
 comment on table pgclarify.run is 'One call.';
 comment on column pgclarify.run.run_id is 'Key.';
 comment on column pgclarify.run.operation is
@@ -986,6 +994,7 @@ comment on column pgclarify.run.stop_code is
 comment on column pgclarify.run.error_code is 'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
 comment on column pgclarify.run.budget_id is
     'The first budget that let no further call through, which may have been dropped; null if none did.';
+comment on column pgclarify.run.cached_tokens is 'Those of prompt_tokens that the endpoint had read before.';
 
 create table pgclarify_private.source (
     source_id bigint generated always as identity,

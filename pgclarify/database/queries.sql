@@ -529,7 +529,8 @@ select
         %(replies)s::text[],
         %(prompt_tokens)s::integer[],
         %(completion_tokens)s::integer[],
-        %(latencies_ms)s::real[]
+        %(latencies_ms)s::real[],
+        %(cached_tokens)s::integer[]
     );
 
 -- name: release_completions

@@ -137,6 +137,7 @@ class Runs:
                     prompt_tokens=array_text(bought.completion.prompt_tokens for bought in batch),
                     completion_tokens=array_text(bought.completion.completion_tokens for bought in batch),
                     latencies_ms=array_text(bought.completion.latency_ms for bought in batch),
+                    cached_tokens=array_text(bought.completion.cached_tokens for bought in batch),
                 )
                 break
             except DatabaseBusy as busy:

@@ -25,12 +25,14 @@ class ChatReply:
             keep them apart.
         prompt_tokens: As the server counted them; None if it did not.
         completion_tokens: Likewise, with those that the model thought with.
+        cached_tokens: Those of prompt_tokens that the server had read before; None if it does not say.
         has_thoughts: Whether the model thought before it answered.
     """
 
     text: str
     prompt_tokens: int | None
     completion_tokens: int | None
+    cached_tokens: int | None
     has_thoughts: bool
 
 
@@ -58,6 +60,7 @@ def read_reply(body: bytes) -> ChatReply:
         storable(text),
         tokens(counted.get("prompt_tokens")),
         _output_tokens(counted, reasoning),
+        _details(counted, "prompt_tokens_details", "cached_tokens"),
         has_thoughts=reasoning > 0 or any(message.get(name) for name in _THOUGHTS) or without_thoughts(text) != text,
     )
 

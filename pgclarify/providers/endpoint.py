@@ -260,6 +260,7 @@ class Endpoint:
             prompt_tokens=reply.prompt_tokens,
             completion_tokens=reply.completion_tokens,
             latency_ms=latency_ms,
+            cached_tokens=reply.cached_tokens,
         )
 
     async def aclose(self) -> None:

@@ -74,6 +74,11 @@ completion = Table(
             "that an equal input is asked anew."
         ),
     ),
+    Column(
+        "cached_tokens",
+        Integer,
+        comment="Those of prompt_tokens that the endpoint had read before; null if it did not say.",
+    ),
     PrimaryKeyConstraint("completion_id", name="completion_pk"),
     CheckConstraint("length(input_hash) = 32", name="completion_input_hash_is_sha256"),
     CheckConstraint("sample >= 0", name="completion_sample_counts_from_zero"),

@@ -24,10 +24,18 @@ model_price = Table(
     Column("input_usd", Numeric, nullable=False, comment="US dollars for a million tokens of input."),
     Column("output_usd", Numeric, nullable=False, comment="US dollars for a million tokens of output."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When the row was made."),
+    Column(
+        "cached_input_usd",
+        Numeric,
+        comment=(
+            "US dollars for a million tokens of input that the endpoint has read before; null if they cost input_usd."
+        ),
+    ),
     PrimaryKeyConstraint("model", name="model_price_pk"),
     CheckConstraint("length(model) between 1 and 500", name="model_price_model_is_named"),
     CheckConstraint("input_usd >= 0 and input_usd < 'infinity'", name="model_price_input_usd_is_a_price"),
     CheckConstraint("output_usd >= 0 and output_usd < 'infinity'", name="model_price_output_usd_is_a_price"),
+    CheckConstraint("cached_input_usd between 0 and input_usd", name="model_price_cached_input_usd_is_no_higher"),
     comment=(
         "What models cost. Insert, update and delete rows as you like: a call costs what the row says when its reply "
         "comes."

@@ -225,6 +225,7 @@ run = Table(
         BigInteger,
         comment="The first budget that let no further call through, which may have been dropped; null if none did.",
     ),
+    Column("cached_tokens", BigInteger, comment="Those of prompt_tokens that the endpoint had read before."),
     PrimaryKeyConstraint("run_id", name="run_pk"),
     CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
@@ -323,6 +324,7 @@ run = Table(
             "completion_tokens",
             "cost_usd",
             "requested_by_oid",
+            "cached_tokens",
         ],
     ),
     Index("run_unfinished_idx", "status", "created_at", postgresql_where=text("status in ('queued', 'running')")),

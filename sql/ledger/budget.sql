@@ -267,7 +267,7 @@ begin
     where budget.budget_id = any(admit.budget_ids);
     for v_call in
         with price as materialized (
-            select asked.model, known.input_usd, known.output_usd
+            select asked.model, known.input_usd, known.cached_input_usd, known.output_usd
             from (select distinct named.model from unnest(admit.models) as named (model)) as asked
             left join lateral pgclarify_private.price_of(asked.model) as known on true
         )
@@ -275,8 +275,8 @@ begin
             given.ordinal,
             given.model,
             pgclarify_private.cost_of(
-                ceil(given.input_bytes / v_bytes_a_token)::bigint, given.max_output_tokens, price.input_usd,
-                price.output_usd
+                ceil(given.input_bytes / v_bytes_a_token)::bigint, 0, given.max_output_tokens, price.input_usd,
+                price.cached_input_usd, price.output_usd
             ) as bound_usd
         from unnest(admit.ordinals, admit.models, admit.input_bytes, admit.max_output_tokens)
         as given (ordinal, model, input_bytes, max_output_tokens)

@@ -12,12 +12,12 @@ comment on function pgclarify_private.is_extractive(text) is
 'Whether a model is a version of the extractive provider, whose judgements are no calls of a model: nobody is paid for them.';
 
 create or replace function pgclarify_private.price_of(model text)
-returns table (input_usd numeric, output_usd numeric)
+returns table (input_usd numeric, cached_input_usd numeric, output_usd numeric)
 language sql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
 rows 1
 begin atomic
-    select price.input_usd, price.output_usd
+    select price.input_usd, price.cached_input_usd, price.output_usd
     from pgclarify.model_price as price
     where
         price.model = price_of.model
@@ -28,10 +28,12 @@ begin atomic
 end;
 
 comment on function pgclarify_private.price_of(text) is
-'US dollars for a million tokens of input and of output of a model, now; no row if it has no price.';
+'US dollars for a million tokens of input, of input that is read again (null: as other input) and of output of a model, now; '
+'no row if it has no price.';
 
 create or replace function pgclarify_private.cost_of(
-    prompt_tokens bigint, completion_tokens bigint, input_usd numeric, output_usd numeric
+    prompt_tokens bigint, cached_tokens bigint, completion_tokens bigint, input_usd numeric, cached_input_usd numeric,
+    output_usd numeric
 )
 returns numeric
 language sql immutable parallel safe
@@ -39,13 +41,20 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     -- What is free is free, however many tokens nobody has counted.
     select (
-        case when cost_of.input_usd = 0 then 0 else cost_of.prompt_tokens * cost_of.input_usd end
+        case
+            when cost_of.input_usd = 0 then 0
+            else
+                cost_of.prompt_tokens * cost_of.input_usd
+                - least(coalesce(cost_of.cached_tokens, 0), cost_of.prompt_tokens)
+                * (cost_of.input_usd - coalesce(cost_of.cached_input_usd, cost_of.input_usd))
+        end
         + case when cost_of.output_usd = 0 then 0 else cost_of.completion_tokens * cost_of.output_usd end
     ) * 0.000001;
 end;
 
-comment on function pgclarify_private.cost_of(bigint, bigint, numeric, numeric) is
-'US dollars that tokens cost at a price for a million of them; null if price or tokens are not known.';
+comment on function pgclarify_private.cost_of(bigint, bigint, bigint, numeric, numeric, numeric) is
+'US dollars that tokens cost at a price for a million of them; null if price or tokens are not known. cached_tokens: those of '
+'prompt_tokens that the endpoint had read before; null counts as none. cached_input_usd: null counts as input_usd.';
 
 create or replace function pgclarify_private.cost_usd(model text, prompt_tokens bigint, completion_tokens bigint)
 returns numeric
@@ -54,16 +63,20 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select
         pgclarify_private.cost_of(
-            cost_usd.prompt_tokens, cost_usd.completion_tokens, price.input_usd, price.output_usd
+            cost_usd.prompt_tokens, 0, cost_usd.completion_tokens, price.input_usd, price.cached_input_usd,
+            price.output_usd
         )
     from pgclarify_private.price_of(cost_usd.model) as price;
 end;
 
 comment on function pgclarify_private.cost_usd(text, bigint, bigint) is
-'US dollars that a call of a model costs now; null if the model has no price, or its tokens are not known.';
+'US dollars that a call of a model costs now, of which it has read nothing before; null if the model has no price, or its '
+'tokens are not known.';
 
 create or replace function pgclarify_private.paid(run_id bigint)
-returns table (completions bigint, prompt_tokens bigint, completion_tokens bigint, cost_usd numeric)
+returns table (
+    completions bigint, prompt_tokens bigint, cached_tokens bigint, completion_tokens bigint, cost_usd numeric
+)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 rows 1
@@ -71,6 +84,7 @@ begin atomic
     select
         count(*),
         coalesce(sum(completion.prompt_tokens), 0),
+        coalesce(sum(completion.cached_tokens), 0),
         coalesce(sum(completion.completion_tokens), 0),
         case when count(*) = count(completion.cost_usd) then coalesce(sum(completion.cost_usd), 0) end
     from pgclarify.completion
@@ -97,6 +111,7 @@ begin atomic
             )
         ),
         prompt_tokens = paid.prompt_tokens,
+        cached_tokens = paid.cached_tokens,
         completion_tokens = paid.completion_tokens,
         cost_usd = paid.cost_usd
     from (
@@ -195,7 +210,7 @@ begin
         exit when cardinality(v_run_ids) = price_runs.max_runs;
     end loop;
     with price as materialized (
-        select called.model, known.input_usd, known.output_usd
+        select called.model, known.input_usd, known.cached_input_usd, known.output_usd
         from (
             select distinct completion.model
             from pgclarify.completion
@@ -205,7 +220,8 @@ begin
     ),
     locked as (
         select
-            completion.completion_id, completion.model, completion.prompt_tokens, completion.completion_tokens
+            completion.completion_id, completion.model, completion.prompt_tokens, completion.cached_tokens,
+            completion.completion_tokens
         from pgclarify.completion
         where
             completion.run_id = any(v_run_ids) and completion.finished_at is not null and completion.cost_usd is null
@@ -216,7 +232,11 @@ begin
         for no key update
     )
     update pgclarify.completion
-    set cost_usd = pgclarify_private.cost_of(locked.prompt_tokens, locked.completion_tokens, price.input_usd, price.output_usd)
+    set
+        cost_usd = pgclarify_private.cost_of(
+            locked.prompt_tokens, locked.cached_tokens, locked.completion_tokens, price.input_usd, price.cached_input_usd,
+            price.output_usd
+        )
     from locked
     inner join price on locked.model = price.model
     where completion.completion_id = locked.completion_id;

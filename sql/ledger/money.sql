@@ -13,7 +13,8 @@ select
     coalesce(sum(run.prompt_tokens), 0)::bigint as prompt_tokens,
     coalesce(sum(run.completion_tokens), 0)::bigint as completion_tokens,
     coalesce(sum(run.cost_usd), 0) as cost_usd,
-    count(*) filter (where run.finished_at is not null and run.cost_usd is null) as unpriced_runs
+    count(*) filter (where run.finished_at is not null and run.cost_usd is null) as unpriced_runs,
+    coalesce(sum(run.cached_tokens), 0)::bigint as cached_tokens
 from pgclarify.run
 group by
     (run.created_at at time zone 'UTC')::date, run.corpus_name, run.requested_by, run.operation, run.model;
@@ -35,6 +36,8 @@ comment on column pgclarify.usage.cost_usd is 'US dollars that they cost, withou
 comment on column pgclarify.usage.unpriced_runs is
 'Runs that have ended and of which the cost is not known: a model that they called had no price, or the endpoint did not say '
 'how many tokens a call took; see price_runs.';
+comment on column pgclarify.usage.cached_tokens is
+'Those of prompt_tokens that the endpoint had read before, as far as it says so.';
 grant select on pgclarify.usage to pgclarify_reader;
 
 create or replace function pgclarify_private.reserved_now(caller pgclarify_private.caller)

@@ -8,7 +8,8 @@ create or replace function pgclarify_private.store_completions(
     replies text[],
     prompt_tokens integer[],
     completion_tokens integer[],
-    latencies_ms real[]
+    latencies_ms real[],
+    cached_tokens integer[]
 )
 returns void
 language plpgsql volatile security definer
@@ -28,12 +29,15 @@ begin
             store_completions.replies,
             store_completions.prompt_tokens,
             store_completions.completion_tokens,
-            store_completions.latencies_ms
+            store_completions.latencies_ms,
+            store_completions.cached_tokens
         ) with ordinality
-        as said (completion_id, run_id, leased_until, reply, prompt_tokens, completion_tokens, latency_ms, place)
+        as said (
+            completion_id, run_id, leased_until, reply, prompt_tokens, completion_tokens, latency_ms, cached_tokens, place
+        )
     ),
     price as materialized (
-        select asked.model, known.input_usd, known.output_usd
+        select asked.model, known.input_usd, known.cached_input_usd, known.output_usd
         from (
             select distinct completion.model
             from pgclarify.completion
@@ -61,8 +65,10 @@ begin
             locked.model,
             locked.budget_ids,
             locked.reserved_at,
-            pgclarify_private.cost_of(given.prompt_tokens, given.completion_tokens, price.input_usd, price.output_usd)
-                as cost_usd,
+            pgclarify_private.cost_of(
+                given.prompt_tokens, given.cached_tokens, given.completion_tokens, price.input_usd, price.cached_input_usd,
+                price.output_usd
+            ) as cost_usd,
             -- What a call is counted as of which the cost is not known: that it has lost its tokens, or its price since it
             -- was claimed, is no reason to call it free. Where another has answered the same, what that cost.
             coalesce(locked.reserved_usd, locked.cost_usd, 0) as cost_otherwise
@@ -76,6 +82,7 @@ begin
             -- What the call was about may have been erased since: then it counts, and what it said does not stay.
             reply = case when completion.erased_at is null then kept.reply end,
             prompt_tokens = kept.prompt_tokens,
+            cached_tokens = kept.cached_tokens,
             completion_tokens = kept.completion_tokens,
             latency_ms = kept.latency_ms,
             cost_usd = kept.cost_usd,
@@ -147,13 +154,13 @@ end
 $$;
 
 comment on function pgclarify_private.store_completions(
-    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[]
+    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[], integer[]
 ) is
 'Keep what a model said, what that cost, and count it: with the budgets that it was reserved of; if its lease was lost, with '
 'those that its run is for now. run_ids: who made the calls; null for what is no run. leases: leased_until, as it was claimed. '
-'Tokens are null where the endpoint did not say.';
+'Tokens are null where the endpoint did not say; cached_tokens are those of prompt_tokens that it had read before.';
 grant execute on function pgclarify_private.store_completions(
-    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[]
+    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[], integer[]
 ) to pgclarify_worker;
 
 create or replace function pgclarify_private.release_completions(

@@ -364,6 +364,7 @@ begin
         verdicts = (select count(*) from pgclarify.verdict where verdict.run_id = v_run.run_id),
         completions = paid.completions,
         prompt_tokens = paid.prompt_tokens,
+        cached_tokens = paid.cached_tokens,
         completion_tokens = paid.completion_tokens,
         cost_usd = paid.cost_usd,
         reused_completions = (

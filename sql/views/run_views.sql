@@ -98,7 +98,8 @@ select
     run.last_served_at,
     run.question_group_id,
     run.stop_code,
-    run.error_code
+    run.error_code,
+    run.cached_tokens
 from pgclarify.run;
 
 comment on view pgclarify.run_summary is 'Runs that you may see, with what they have come to; also while they go on.';
@@ -142,6 +143,8 @@ comment on column pgclarify.run_summary.stop_code is
 'contradicted, limit, budget or failed_calls; null if it has its whole result, has failed, or goes on.';
 comment on column pgclarify.run_summary.error_code is
 'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
+comment on column pgclarify.run_summary.cached_tokens is
+'Those of prompt_tokens that the endpoint had read before, as far as it says so.';
 grant select on pgclarify.run_summary to pgclarify_reader;
 
 create or replace function pgclarify_private.queue_counts()

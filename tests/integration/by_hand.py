@@ -164,10 +164,12 @@ class HandWorker:
         replies: Sequence[str],
         tokens: Sequence[tuple[int | None, int | None]],
         latencies_ms: Sequence[float],
+        cached_tokens: Sequence[int | None] | None = None,
         leases: Mapping[int, Any] | None = None,
     ) -> None:
         """Keep what a model said, with its tokens of input and output.
 
+        cached_tokens: Those of the input that were read before; None if the endpoint says nothing of it.
         leases: Those under which the calls were made; None for the latest.
         """
         held = self.leases if leases is None else leases
@@ -181,6 +183,7 @@ class HandWorker:
             prompt_tokens=[prompt for prompt, _ in tokens],
             completion_tokens=[said for _, said in tokens],
             latencies_ms=list(latencies_ms),
+            cached_tokens=[None] * len(completion_ids) if cached_tokens is None else list(cached_tokens),
         )
 
     def give_back(self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None) -> None:

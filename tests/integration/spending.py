@@ -29,13 +29,23 @@ class Claims:
     waiting: set[str]
 
 
-def price(connection: Connection, model: str = MODEL, input_usd: str = "1", output_usd: str = "10") -> None:
+def price(
+    connection: Connection,
+    model: str = MODEL,
+    input_usd: str = "1",
+    output_usd: str = "10",
+    cached_input_usd: str | None = None,
+) -> None:
     connection.execute(
         """
-        insert into pgclarify.model_price (model, input_usd, output_usd) values (%s, %s, %s)
-        on conflict (model) do update set input_usd = excluded.input_usd, output_usd = excluded.output_usd
+        insert into pgclarify.model_price (model, input_usd, output_usd, cached_input_usd) values (%s, %s, %s, %s)
+        on conflict (model) do update
+        set
+            input_usd = excluded.input_usd,
+            output_usd = excluded.output_usd,
+            cached_input_usd = excluded.cached_input_usd
         """,
-        [model, input_usd, output_usd],
+        [model, input_usd, output_usd, cached_input_usd],
     )
 
 
@@ -126,6 +136,7 @@ def store(
     completion_ids: Sequence[int],
     tokens: tuple[int | None, int | None] = (40, 10),
     *,
+    cached: int | None = None,
     run_id: int | None = None,
     leases: Mapping[int, Any] | None = None,
 ) -> None:
@@ -137,6 +148,7 @@ def store(
         replies=["said"] * count,
         tokens=[tokens] * count,
         latencies_ms=[1.0] * count,
+        cached_tokens=[cached] * count,
         leases=leases,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
@@ -55,6 +56,34 @@ class TestRuns:
         worker.finish(again, status="failed", error="it went wrong")
         assert cost(connection, again) == ("failed", 0, 0)
         assert cost(connection, paying) == ("succeeded", 3, 3 * COST)
+
+    @pytest.mark.parametrize(
+        ("cached", "cached_input_usd", "saved"),
+        [
+            (30, "0.1", Decimal("0.000027")),
+            (30, None, 0),
+            (None, "0.1", 0),
+            # A server that counts more than there was.
+            (1000, "0.1", Decimal("0.000036")),
+        ],
+    )
+    def test_input_that_was_read_before_has_a_price_of_its_own(
+        self, connection: Connection, hire: Hire, cached: int | None, cached_input_usd: str | None, saved: Decimal | int
+    ) -> None:
+        price(connection, cached_input_usd=cached_input_usd)
+        worker, run_id = hire(), enter(connection)
+        worker.start(run_id)
+        store(worker, list(claim(worker, run_id, "abc").ours.values()), cached=cached)
+        worker.finish(run_id)
+        assert cost(connection, run_id) == ("succeeded", 3, 3 * (COST - saved))
+        counted = [
+            connection.execute(statement).fetchone()
+            for statement in (
+                "select prompt_tokens, cached_tokens from pgclarify.run_summary order by run_id desc limit 1",
+                "select prompt_tokens, cached_tokens from pgclarify.usage where prompt_tokens > 0",
+            )
+        ]
+        assert counted == 2 * [(120, 3 * (cached or 0))]
 
     @pytest.mark.committed
     def test_a_run_that_is_carried_out_again_costs_what_all_attempts_do(
@@ -131,6 +160,21 @@ class TestPriceRuns:
         assert scalar(owner, "select pgclarify.price_runs(max_runs => 1)") == 1
         assert scalar(owner, "select pgclarify.price_runs()") == 0
         assert [cost(connection, run_id)[2] for run_id in runs] == [2 * COST, COST, None, None]
+
+    def test_input_that_was_read_before_is_priced_as_such_later(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        worker, run_id = hire(), enter(connection)
+        worker.start(run_id)
+        store(worker, list(claim(worker, run_id, "a").ours.values()), cached=30)
+        worker.finish(run_id)
+        price(connection, cached_input_usd="0.1")
+        assert scalar(connect(make_role("pgclarify_owner")), "select pgclarify.price_runs()") == 1
+        assert cost(connection, run_id)[2] == COST - Decimal("0.000027")
+
+    def test_a_price_of_such_input_is_no_higher(self, connection: Connection) -> None:
+        with pytest.raises(psycopg.errors.CheckViolation):
+            price(connection, cached_input_usd="1.01")
 
 
 class TestRefresh:

@@ -34,6 +34,7 @@ def store_both(worker: HandWorker, calls: dict[int, int]) -> None:
         prompt_tokens=[40] * len(calls),
         completion_tokens=[10] * len(calls),
         latencies_ms=[1.0] * len(calls),
+        cached_tokens=[None] * len(calls),
     )
 
 

@@ -1,0 +1,51 @@
+"""Input that an endpoint has read before: what it says of it, and what of a prompt it can read once for many calls."""
+
+import pytest
+
+from pgclarify.model import Passage
+from pgclarify.prompts.entailment import entailment
+from pgclarify.prompts.relevance import relevance
+from pgclarify.prompts.verdict import verdict
+from tests.openai_server import Reply, serve
+from tests.unit.providers.test_endpoint import endpoint_of, request
+
+
+@pytest.mark.parametrize(
+    ("details", "cached"),
+    [
+        ({"cached_tokens": 1920, "audio_tokens": 0}, 1920),
+        ({"cached_tokens": 0}, 0),
+        ({"cached_tokens": -1}, None),
+        ({"cached_tokens": "all"}, None),
+        ({}, None),
+        (None, None),
+        ([1], None),
+    ],
+)
+async def test_tokens_that_were_read_before_are_counted(details, cached):
+    reply = Reply("{}", usage={"prompt_tokens_details": details})
+    async with serve(script=[reply]) as server, endpoint_of(server) as endpoint:
+        completion = await endpoint.complete(request())
+    assert completion.cached_tokens == cached
+    assert completion.prompt_tokens
+
+
+PAGES = [Passage("a", 1, "It opened in 1902.", title="Bridge"), Passage("b", 2, "The tower was closed.")]
+QUESTION = "When did it open?"
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [verdict(QUESTION, page) for page in PAGES],
+        [relevance(QUESTION, page) for page in PAGES],
+        [entailment(QUESTION, said, "1902") for said in ("in 1902", "it did not")],
+    ],
+    ids=["verdict", "relevance", "entailment"],
+)
+def test_what_many_calls_have_in_common_comes_first(calls):
+    first, second = (call.messages for call in calls)
+    assert first[0] == second[0]
+    # The question comes before what differs.
+    lines = [message.content.split("\n") for message in (first[1], second[1])]
+    assert lines[0][0] == lines[1][0] == f"Question: {QUESTION}"
