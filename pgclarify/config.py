@@ -92,7 +92,7 @@ class Settings(BaseSettings):
         " Unset: the model decides.",
     )
     llm_concurrency: int = Field(
-        default=16, ge=1, le=4096, description="Most calls that one worker has in flight at once."
+        default=16, ge=1, le=4096, description="Most calls that one worker has in flight at once, at each endpoint."
     )
     llm_timeout: float = Field(
         default=60.0, gt=0, description="Seconds that the endpoint may be silent, or take for an answer it has begun."
@@ -123,6 +123,11 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("OPENAI_BASE_URL", "openai_base_url"),
         description="An OpenAI-compatible endpoint.",
     )
+    llm_endpoints: str | None = Field(
+        default=None,
+        description="Addresses of several endpoints that serve the model, separated by blanks or commas, in the place"
+        " of OPENAI_BASE_URL.",
+    )
     openai_api_key: SecretStr | None = Field(
         default=None,
         validation_alias=AliasChoices("OPENAI_API_KEY", "openai_api_key"),
@@ -138,7 +143,12 @@ class Settings(BaseSettings):
     def has_endpoint(self) -> bool:
         """Whether an endpoint of a language model is set."""
         given = (self.openai_base_url, self.openai_api_key, self.openai_api_key_file)
-        return any(one is not None for one in given)
+        return bool(self.llm_addresses) or any(one is not None for one in given)
+
+    @property
+    def llm_addresses(self) -> tuple[str, ...]:
+        """Addresses of the endpoints that serve the model, each once; none if there is only OPENAI_BASE_URL."""
+        return tuple(dict.fromkeys(re.findall(r"[^\s,]+", self.llm_endpoints or "")))
 
     @field_validator("openai_api_key", "embedding_api_key")
     @classmethod

@@ -177,9 +177,16 @@ class CompletionError(PgclarifyError):
 
 
 class EndpointUnavailable(CompletionError):
-    """The endpoint was not reached, refused or timed out, after all retries."""
+    """The endpoint was not reached, refused or timed out, after all retries.
+
+    Attributes:
+        retry_after: Seconds that it asks to wait; None if it does not.
+        may_pass: Whether the same request may succeed there later.
+    """
 
     sqlstate = "PC013"
+    retry_after: float | None = None
+    may_pass: bool = True
 
 
 class EndpointFailed(EndpointUnavailable):

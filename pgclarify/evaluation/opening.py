@@ -244,9 +244,10 @@ class Bench:
                 hint="Set them and PGCLARIFY_LLM_MODEL where this command runs, as they are set for the worker.",
             )
         from pgclarify.providers.chat_model import ChatModel
-        from pgclarify.providers.endpoint import Endpoint
+        from pgclarify.providers.endpoint_pool import open_endpoints
 
-        endpoint = await self._stack.enter_async_context(Endpoint.from_settings(self._settings))
+        endpoint = open_endpoints(self._settings)
+        await self._stack.enter_async_context(endpoint)
         try:
             # It is entered as a worker only because leases of the ledger belong to one.
             presence = await self._stack.enter_async_context(

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
 from pgclarify.providers.endpoint import EFFORT, Endpoint
+from pgclarify.providers.endpoint_pool import EndpointPool
 
 T = TypeVar("T")
 
@@ -15,10 +16,10 @@ class ChatModel:
     """Answers calls with a chat model behind an OpenAI-compatible endpoint. Implements protocols.Completer.
 
     Args:
-        endpoint: Shared by all runs of a worker; whoever made it closes it.
+        endpoint: One, or several that serve the same model. Shared by all runs of a worker; whoever made it closes it.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint | EndpointPool) -> None:
         self._endpoint = endpoint
 
     @property

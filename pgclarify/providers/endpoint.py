@@ -23,6 +23,9 @@ from pgclarify.providers.address import REFUSING, Address, Asked
 from pgclarify.providers.bounded_client import BoundedClient, Call, Fault, Problem
 from pgclarify.providers.chat_reply import ChatReply, read_reply
 
+MAX_RETRIES: Final = 3
+"""Further tries of a call, if nothing else is said."""
+
 EFFORT: Final = "reasoning_effort"
 """The parameter that says how much a model thinks before it answers."""
 
@@ -59,7 +62,7 @@ _UNSUPPORTED: Final = "unsupported_parameter"
 
 # What a run asks many times over. It stands in a line of its own, of which no more than the limit come to the counter
 # at once: what a run begins with, and all else in it waits for, does not stand behind the mass of all other runs.
-_MASS_PURPOSES: Final = frozenset({"verdict", "relevance", "entailment", "sample"})
+MASS_PURPOSES: Final = frozenset({"verdict", "relevance", "entailment", "sample"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,7 @@ class Endpoint:
     Args:
         model: Name of the model there.
         base_url: http(s) address up to and including the version; None means OpenAI's own.
+        url_variable: The variable of the environment that the address is set by, for errors.
         api_key: None for servers that need none; it then needs a base_url.
         api_key_file: A file that holds the key, in the place of api_key. It is read again for each try of a call.
         reasoning_effort: How much the model thinks before it answers; None to leave it to the model.
@@ -160,14 +164,15 @@ class Endpoint:
         *,
         model: str | None,
         base_url: str | None = None,
+        url_variable: str = "OPENAI_BASE_URL",
         api_key: SecretStr | None = None,
         api_key_file: Path | None = None,
         reasoning_effort: ReasoningEffort | None = None,
         concurrency: int = 16,
         timeout: float = 60.0,
-        max_retries: int = 3,
+        max_retries: int = MAX_RETRIES,
     ) -> None:
-        self._address = Address(base_url, api_key, key_file=api_key_file)
+        self._address = Address(base_url, api_key, url_variable=url_variable, key_file=api_key_file)
         self._model = (model or "").strip()
         self._check()
         self._limit = asyncio.Semaphore(concurrency)
@@ -182,15 +187,28 @@ class Endpoint:
         self._client = self.client(silence=timeout, connections=concurrency, max_retries=max_retries)
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> Self:
+    def from_settings(cls, settings: Settings, address: str | None = None) -> Self:
         """Make the endpoint that the settings describe.
+
+        Args:
+            settings: The settings.
+            address: One of llm_addresses, in the place of openai_base_url. Where there are several of them, the
+                endpoint makes one try of a call.
 
         Raises:
             ConfigurationError: If they do not make an endpoint.
         """
+        if address is not None and settings.openai_base_url is not None:
+            raise ConfigurationError(
+                "OPENAI_BASE_URL and PGCLARIFY_LLM_ENDPOINTS are both set",
+                detail="The language model has one address or several, and not both.",
+                hint="Unset one of them.",
+            )
         return cls(
             model=settings.llm_model,
-            base_url=settings.openai_base_url,
+            base_url=settings.openai_base_url if address is None else address,
+            url_variable="OPENAI_BASE_URL" if address is None else "PGCLARIFY_LLM_ENDPOINTS",
+            max_retries=0 if len(settings.llm_addresses) > 1 else MAX_RETRIES,
             api_key=settings.openai_api_key,
             api_key_file=settings.openai_api_key_file,
             reasoning_effort=settings.llm_reasoning_effort,
@@ -249,7 +267,7 @@ class Endpoint:
             RequestRefused: If the endpoint refuses this very request.
             EndpointUnavailable: If no completion came back, after all retries.
         """
-        async with self._mass_limit if request.purpose in _MASS_PURPOSES else nullcontext(), self._limit:
+        async with self._mass_limit if request.purpose in MASS_PURPOSES else nullcontext(), self._limit:
             if begin is not None:
                 await begin()
             started = time.perf_counter()
@@ -345,7 +363,10 @@ class Endpoint:
                 detail=why.detail,
                 hint="Set PGCLARIFY_LLM_REASONING_EFFORT to one that the model takes, or unset it.",
             )
-        return _kind(call.fault)(why.message, detail=why.detail, hint=why.hint)
+        error = _kind(call.fault)(why.message, detail=why.detail, hint=why.hint)
+        if call.fault is not None:
+            error.retry_after, error.may_pass = call.fault.wait, not call.fault.is_final
+        return error
 
 
 def _refuses(fault: Fault, parameter: str) -> bool:

@@ -81,9 +81,9 @@ async def open_language_models(settings: Settings, embedders: Embedders) -> Asyn
         provider = Provider.OPENAI if settings.has_endpoint else Provider.EXTRACTIVE
     if provider is Provider.OPENAI:
         from pgclarify.providers.chat_model import ChatModel
-        from pgclarify.providers.endpoint import Endpoint
+        from pgclarify.providers.endpoint_pool import open_endpoints
 
-        async with Endpoint.from_settings(settings) as endpoint:
+        async with open_endpoints(settings) as endpoint:
             yield LanguageModels(ChatModel(endpoint), extractive, settings.llm_reasoning_effort)
     else:
         yield LanguageModels(await extractive())
