@@ -71,6 +71,7 @@ class Address:
         base_url: The address.
         has_own: Whether an address was given.
         has_key: Whether a key was given.
+        url_variable: The variable that the address is set by.
 
     Raises:
         ConfigurationError: If a key and a file are given, or the file holds no key.
@@ -90,7 +91,12 @@ class Address:
         self.has_own = bool(given)
         self._key = Key(api_key, key_file, key_variable)
         self.has_key = bool(self._key.current())
-        self._url_variable = url_variable
+        self.url_variable = url_variable
+
+    @property
+    def key_variable(self) -> str:
+        """The variable that the key, or the file with it, is set by."""
+        return self._key.variable
 
     @property
     def host(self) -> str:
@@ -106,16 +112,16 @@ class Address:
         url = urlsplit(self.base_url)
         if url.scheme not in ("http", "https") or not url.hostname:
             raise ConfigurationError(
-                f"{self._url_variable} is not a web address",
+                f"{self.url_variable} is not a web address",
                 detail="It has to begin with http:// or https:// and a host.",
                 hint="Set it to an address such as http://127.0.0.1:8000/v1.",
             )
         # What is in the address ends up in log lines and errors.
         if url.username or url.password or url.query:
             raise ConfigurationError(
-                f"{self._url_variable} carries more than an address",
+                f"{self.url_variable} carries more than an address",
                 detail="A user name, a password or parameters are part of it.",
-                hint=f"Leave the bare address there and put the key into {self._key.variable}.",
+                hint=f"Leave the bare address there and put the key into {self.key_variable}.",
             )
 
     def client(self, *, silence: float, connections: int, max_retries: int) -> BoundedClient:
@@ -146,21 +152,21 @@ class Address:
                 return Explanation(
                     f"{asked.endpoint} cannot be reached",
                     f"{self.base_url} was asked {tries}: there was no connection, or it broke.",
-                    f"Check that the server runs and that {self._url_variable} is its address.",
+                    f"Check that the server runs and that {self.url_variable} is its address.",
                 )
             case Problem.TOO_LARGE:
                 return Explanation(
                     f"the answer of {asked.endpoint} is too large",
                     f"{self.base_url} was asked {tries}. It sent more than {call.most_bytes} bytes, which is more than"
                     f" {asked.reply} can need.",
-                    f"Check that {self._url_variable} is the right address, and that its server obeys the request.",
+                    f"Check that {self.url_variable} is the right address, and that its server obeys the request.",
                 )
             case Problem.UNREADABLE:
                 said = f" ({self.scrubbed(fault.said)})" if fault.said else ""
                 return Explanation(
                     f"the answer of {asked.endpoint} is not {asked.reply}",
                     f"{self.base_url} was asked {tries}. What it sent could not be read as one{said}.",
-                    f"Check {self._url_variable}: it usually ends in /v1.",
+                    f"Check {self.url_variable}: it usually ends in /v1.",
                 )
 
     def scrubbed(self, text: str) -> str:
@@ -179,21 +185,21 @@ class Address:
             return Explanation(
                 f"{asked.endpoint} refused the key",
                 f"{answered}.",
-                f"Check {self._key.variable}, and that it may use this model."
+                f"Check {self.key_variable}, and that it may use this model."
                 if self.has_key
-                else f"This endpoint wants a key: set {self._key.variable}.",
+                else f"This endpoint wants a key: set {self.key_variable}.",
             )
         if 300 <= status < 400:
             return Explanation(
                 f"{asked.endpoint} is at another address",
                 said,
-                f"Set {self._url_variable} to that address. Passages are sent nowhere else.",
+                f"Set {self.url_variable} to that address. Passages are sent nowhere else.",
             )
         if status == 404:
             return Explanation(
                 f'{asked.endpoint} does not know the model "{asked.model}", or the address is wrong',
                 said,
-                f"{asked.model_hint} Check {self._url_variable}, too: it usually ends in /v1.",
+                f"{asked.model_hint} Check {self.url_variable}, too: it usually ends in /v1.",
             )
         if status == 429:
             return Explanation(

@@ -20,7 +20,7 @@ from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavail
 from pgclarify.model_calls import Completion, CompletionRequest
 from pgclarify.protocols import Begin
 from pgclarify.providers.address import REFUSING, Address, Asked
-from pgclarify.providers.bounded_client import BoundedClient, Call, Fault, Problem
+from pgclarify.providers.bounded_client import Call, Fault, Problem
 from pgclarify.providers.chat_reply import ChatReply, read_reply
 
 MAX_RETRIES: Final = 3
@@ -184,7 +184,7 @@ class Endpoint:
             _THINKING_TOKENS[reasoning_effort],
             True if reasoning_effort not in (None, ReasoningEffort.NONE) else None,
         )
-        self._client = self.client(silence=timeout, connections=concurrency, max_retries=max_retries)
+        self._client = self._address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
 
     @classmethod
     def from_settings(cls, settings: Settings, address: str | None = None) -> Self:
@@ -216,9 +216,10 @@ class Endpoint:
             timeout=settings.llm_timeout,
         )
 
-    def client(self, *, silence: float, connections: int, max_retries: int) -> BoundedClient:
-        """Make another HTTP client for this address and key; arguments as of `BoundedClient`."""
-        return self._address.client(silence=silence, connections=connections, max_retries=max_retries)
+    @property
+    def address(self) -> Address:
+        """Where it is."""
+        return self._address
 
     @property
     def model(self) -> str:
@@ -234,11 +235,6 @@ class Endpoint:
     def base_url(self) -> str:
         """Its address."""
         return self._address.base_url
-
-    @property
-    def has_key(self) -> bool:
-        """Whether a key is set."""
-        return self._address.has_key
 
     @property
     def longest_call(self) -> float:

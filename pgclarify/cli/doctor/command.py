@@ -69,7 +69,7 @@ def examine(settings: Settings) -> Iterator[Check]:
     for check in _examine_database(settings):
         has_workers = has_workers or (check.name == "workers" and check.level == "ok")
         yield check
-    yield endpoint.check_endpoint(settings, has_workers=has_workers)
+    yield from endpoint.check_endpoints(settings, has_workers=has_workers)
     if settings.embedding_model.startswith(AT_ENDPOINT):
         yield endpoint.check_embedding_model(settings, settings.embedding_model)
     else:

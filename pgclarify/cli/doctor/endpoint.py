@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from pgclarify.cli.doctor.check import Check, ok, problem, warning
+from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.config import Provider, Settings
 from pgclarify.errors import ConfigurationError, PgclarifyError, describe
+
+if TYPE_CHECKING:
+    from pgclarify.providers.address import Address
+    from pgclarify.providers.endpoint import Endpoint
 
 # A list of names, from a server that is up.
 _SECONDS = 5.0
@@ -33,8 +40,8 @@ def expected_worker(settings: Settings) -> tuple[str, str | None] | None:
     return provider.value, settings.llm_model if provider is Provider.OPENAI else None
 
 
-def check_endpoint(settings: Settings, *, has_workers: bool) -> Check:
-    """Whether the endpoint answers to a free request, the list of its models. The key is never shown.
+def check_endpoints(settings: Settings, *, has_workers: bool) -> list[Check]:
+    """Whether each endpoint answers to a free request, the list of its models, and how fast. The key is never shown.
 
     Args:
         settings: This environment's.
@@ -42,41 +49,58 @@ def check_endpoint(settings: Settings, *, has_workers: bool) -> Check:
     """
     match chosen_provider(settings):
         case Provider.EXTRACTIVE:
-            return ok(
-                _NAME,
-                "none: the extractive method judges passages; clarify and search work, but investigate and the"
-                ' reranker, entailment or verify "model" need a language model',
-            )
+            return [
+                ok(
+                    _NAME,
+                    "none: the extractive method judges passages; clarify and search work, but investigate and the"
+                    ' reranker, entailment or verify "model" need a language model',
+                )
+            ]
         case None if has_workers:
-            return warning(
-                _NAME,
-                "none is set here; the living workers have settings of their own",
-                "To run a worker from here set OPENAI_API_KEY or OPENAI_BASE_URL, and PGCLARIFY_LLM_MODEL.",
-            )
+            return [
+                warning(
+                    _NAME,
+                    "none is set here; the living workers have settings of their own",
+                    "To run a worker from here set OPENAI_API_KEY or OPENAI_BASE_URL, and PGCLARIFY_LLM_MODEL.",
+                )
+            ]
         case None:
-            return problem(
-                _NAME,
-                "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set, so a worker would not start",
-                "Set them and PGCLARIFY_LLM_MODEL, or PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
-            )
+            return [
+                problem(
+                    _NAME,
+                    "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set, so a worker would not start",
+                    "Set them and PGCLARIFY_LLM_MODEL, or PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
+                )
+            ]
         case _:
-            return asyncio.run(_ask_endpoint(settings))
+            return asyncio.run(_ask_endpoints(settings))
 
 
-async def _ask_endpoint(settings: Settings) -> Check:
-    from pgclarify.providers.bounded_client import Call, Problem
-    from pgclarify.providers.chat_reply import read_models
-    from pgclarify.providers.endpoint import Endpoint
+async def _ask_endpoints(settings: Settings) -> list[Check]:
+    from pgclarify.providers.endpoint_pool import endpoints_of
 
     try:
-        endpoint = Endpoint.from_settings(settings)
+        endpoints = endpoints_of(settings)
     except ConfigurationError as error:
-        return problem(_NAME, error.message, f"{error.detail} {error.hint}")
+        return [problem(_NAME, error.message, f"{error.detail} {error.hint}")]
+    checks = await asyncio.gather(*(_ask_endpoint(endpoint) for endpoint in endpoints))
+    if all(check.level is Level.PROBLEM for check in checks):
+        return checks
+    # The others take its calls.
+    return [replace(check, level=Level.WARNING) if check.level is Level.PROBLEM else check for check in checks]
+
+
+async def _ask_endpoint(endpoint: Endpoint) -> Check:
+    from pgclarify.providers.bounded_client import Call, Problem
+    from pgclarify.providers.chat_reply import read_models
+
+    address = endpoint.address
     call = Call(read_models, _MOST_BYTES, asyncio.get_running_loop().time() + _SECONDS)
-    async with endpoint, endpoint.client(silence=_SECONDS, connections=1, max_retries=0) as client:
+    began = time.perf_counter()
+    async with endpoint, address.client(silence=_SECONDS, connections=1, max_retries=0) as client:
         await client.get("/models", call)
     if call.reply is not None:
-        return models_check(endpoint.model, call.reply, endpoint.base_url)
+        return models_check(endpoint.model, call.reply, address.base_url, time.perf_counter() - began)
     match call.fault and call.fault.problem:
         case None | Problem.SILENT:
             return problem(
@@ -88,15 +112,15 @@ async def _ask_endpoint(settings: Settings) -> Check:
             return problem(
                 _NAME,
                 f"{endpoint.base_url} cannot be reached",
-                "Check that the server runs and that OPENAI_BASE_URL is its address.",
+                f"Check that the server runs and that {address.url_variable} is its address.",
             )
         case Problem.REFUSED if call.fault is not None:
-            return status_check(call.fault.status, endpoint.base_url, has_key=endpoint.has_key)
+            return status_check(call.fault.status, address)
         case _:
             return problem(
                 _NAME,
                 f"what {endpoint.base_url} answers is no list of models",
-                "Check OPENAI_BASE_URL: it usually ends in /v1.",
+                f"Check {address.url_variable}: it usually ends in /v1.",
             )
 
 
@@ -125,38 +149,48 @@ async def _ask_embedding_endpoint(settings: Settings, model: str) -> str:
     from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 
     endpoint = EmbeddingEndpoint.from_settings(settings, timeout=_SECONDS, max_retries=0)
+    began = time.perf_counter()
     try:
         embedder = await endpoint.open(model)
+        seconds = time.perf_counter() - began
     finally:
         await endpoint.aclose()
-    return f"{model} at {endpoint.base_url} ({embedder.dimensions} dimensions)"
+    return (
+        f"{model} at {endpoint.base_url} ({embedder.dimensions} dimensions), which answers in {_milliseconds(seconds)}"
+    )
 
 
-def status_check(status: int, base_url: str, *, has_key: bool) -> Check:
+def status_check(status: int, address: Address) -> Check:
     """What a refusal means. Servers like to repeat the key in its text, so that is not shown."""
     if status in (401, 403):
-        remedy = "Check OPENAI_API_KEY." if has_key else "This endpoint wants a key: set OPENAI_API_KEY."
-        return problem(_NAME, f"{base_url} refuses the key (status {status})", remedy)
+        wants = "Check" if address.has_key else "This endpoint wants a key: set"
+        remedy = f"{wants} {address.key_variable}."
+        return problem(_NAME, f"{address.base_url} refuses the key (status {status})", remedy)
     if status in (404, 405):
         # A few servers only complete. They are found out by asking, which costs money.
         return warning(
             _NAME,
-            f"{base_url} answers, but lists no models (status {status})",
-            "Check OPENAI_BASE_URL, which usually ends in /v1. Some servers have no such list, and work all the same.",
+            f"{address.base_url} answers, but lists no models (status {status})",
+            f"Check {address.url_variable}, which usually ends in /v1. Some servers have no such list, and work all the"
+            " same.",
         )
     if status == 429:
         return warning(
-            _NAME, f"{base_url} answers, but its rate limit or quota is used up", "Raise it with the provider."
+            _NAME, f"{address.base_url} answers, but its rate limit or quota is used up", "Raise it with the provider."
         )
-    return problem(_NAME, f"{base_url} fails (status {status})", "See the server's own log.")
+    return problem(_NAME, f"{address.base_url} fails (status {status})", "See the server's own log.")
 
 
-def models_check(model: str, names: Sequence[str], base_url: str) -> Check:
-    """Whether the endpoint lists the model that is set."""
+def models_check(model: str, names: Sequence[str], base_url: str, seconds: float) -> Check:
+    """Whether the endpoint lists the model that is set, and how long the list took."""
     if names and model not in names:
         return warning(
             _NAME,
             f"{base_url} answers, but does not list the model {model}",
             f"Set PGCLARIFY_LLM_MODEL to one of: {', '.join(sorted(names)[:10])}{', …' if len(names) > 10 else ''}",
         )
-    return ok(_NAME, f"{model} at {base_url}")
+    return ok(_NAME, f"{model} at {base_url}, which answers in {_milliseconds(seconds)}")
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1000 * seconds:,.0f} ms"

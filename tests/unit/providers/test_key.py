@@ -111,7 +111,7 @@ def test_a_key_and_a_file_contradict_each_other(file):
     assert "OPENAI_API_KEY_FILE" in caught.value.message
     assert NEW not in f"{caught.value} {caught.value.detail}"
     # A blank variable is no key.
-    assert Endpoint(model="m", api_key=SecretStr(" "), api_key_file=file).has_key
+    assert Endpoint(model="m", api_key=SecretStr(" "), api_key_file=file).address.has_key
 
 
 def test_a_refused_key_leads_to_where_it_comes_from(file):
@@ -128,4 +128,4 @@ def test_the_environment_names_the_file(file, monkeypatch, tmp_path):
     monkeypatch.setenv("OPENAI_API_KEY_FILE", str(file))
     settings = Settings(llm_model="m")
     assert settings.has_endpoint
-    assert Endpoint.from_settings(settings).has_key
+    assert Endpoint.from_settings(settings).address.has_key

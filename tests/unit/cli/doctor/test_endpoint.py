@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -67,13 +69,45 @@ def settings(base_url: str, **values: Any) -> Settings:
 
 
 def look(base_url: str, **values: Any) -> Check:
-    check = endpoint.check_endpoint(settings(base_url, **values), has_workers=True)
+    (check,) = endpoint.check_endpoints(settings(base_url, **values), has_workers=True)
     assert KEY not in f"{check.finding} {check.remedy}"
     return check
 
 
 def test_an_endpoint_that_lists_the_model(server: Endpoint) -> None:
     assert look(server.base_url).level is Level.OK
+
+
+def test_how_long_it_takes_is_said(server: Endpoint) -> None:
+    assert re.search(r"\b[\d,]+ ms$", look(server.base_url).finding)
+
+
+@pytest.mark.parametrize(
+    ("others", "levels"),
+    [("", [Level.OK]), ("http://127.0.0.1:1/v1", [Level.WARNING, Level.OK])],
+)
+def test_each_of_several_endpoints_has_a_line(server: Endpoint, others: str, levels: list[Level]) -> None:
+    given = Settings(llm_endpoints=f"{others} {server.base_url}", llm_model="small")
+    checks = endpoint.check_endpoints(given, has_workers=True)
+    assert [check.level for check in checks] == levels
+    assert all("PGCLARIFY_LLM_ENDPOINTS" in str(check.remedy) for check in checks[:-1])
+
+
+def test_several_endpoints_of_which_none_answers_are_a_problem() -> None:
+    given = Settings(llm_endpoints="http://127.0.0.1:1/v1 http://127.0.0.1:2/v1", llm_model="small")
+    checks = endpoint.check_endpoints(given, has_workers=True)
+    assert [check.level for check in checks] == [Level.PROBLEM, Level.PROBLEM]
+
+
+def test_a_key_from_a_file(server: Endpoint, tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    values = {"openai_api_key": None, "openai_api_key_file": file}
+    check = look(server.base_url, **values)
+    assert (check.level, str(file) in str(check.remedy)) == (Level.PROBLEM, True)
+    file.write_text(KEY)
+    assert look(server.base_url, **values).level is Level.OK
+    server.status = 401
+    assert "OPENAI_API_KEY_FILE" in str(look(server.base_url, **values).remedy)
 
 
 def test_a_model_that_is_not_listed(server: Endpoint) -> None:
@@ -148,13 +182,17 @@ def test_who_judges(values: dict[str, Any], chosen: Provider | None) -> None:
 
 
 def test_no_endpoint_is_a_problem_unless_a_worker_has_one() -> None:
-    assert endpoint.check_endpoint(Settings(database_url=URL), has_workers=False).level is Level.PROBLEM
-    assert endpoint.check_endpoint(Settings(database_url=URL), has_workers=True).level is Level.WARNING
-    assert endpoint.check_endpoint(Settings(), has_workers=False).level is Level.OK
+    for settings, has_workers, level in (
+        (Settings(database_url=URL), False, Level.PROBLEM),
+        (Settings(database_url=URL), True, Level.WARNING),
+        (Settings(), False, Level.OK),
+    ):
+        (check,) = endpoint.check_endpoints(settings, has_workers=has_workers)
+        assert check.level is level
 
 
 def test_without_a_language_model_it_says_what_takes_one() -> None:
-    check = endpoint.check_endpoint(Settings(), has_workers=False)
+    (check,) = endpoint.check_endpoints(Settings(), has_workers=False)
     assert check.level is Level.OK
     assert "clarify and search work" in check.finding
     assert "investigate" in check.finding
