@@ -109,6 +109,9 @@ class Settings(BaseSettings):
         default=None,
         description="Its key. Unset: OPENAI_API_KEY, unless PGCLARIFY_EMBEDDING_BASE_URL is set.",
     )
+    embedding_api_key_file: Path | None = Field(
+        default=None, description="A file that holds it, in the place of PGCLARIFY_EMBEDDING_API_KEY."
+    )
     embedding_backend: EmbeddingBackend = Field(
         default=EmbeddingBackend.AUTO,
         description="How embedding models compute: torch, or on a CPU bfloat16 or int8: faster, less exact. auto: ONNX"
@@ -160,7 +163,7 @@ class Settings(BaseSettings):
             )
         return key
 
-    @field_validator("openai_api_key_file", mode="before")
+    @field_validator("openai_api_key_file", "embedding_api_key_file", mode="before")
     @classmethod
     def _no_blank_path(cls, path: object) -> object:
         """Take a blank variable as one that is not set: it would name the working directory."""

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EndpointUnavailable
+from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.key import Key
 from tests.openai_server import Reply, serve
@@ -98,6 +99,24 @@ def test_a_file_without_a_key_is_an_error_at_the_start(tmp_path, content):
     assert str(file) in str(caught.value.detail)
     assert "OPENAI_API_KEY_FILE" in str(caught.value.hint)
     assert "sk-" not in f"{caught.value} {caught.value.detail}"
+
+
+@pytest.mark.parametrize("has_own", [True, False])
+async def test_embeddings_take_their_key_from_a_file(file, has_own):
+    async with serve() as server:
+        settings = (
+            Settings(embedding_api_key_file=file, embedding_base_url=server.base_url)
+            if has_own
+            else Settings(openai_api_key_file=file, llm_endpoints=server.base_url)
+        )
+        endpoint = EmbeddingEndpoint.from_settings(settings)
+        try:
+            await endpoint.open("endpoint:rules-1")
+            file.write_text(NEW)
+            await endpoint.open("endpoint:rules-1")
+        finally:
+            await endpoint.aclose()
+        assert server.keys == {OLD, NEW}
 
 
 def test_a_folder_is_no_key(tmp_path):
