@@ -50,7 +50,7 @@ async def test_a_reply_that_comes_late_spares_a_call_in_line(
             await asyncio.sleep(0)
         assert scalar(connection, "select count(*) from pgclarify.completion where leased_by = %s", dead.worker_id) == 0
         if comes_late:
-            await theirs.store_completion(claim.completion_id, Completion("late", 1, 1, 1.0))
+            await theirs.store_completion(claim.completion_id, Completion("late", 2, 1, 1.0, cached_tokens=1))
         gate.set()
         await asking
 
@@ -60,5 +60,7 @@ async def test_a_reply_that_comes_late_spares_a_call_in_line(
     assert isinstance(result, Paid)
     assert (result.completion.reply, result.is_reused) == (("late", True) if comes_late else ("anew", False))
     assert scalar(connection, "select count(*) from pgclarify.completion where reply is null or leased_by > 0") == 0
+    late = "select prompt_tokens, cached_tokens from pgclarify.completion where reply = 'late'"
+    assert connection.execute(late).fetchone() == ((2, 1) if comes_late else None)
     # Each call is counted once, and nothing stays reserved.
     assert status(connection)[1] == 2

@@ -124,12 +124,14 @@ async def test_one_call_finds_out_whether_it_works_again(servers):
         await asyncio.sleep(0.01)
         trying = asyncio.create_task(pool.complete(request()))
         await arrivals(broken, 2)
-        # While that one is under way, all others go past it.
-        for _ in range(3):
-            await pool.complete(request())
+        # While that one is under way, all others go past it, though the other endpoint has more to do.
+        whole.script.extend([HANG] * 3)
+        others = [asyncio.create_task(pool.complete(request())) for _ in range(3)]
+        await arrivals(whole, 4)
         assert calls(servers) == [2, 4]
-        trying.cancel()
-        await asyncio.gather(trying, return_exceptions=True)
+        for task in (trying, *others):
+            task.cancel()
+        await asyncio.gather(trying, *others, return_exceptions=True)
         await settled()
         for _ in range(4):
             await pool.complete(request())
