@@ -103,7 +103,9 @@ class Settings(BaseSettings):
         " model behind an endpoint.",
     )
     embedding_base_url: str | None = Field(
-        default=None, description="An OpenAI-compatible endpoint of embeddings. Unset: OPENAI_BASE_URL."
+        default=None,
+        description="An OpenAI-compatible endpoint of embeddings. Unset: OPENAI_BASE_URL, or the first of"
+        " PGCLARIFY_LLM_ENDPOINTS.",
     )
     embedding_api_key: SecretStr | None = Field(
         default=None,
