@@ -12,7 +12,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files every process compiles what it imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test acceptance wording unit lint style types imports sql docs reference snapshots system bench dbt dbt-example install clean help
+.PHONY: demo check test acceptance wording unit lint style types imports sql docs reference snapshots system train-reader bench dbt dbt-example install clean help
 demo: $(VENV)/.demo ## Install what it takes, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -78,6 +78,10 @@ system: ## Install what `make acceptance` needs of the system: Chromium, PgBounc
 	    echo "The path of another Chromium can be put into CHROMIUM." >&2; \
 	    exit 1; \
 	fi
+
+train-reader: install ## Train the reader: DATA has new_wiki_v1.0.json of SQuADShifts, EVALUATED (or DATA) the corpora to leave out
+	$(BIN)/python -m training.reader.train $(or $(DATA),$(error Set DATA to a folder; see training/reader/README.md)) \
+	    --evaluated $(or $(EVALUATED),$(DATA))
 
 bench: install ## Measure speed, as ratios against something run in the same minute
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from training.reader.windows import Example, Window
+
+
+def examples(count: int) -> list[Example]:
+    """Windows of a question of one word piece and a passage, which every other time answers."""
+    made = []
+    for number in range(count):
+        words = [1 + (number + place) % 7 for place in range(3 + number % 5)]
+        window = Window([8, 9, 8, *words, 8], 3, 3, [(place, place + 1) for place in range(len(words))])
+        made.append(Example(window, 3, 4) if number % 2 else Example(window, None, None))
+    return made

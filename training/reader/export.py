@@ -1,0 +1,44 @@
+"""The file of a trained reader: the matrices of the encoder with 8 bits a number, everything else as float32."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save
+
+_LARGEST: Final = 127
+
+
+def quantize(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Round the numbers of each row to multiples of a scale, of which the row's largest number has 127.
+
+    Args:
+        matrix: Shape (out, in).
+
+    Returns:
+        The multiples, int8, shape (out, in), in [-127, 127], and the scales, float32, shape (out, 1). Multiples times
+        scales are the matrix, each number within half a scale.
+    """
+    largest = np.abs(matrix).max(axis=1, keepdims=True)
+    # A row of zeros would be divided by zero.
+    scales = np.maximum(largest, np.finfo(np.float32).tiny) / np.float32(_LARGEST)
+    return np.clip(np.rint(matrix / scales), -_LARGEST, _LARGEST).astype(np.int8), scales.astype(np.float32)
+
+
+def pack(weights: Mapping[str, NDArray[np.float32]]) -> bytes:
+    """Make a safetensors file: the same bytes from the same weights.
+
+    Args:
+        weights: By name, as `Reader.weights` gives them. A matrix of the encoder, NAME.weight, is quantized:
+            NAME.weight has its multiples, and NAME.scale its scales. The heads stay float32: they are small.
+    """
+    tensors: dict[str, NDArray[Any]] = {}
+    for name, weight in weights.items():
+        if name.startswith("encoder.") and weight.ndim == 2:
+            tensors[name], tensors[f"{name.removesuffix('.weight')}.scale"] = quantize(weight)
+        else:
+            tensors[name] = np.ascontiguousarray(weight)
+    return save(tensors)

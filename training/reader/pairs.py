@@ -1,0 +1,228 @@
+"""What the reader is trained on: a question or some key words, a passage, and where the passage answers, if it does."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from training.reader.squad import Paragraph, Question
+
+_SEED: Final = 11
+
+_WITH_TITLE: Final = 0.7
+_AS_KEYWORDS: Final = 0.25
+_VAGUER: Final = 0.12
+_LOWER_CASE: Final = 0.1
+_WHOLE_PARAGRAPH: Final = 0.35
+_CROP_SENTENCES: Final = (1, 2, 3, 4)
+
+# Which kind of passage does not answer: shares of all questions, in this order. The rest has a similar paragraph.
+_SWAPPED: Final = 0.15
+_REST: Final = 0.2
+_RANDOM: Final = 0.07
+_SWAPPED_AND_CROPPED: Final = 0.2
+_REST_SENTENCES: Final = (1, 2, 3)
+_SIMILAR: Final = 5
+_YEARS_APART: Final = (-31, -12, -3, 2, 7, 40)
+
+_STOP_WORDS: Final = frozenset(
+    """
+    what which who whom whose when where why how is are was were be been do does did has have had can could will
+    would shall should may might must the a an of in on at to for from by with and or as that this these those it
+    its their his her they he she there many much long often kind type you i we your my our into about than then
+    some any most name what's called so if not
+    """.split()  # noqa: SIM905 - a list takes a line for each
+)
+_MAX_KEYWORDS: Final = 6
+_WORD: Final = re.compile(r"[\w'\u2019.-]+")
+_PREPOSITION: Final = re.compile(r"\s(?:in|of|by|for|during|from|on|at|after|before|with|under|between|according)\s")
+_NAME: Final = re.compile(r"(?<=[a-z] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
+_YEAR: Final = re.compile(r"\b1\d{3}\b|\b20\d\d\b")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[A-Z0-9\"'(])")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A question and a passage.
+
+    Attributes:
+        title: Of the page that the passage is from, or "".
+        start: Where in the passage the answer begins, in characters; None if the passage does not answer.
+        answer: Words of the passage, or "".
+        kind: How it was made. With an answer: "question", "keywords", "vaguer", "fact". Without one: "swapped" (the
+            question names something else), "rest" (the paragraph without the sentences of the answer), "similar" and
+            "random" (other paragraphs), "other facts".
+    """
+
+    question: str
+    title: str
+    passage: str
+    start: int | None
+    answer: str
+    kind: str
+
+
+def keywords(question: str) -> str | None:
+    """Leave only the words that say what a question is about, at most six; None if there are fewer than two."""
+    kept = [word for word in _WORD.findall(question.rstrip("?. ")) if word.lower() not in _STOP_WORDS]
+    return " ".join(kept[:_MAX_KEYWORDS]) if len(kept) >= 2 else None
+
+
+def vaguer(question: str) -> str | None:
+    """Cut off what a question says last after a preposition, if four words are left; None otherwise."""
+    for found in reversed(list(_PREPOSITION.finditer(question))):
+        before = question[: found.start()]
+        if len(before.split()) >= 4 and found.start() < len(question) - 4:
+            return before.rstrip(" ,") + "?"
+    return None
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Where the sentences of a text begin and end, in characters."""
+    bounds = [0, *(found.end() for found in _SENTENCE_END.finditer(text)), len(text)]
+    return [(begin, end) for begin, end in itertools.pairwise(bounds) if end > begin]
+
+
+def make_pairs(
+    paragraphs: Sequence[Paragraph],
+    questions: Sequence[Question],
+    paragraph_vectors: NDArray[np.float32],
+    question_vectors: NDArray[np.float32],
+) -> list[Pair]:
+    """Make a pair with an answer of each question, and one without, in random order: the same each time.
+
+    Args:
+        paragraphs: Of all articles.
+        questions: About them.
+        paragraph_vectors: Shape (n_paragraphs, n_dims), of unit length: with those of the questions they say which
+            paragraphs are similar to a question that they do not answer.
+        question_vectors: Shape (n_questions, n_dims), of unit length.
+    """
+    maker = _PairMaker(paragraphs, questions)
+    order = list(range(len(questions)))
+    maker.chance.shuffle(order)
+    pairs = []
+    for number in order:
+        similarity = paragraph_vectors @ question_vectors[number]
+        pairs += maker.pairs_of(questions[number], np.argsort(-similarity, kind="stable")[:_SIMILAR].tolist())
+    return pairs
+
+
+class _PairMaker:
+    def __init__(self, paragraphs: Sequence[Paragraph], questions: Sequence[Question]) -> None:
+        self.chance = random.Random(_SEED)  # noqa: S311 - no secret
+        self._paragraphs = paragraphs
+        self._names: defaultdict[str, list[str]] = defaultdict(list)
+        for question in questions:
+            self._names[paragraphs[question.paragraph].article] += _NAME.findall(question.text)
+        self._all_names = [name for names in self._names.values() for name in names]
+
+    def pairs_of(self, question: Question, similar: Sequence[int]) -> list[Pair]:
+        paragraph = self._paragraphs[question.paragraph]
+        title = paragraph.title if self.chance.random() < _WITH_TITLE else ""
+        asked, kind = self._asked(question.text)
+        passage, start = self._crop_around(paragraph.text, question.start, question.answer)
+        with_answer = Pair(asked, title, passage, start, question.answer, kind)
+        without = self._without_answer(question, with_answer, similar)
+        return [with_answer] if without is None else [with_answer, without]
+
+    def _asked(self, question: str) -> tuple[str, str]:
+        draw, asked, kind = self.chance.random(), question, "question"
+        if draw < _AS_KEYWORDS:
+            asked, kind = keywords(question) or question, "keywords"
+        elif draw < _AS_KEYWORDS + _VAGUER:
+            asked, kind = vaguer(question) or question, "vaguer"
+        return (asked.lower() if self.chance.random() < _LOWER_CASE else asked), kind
+
+    def _crop_around(self, text: str, start: int, answer: str) -> tuple[str, int]:
+        """Take the paragraph, or some of its sentences with the answer among them; and where the answer is then."""
+        bounds = sentences(text)
+        if self.chance.random() < _WHOLE_PARAGRAPH or len(bounds) < 2:
+            return text, start
+        first = next(number for number, (begin, end) in enumerate(bounds) if begin <= start < end)
+        last = next(number for number, (_, end) in enumerate(bounds) if start + len(answer) <= end)
+        length = self.chance.choice(_CROP_SENTENCES)
+        before = self.chance.randint(0, length - 1)
+        begin = bounds[max(0, first - before)][0]
+        end = bounds[min(len(bounds) - 1, last + length - 1 - before)][1]
+        return text[begin:end].rstrip(), start - begin
+
+    def _crop(self, text: str) -> str:
+        bounds = sentences(text)
+        if self.chance.random() < _WHOLE_PARAGRAPH or len(bounds) < 2:
+            return text
+        length = self.chance.choice(_CROP_SENTENCES)
+        first = self.chance.randrange(len(bounds))
+        return text[bounds[first][0] : bounds[min(len(bounds) - 1, first + length - 1)][1]].rstrip()
+
+    def _without_answer(self, question: Question, pair: Pair, similar: Sequence[int]) -> Pair | None:
+        draw, made = self.chance.random(), None
+        # Key words and vaguer questions may name too little for the exchange of a name to change the answer.
+        if draw < _SWAPPED and pair.kind == "question":
+            made = self._swapped(question, pair)
+        if made is None and draw < _SWAPPED + _REST:
+            made = self._rest(question, pair)
+        if made is None:
+            made = self._elsewhere(question, pair, None if draw > 1 - _RANDOM else similar)
+        return made
+
+    def _swapped(self, question: Question, pair: Pair) -> Pair | None:
+        """Ask about a name, or a year, that the paragraph does not have."""
+        paragraph = self._paragraphs[question.paragraph]
+        names = [name for name in _NAME.findall(question.text) if name in paragraph.text]
+        years = [year for year in _YEAR.findall(question.text) if year in paragraph.text]
+        if names:
+            others = [
+                name
+                for name in self._names[paragraph.article]
+                if name not in paragraph.text and name not in question.text
+            ]
+            others = others or [
+                name
+                for name in self.chance.sample(self._all_names, min(20, len(self._all_names)))
+                if name not in paragraph.text
+            ]
+            if not others:
+                return None
+            asked = question.text.replace(names[0], self.chance.choice(others))
+            is_cropped = self.chance.random() < _SWAPPED_AND_CROPPED
+            passage = self._crop(paragraph.text) if is_cropped else pair.passage
+            return Pair(asked, pair.title, passage, None, "", "swapped")
+        if years:
+            other = int(years[0]) + self.chance.choice(_YEARS_APART)
+            return Pair(question.text.replace(years[0], str(other)), pair.title, pair.passage, None, "", "swapped")
+        return None
+
+    def _rest(self, question: Question, pair: Pair) -> Pair | None:
+        """Take sentences of the paragraph that hold no answer."""
+        text, answer_end = self._paragraphs[question.paragraph].text, question.start + len(question.answer)
+        kept = [text[begin:end] for begin, end in sentences(text) if end <= question.start or begin >= answer_end]
+        kept = [sentence for sentence in kept if not question.is_answered_in(sentence)]
+        if not kept:
+            return None
+        length = self.chance.choice(_REST_SENTENCES)
+        first = self.chance.randrange(len(kept))
+        passage = " ".join(sentence.strip() for sentence in kept[first : first + length])
+        return Pair(pair.question, pair.title, passage, None, "", "rest")
+
+    def _elsewhere(self, question: Question, pair: Pair, similar: Sequence[int] | None) -> Pair | None:
+        """Take another paragraph that holds no answer: one of the similar ones, or any if there are none given."""
+        if similar is None:
+            numbers, kind = [self.chance.randrange(len(self._paragraphs))], "random"
+        else:
+            numbers, kind = list(similar), "similar"
+            self.chance.shuffle(numbers)
+        for number in numbers:
+            other = self._paragraphs[number]
+            if number != question.paragraph and not question.is_answered_in(other.text):
+                title = other.title if pair.title else ""
+                return Pair(pair.question, title, self._crop(other.text), None, "", kind)
+        return None
