@@ -27,17 +27,19 @@ class Fact:
     """A sentence and a question that it answers.
 
     Attributes:
+        asked: All questions and key words that the sentence answers, in lower case, without question marks.
         start: Where in the sentence the answer begins, in characters.
     """
 
     question: str
+    asked: frozenset[str]
     sentence: str
     start: int
     answer: str
 
     def leaves_open(self, other: Fact) -> bool:
-        """Whether the sentence lacks a word of the question of another fact."""
-        return not _stems(other.question) <= _stems(self.sentence)
+        """Whether the sentence does not answer the question of another fact, and lacks a word of it."""
+        return _plain(other.question) not in self.asked and not _stems(other.question) <= _stems(self.sentence)
 
 
 def fact_pairs(count: int) -> list[Pair]:
@@ -63,13 +65,14 @@ def _fill(form: dict[str, Any], choices: dict[str, list[str]], chance: random.Ra
     values = {name: chance.choice(of_name) for name, of_name in choices.items()}
     values |= {name.capitalize(): value[0].upper() + value[1:] for name, value in values.items()}
     before, answer, after = form["sentence"].format(**values).replace(">", "<").split("<")
+    asked = frozenset(_plain(text.format(**values)) for text in (*form["questions"], *form["keywords"]))
     is_keywords = chance.random() < _AS_KEYWORDS
     question = chance.choice(form["keywords" if is_keywords else "questions"]).format(**values)
     if is_keywords and chance.random() < _CAPITALIZED:
         question = question.capitalize()
     if not is_keywords and chance.random() < _LOWER_CASE:
         question = question.lower().rstrip("?")
-    return Fact(question, before + answer + after, len(before), answer)
+    return Fact(question, asked, before + answer + after, len(before), answer)
 
 
 def _answered(fact: Fact, facts: list[Fact], chance: random.Random) -> Pair:
@@ -93,6 +96,10 @@ def _unanswered(fact: Fact, facts: list[Fact], chance: random.Random) -> Pair | 
         return None
     chosen = chance.sample(chosen, min(len(chosen), chance.choice(_FACTS_WITHOUT_ANSWER)))
     return Pair(fact.question, "", " ".join(other.sentence for other in chosen), None, "", "other facts")
+
+
+def _plain(question: str) -> str:
+    return question.lower().rstrip("?")
 
 
 def _stems(text: str) -> set[str]:
