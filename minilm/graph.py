@@ -1,8 +1,9 @@
-"""Writes all-MiniLM-L6-v2 as an ONNX graph: tokens in, a sentence vector of unit length out.
+"""Writes all-MiniLM-L6-v2, and the span reader that was trained from it, as ONNX graphs.
 
-The graph holds no weights. It names those of model.safetensors by their place in that file, so that the network
-computes with what was published. It is BERT's encoder (Devlin et al., 2019) with 6 layers, mean pooling over the tokens
-of a text, and normalization, as the model's authors describe it, in standard operators of opset 20.
+The graphs hold no weights. They name those of safetensors files by their place there, so that the embedding model
+computes with what was published. Both are BERT's encoder (Devlin et al., 2019) with 6 layers, in standard operators of
+opset 20. The embedding model ends in mean pooling over the tokens of a text, and normalization, as its authors
+describe it; the reader in a head for the ends of an answer and one for whether there is one (Devlin et al., §4.3).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onnx import NodeProto, TensorProto, helper
+from onnx import GraphProto, NodeProto, TensorProto, helper
 
 _LAYERS = 6
 _HEADS = 12
@@ -25,10 +26,11 @@ _EPSILON = 1e-12
 _MASKED = -10000.0
 _OPSET = 20
 _IR_VERSION = 9
+_TYPES = {"F32": TensorProto.FLOAT, "I8": TensorProto.INT8}
 
 
-def write_graph(weights: Path, graph: Path) -> None:
-    """Write the graph beside the file with its weights.
+def write_embedder(weights: Path, graph: Path) -> None:
+    """Write the embedding model's graph beside the file with its weights.
 
     Inputs are input_ids and attention_mask, int64, shape (texts, tokens); the output is embedding, float32, shape
     (texts, 384).
@@ -37,42 +39,104 @@ def write_graph(weights: Path, graph: Path) -> None:
         weights: model.safetensors, as published.
         graph: Where to; in the folder of the weights, which it names without a folder.
     """
-    model = helper.make_model(
-        _Writer(*_read_header(weights), location=weights.name).write(),
-        opset_imports=[helper.make_opsetid("", _OPSET)],
-        ir_version=_IR_VERSION,
-    )
-    graph.write_bytes(model.SerializeToString(deterministic=True))
+    _save(_Writer([_Tensors.read(weights)]).write_embedder(), graph)
 
 
-def _read_header(path: Path) -> tuple[Mapping[str, Any], int]:
-    """Of a safetensors file: shape and place of each tensor, and where the tensors begin."""
-    with path.open("rb") as stream:
-        (length,) = struct.unpack("<Q", stream.read(8))
-        return json.loads(stream.read(length)), 8 + length
+def write_reader(weights: Path, trained: Path, graph: Path) -> None:
+    """Write the reader's graph beside the files with its weights.
+
+    Inputs are input_ids, attention_mask and token_type_ids, int64, shape (texts, tokens). Outputs are span, float32,
+    shape (texts, tokens, 2): logits of each token to begin and to end the answer; and answerable, float32, shape
+    (texts, 1): the logit of there being one.
+
+    Args:
+        weights: model.safetensors, as published: the embeddings of tokens are the embedding model's.
+        trained: reader.safetensors: the encoder's layers, whose matrices are int8 with a scale for each row, and the
+            heads.
+        graph: Where to; in the folder of both, which it names without a folder.
+    """
+    _save(_Writer([_Tensors.read(trained), _Tensors.read(weights)]).write_reader(), graph)
+
+
+def _save(graph: GraphProto, path: Path) -> None:
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
+    path.write_bytes(model.SerializeToString(deterministic=True))
+
+
+@dataclass(frozen=True)
+class _Tensors:
+    """The tensors of a safetensors file.
+
+    Attributes:
+        file: Its name.
+        header: Type, shape and place of each tensor.
+        begin: Where the tensors begin.
+    """
+
+    file: str
+    header: Mapping[str, Any]
+    begin: int
+
+    @classmethod
+    def read(cls, path: Path) -> _Tensors:
+        with path.open("rb") as stream:
+            (length,) = struct.unpack("<Q", stream.read(8))
+            return cls(path.name, json.loads(stream.read(length)), 8 + length)
+
+    def name_in(self, initializers: dict[str, TensorProto], name: str) -> None:
+        """Make a tensor of the file an initializer that says where it stands."""
+        tensor = self.header[name]
+        begin, end = tensor["data_offsets"]
+        place = {"location": self.file, "offset": self.begin + begin, "length": end - begin}
+        proto = TensorProto(name=name, data_type=_TYPES[tensor["dtype"]], data_location=TensorProto.EXTERNAL)
+        proto.dims.extend(tensor["shape"])
+        for key, value in place.items():
+            proto.external_data.add(key=key, value=str(value))
+        initializers[name] = proto
 
 
 @dataclass
 class _Writer:
-    tensors: Mapping[str, Any]
-    tensors_begin: int
-    location: str
+    files: Sequence[_Tensors]
     nodes: list[NodeProto] = field(default_factory=list)
     initializers: dict[str, TensorProto] = field(default_factory=dict)
 
-    def write(self) -> Any:  # noqa: ANN401 - a class that protobuf makes at run time
-        """The whole graph."""
-        ids = helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["texts", "tokens"])
-        mask = helper.make_tensor_value_info("attention_mask", TensorProto.INT64, ["texts", "tokens"])
-        embedding = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["texts", _WIDTH])
+    def write_embedder(self) -> GraphProto:
+        self._pool(self._encode("first"))
+        return self._graph("all-MiniLM-L6-v2", ["input_ids", "attention_mask"], {"embedding": ["texts", _WIDTH]})
+
+    def write_reader(self) -> GraphProto:
+        hidden = self._encode("token_type_ids")
+        self._node("Concat", ["shape", self._integers("ends", [2])], "by_end", axis=0)
+        self._node("Reshape", [self._linear(hidden, "span"), "by_end"], "span")
+        self._node("Reshape", [hidden, "by_text"], "tokens_of_texts")
+        # [CLS]: shape (texts, 1, 384), then (texts, 384).
+        self._integers("second", [1])
+        self._node("Slice", ["tokens_of_texts", "first", "second", "second"], "first_tokens")
+        self._node("Squeeze", ["first_tokens", "second"], "summaries")
+        self._node("Gemm", ["summaries", *self._weights("answerable")], "answerable", transB=1)
+        return self._graph(
+            "span reader",
+            ["input_ids", "attention_mask", "token_type_ids"],
+            {"span": ["texts", "tokens", 2], "answerable": ["texts", 1]},
+        )
+
+    def _graph(self, name: str, inputs: Sequence[str], outputs: Mapping[str, Sequence[str | int]]) -> GraphProto:
+        return helper.make_graph(
+            self.nodes,
+            name,
+            [helper.make_tensor_value_info(one, TensorProto.INT64, ["texts", "tokens"]) for one in inputs],
+            [helper.make_tensor_value_info(one, TensorProto.FLOAT, shape) for one, shape in outputs.items()],
+            list(self.initializers.values()),
+        )
+
+    def _encode(self, types: str) -> str:
+        """All layers; types names which of the two embeddings of token types each token has."""
         self._shapes()
-        hidden = self._embeddings()
+        hidden = self._embeddings(types)
         for number in range(_LAYERS):
             hidden = self._layer(f"encoder.layer.{number}", hidden)
-        self._pool(hidden)
-        return helper.make_graph(
-            self.nodes, "all-MiniLM-L6-v2", [ids, mask], [embedding], list(self.initializers.values())
-        )
+        return hidden
 
     def _shapes(self) -> None:
         self._node("Shape", ["input_ids"], "shape")
@@ -85,11 +149,11 @@ class _Writer:
         self._node("Mul", ["is_padding", self._number("masked", _MASKED)], "penalties")
         self._node("Unsqueeze", ["penalties", self._integers("heads_and_queries", [1, 2])], "penalty")
 
-    def _embeddings(self) -> str:
+    def _embeddings(self, types: str) -> str:
         self._node("Gather", [self._weight("embeddings.word_embeddings.weight"), "input_ids"], "words")
         first, positions = self._integers("first", [0]), self._weight("embeddings.position_embeddings.weight")
         self._node("Slice", [positions, first, "tokens"], "positions")
-        self._node("Gather", [self._weight("embeddings.token_type_embeddings.weight"), first], "type")
+        self._node("Gather", [self._weight("embeddings.token_type_embeddings.weight"), types], "type")
         self._node("Add", ["positions", "type"], "places")
         self._node("Add", ["words", "places"], "embedded")
         rows = self._node("Reshape", ["embedded", "by_token"], "embedded_rows")
@@ -143,16 +207,16 @@ class _Writer:
         return self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
 
     def _weight(self, name: str) -> str:
-        """Name a tensor of the file."""
-        tensor = self.tensors[name]
-        begin, end = tensor["data_offsets"]
-        place = {"location": self.location, "offset": self.tensors_begin + begin, "length": end - begin}
-        weight = TensorProto(name=name, data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL)
-        weight.dims.extend(tensor["shape"])
-        for key, value in place.items():
-            weight.external_data.add(key=key, value=str(value))
-        self.initializers[name] = weight
-        return name
+        """Name a tensor of the first file that has it; one of int8, multiplied by its scales."""
+        file = next(each for each in self.files if name in each.header)
+        file.name_in(self.initializers, name)
+        scale = f"{name.removesuffix('.weight')}.scale"
+        if scale not in file.header:
+            return name
+        # Computed once, when the graph is loaded.
+        file.name_in(self.initializers, scale)
+        whole = self._node("Cast", [name], f"{name}.cast", to=TensorProto.FLOAT)
+        return self._node("Mul", [whole, scale], f"{name}.scaled")
 
     def _integers(self, name: str, values: Sequence[int]) -> str:
         self.initializers[name] = helper.make_tensor(name, TensorProto.INT64, [len(values)], values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,11 +28,14 @@ _PUBLISHED = {
     "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
-_GRAPH_SHA256 = "5bf0a888b5b83484b9f1afe77dda5bde4d1d091a61a1b2df8e9572f2e38ef61e"
+_WRITTEN = {
+    "model.onnx": "5bf0a888b5b83484b9f1afe77dda5bde4d1d091a61a1b2df8e9572f2e38ef61e",
+    "reader.onnx": "4924c32b3345c9115b63d3be79d5995d6b989e2602f9b1742d1bc67cc5d9d225",
+}
 
 
 class ModelFiles(BuildHookInterface[Any]):
-    """Fetches the published files, and writes the graph that reads them."""
+    """Fetches the published files, and writes the graphs that read them."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Put the files where the wheel takes them from. What is there already and right stays.
@@ -46,10 +50,13 @@ class ModelFiles(BuildHookInterface[Any]):
             _check(folder / name, digest)
         # The build's own folder is not on the path, and onnx takes a while to import.
         sys.path.insert(0, self.root)
-        from graph import write_graph
+        from graph import write_embedder, write_reader
 
-        write_graph(folder / "model.safetensors", folder / "model.onnx")
-        _check(folder / "model.onnx", _GRAPH_SHA256)
+        shutil.copyfile(Path(self.root, "reader.safetensors"), folder / "reader.safetensors")
+        write_embedder(folder / "model.safetensors", folder / "model.onnx")
+        write_reader(folder / "model.safetensors", folder / "reader.safetensors", folder / "reader.onnx")
+        for name, digest in _WRITTEN.items():
+            _check(folder / name, digest)
 
 
 def _fetch(folder: Path) -> None:
