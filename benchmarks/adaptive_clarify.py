@@ -37,6 +37,7 @@ from pgclarify.cli.connection import load_settings, running_dsn
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs
+from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
@@ -293,7 +294,7 @@ async def judge_here(dsn: str, questions: Sequence[Question]) -> list[Table]:
         for name, verifier, verify in (
             # It is right by definition, and quotes nothing that would prove it.
             ("oracle", Oracle(questions), "none"),
-            ("extractive", ExtractiveVerifier(await embedders.get(MODEL)), "checks"),
+            ("extractive", ExtractiveVerifier(await embedders.get(MODEL), load_span_reader()), "checks"),
         ):
             async with serving(dsn, LanguageModels(verifier), embedders) as carry:
                 for corpus in sorted({one.corpus for one in questions}):

@@ -29,6 +29,7 @@ from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.algorithms.metrics import covered_answers
+from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.model_calls import CompletionRequest, ModelCall
 from pgclarify.providers.extractive import ExtractiveVerifier
@@ -171,7 +172,7 @@ async def compare(dsn: str, asked: Mapping[str, Sequence[Question]], classifier:
     try:
         for name, models in (
             ("oracle", LanguageModels(Knowing(everything))),
-            ("extractive", LanguageModels(ExtractiveVerifier(await embedders.get(MODEL)))),
+            ("extractive", LanguageModels(ExtractiveVerifier(await embedders.get(MODEL), load_span_reader()))),
         ):
             async with serving(dsn, models, embedders, classifier) as carry:
                 for kind, mine in asked.items():

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.ingest import MODEL
-from pgclarify.embedding import load_embedder
+from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.language.quotes import fold
 from pgclarify.model import Passage, Reading, Refusal
 from pgclarify.operations.judging.quotes import check_quote
@@ -53,7 +53,7 @@ async def _main(part: str | None, *, is_verbose: bool) -> None:
     table = Table("part", "right", "of them short", "wrong", "nothing", "read in another fact", "ms a fact")
     embedder = load_embedder(MODEL)
     try:
-        verifier = ExtractiveVerifier(embedder)
+        verifier = ExtractiveVerifier(embedder, load_span_reader())
         for name in [part] if part else facts:
             counts: Counter[str] = Counter()
             elsewhere, seconds = 0, 0.0

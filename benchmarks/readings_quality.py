@@ -28,6 +28,7 @@ from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs, RunTables
+from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.operations.ambiguity.readings import count_readings
 from pgclarify.providers.extractive import ExtractiveVerifier
@@ -83,7 +84,7 @@ async def signals(dsn: str, asked: Sequence[Group], top_k: int) -> dict[str, lis
     found: dict[str, list[Signals]] = {}
     try:
         embedder = await embedders.get(MODEL)
-        verifier = ExtractiveVerifier(embedder)
+        verifier = ExtractiveVerifier(embedder, load_span_reader())
         entry: dict[str, Any] = {
             "provider": verifier.provider,
             "model": verifier.model,

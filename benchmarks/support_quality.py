@@ -35,7 +35,7 @@ from benchmarks.ingest import MODEL
 from benchmarks.kept_replies import KeptReplies
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms.metrics import cover_exact_match
-from pgclarify.embedding import load_embedder
+from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.evaluated import Stated
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.language.sentences import split_sentences
@@ -127,7 +127,7 @@ async def _extractive(
     """Verdicts of the extractive provider on the own passage of each question, or on those that are nearest to it."""
     embedder = load_embedder(MODEL)
     try:
-        verifier = ExtractiveVerifier(embedder)
+        verifier = ExtractiveVerifier(embedder, load_span_reader())
         pairs = (
             [(question, passages[question.gold]) for question in questions]
             if is_own

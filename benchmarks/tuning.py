@@ -29,7 +29,7 @@ from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs
-from pgclarify.embedding import load_embedder
+from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.language.quotes import find_quote
 from pgclarify.model import Found
 from pgclarify.providers.extractive import ExtractiveVerifier
@@ -153,7 +153,7 @@ def _write(path: Path, judged: Iterable[Judged]) -> None:
 
 async def _judge(dsn: str, questions: Sequence[Question]) -> list[Judged]:
     embedder = load_embedder(MODEL)
-    verifier = ExtractiveVerifier(embedder)
+    verifier = ExtractiveVerifier(embedder, load_span_reader())
     entry: dict[str, Any] = {
         "provider": verifier.provider,
         "model": verifier.model,

@@ -23,7 +23,7 @@ from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from benchmarks.tuning import Judged, half, read_judged, share_interval
 from pgclarify.algorithms.metrics import covered_answers
-from pgclarify.embedding import load_embedder
+from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.language.words import content_stems, word_set, words
 from pgclarify.model import Passage
 from pgclarify.providers.extractive import ExtractiveVerifier
@@ -59,7 +59,7 @@ async def rate_pairs(data_dir: Path) -> list[Pair]:
     passages = {row["id"]: row for row in read(data_dir / "squad2.corpus.jsonl.gz")}
     rows = [row for row in read(data_dir / "squad2.answerable.jsonl.gz") if row["passage"] in passages]
     embedder = load_embedder(MODEL)
-    verifier = ExtractiveVerifier(embedder)
+    verifier = ExtractiveVerifier(embedder, load_span_reader())
     ids = list(passages)
     pairs = []
     try:
@@ -131,7 +131,7 @@ async def build(data_dir: Path, which: int) -> list[tuple[str, str, str]]:
     places = np.random.default_rng(0).permutation(len(rows))[(which - 1) * _TITLES : which * _TITLES]
     chosen = [rows[int(place)] for place in places]
     embedder = load_embedder(MODEL)
-    verifier = ExtractiveVerifier(embedder)
+    verifier = ExtractiveVerifier(embedder, load_span_reader())
     built = []
     try:
         for place, row in enumerate(chosen):

@@ -209,6 +209,23 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerSpan:
+    """Where a passage answers a question best.
+
+    Attributes:
+        start: Offset of its first character in the passage.
+        end: Offset after its last one.
+        answerable: Logit of there being an answer at all.
+        log_probability: Natural logarithm of the probability of these two ends, given that there is one.
+    """
+
+    start: int
+    end: int
+    answerable: float
+    log_probability: float
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What was decided about one candidate.
 

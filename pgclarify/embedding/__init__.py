@@ -7,11 +7,12 @@ from importlib.util import find_spec
 from pgclarify.config import EmbeddingBackend
 from pgclarify.embedding.embedder import LocalEmbedder
 from pgclarify.embedding.minilm import load_minilm
-from pgclarify.embedding.packaged import packaged_model
+from pgclarify.embedding.packaged import PACKAGED, packaged_model
 from pgclarify.embedding.sentence_transformers import load_sentence_transformer
-from pgclarify.errors import ConfigurationError
+from pgclarify.embedding.span_reader import LocalSpanReader
+from pgclarify.errors import ConfigurationError, ModelNotFound
 
-__all__ = ["LocalEmbedder", "load_embedder"]
+__all__ = ["LocalEmbedder", "LocalSpanReader", "load_embedder", "load_span_reader"]
 
 
 def load_embedder(
@@ -36,3 +37,23 @@ def load_embedder(
     if folder is not None:
         return LocalEmbedder(model, load_minilm(folder, threads=threads))
     return LocalEmbedder(model, load_sentence_transformer(model, threads=threads, backend=backend))
+
+
+def load_span_reader(*, threads: int | None = None) -> LocalSpanReader:
+    """Open the reader that comes with the packaged model; close() it in the end. Its network is loaded when it reads.
+
+    Args:
+        threads: CPU threads that it computes with; None for the embedding model's rule.
+
+    Raises:
+        ModelNotFound: If the package is not installed.
+        EmbeddingError: If a file of it is not what it should be.
+    """
+    folder = packaged_model(PACKAGED) if find_spec("onnxruntime") else None
+    if folder is None:
+        raise ModelNotFound(
+            "no reader of passages",
+            detail="The package pgclarify-minilm, which has it, is not installed where the worker runs.",
+            hint="Run there: pip install 'pgclarify[worker]'",
+        )
+    return LocalSpanReader(folder, threads=threads)

@@ -30,8 +30,6 @@ def load_minilm(folder: Path, *, threads: int | None = None) -> LoadedModel:
         threads: CPU threads that compute, each a batch of its own; None for OMP_NUM_THREADS, which PyTorch follows
             too, or else one for each core, and at most 8.
     """
-    # Here, since it is installed for workers only.
-    runtime: Any = importlib.import_module("onnxruntime")
     use_one_tokenizer_thread()
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_truncation()
@@ -39,21 +37,28 @@ def load_minilm(folder: Path, *, threads: int | None = None) -> LoadedModel:
     cutting = Tokenizer.from_str(tokenizer.to_str())
     cutting.enable_truncation(_MAX_TOKENS)
     cutting.enable_padding()
-    options = runtime.SessionOptions()
-    # Two threads that share a batch of a few short texts take a third more of the CPU's time, and are no faster.
-    options.intra_op_num_threads = 1
-    options.log_severity_level = _ERRORS
-    # A plan for each shape of a batch is kept for good otherwise, and batches of text hardly ever have the same shape.
-    options.enable_mem_pattern = False
-    session = runtime.InferenceSession(str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"])
+    session = open_session(folder / "model.onnx")
     (embedding,) = session.get_outputs()
     return LoadedModel(
         encode=partial(_encode, session, cutting),
         tokenizer=tokenizer,
         dimensions=embedding.shape[1],
         max_tokens=_MAX_TOKENS,
-        threads=threads or _threads_of_environment(),
+        threads=threads or threads_of_environment(),
     )
+
+
+def open_session(graph: Path) -> Any:  # noqa: ANN401 - without types
+    """Open a graph on ONNX Runtime, each run of which takes one thread."""
+    # Here, since it is installed for workers only.
+    runtime: Any = importlib.import_module("onnxruntime")
+    options = runtime.SessionOptions()
+    # Two threads that share a batch of a few short texts take a third more of the CPU's time, and are no faster.
+    options.intra_op_num_threads = 1
+    options.log_severity_level = _ERRORS
+    # A plan for each shape of a batch is kept for good otherwise, and batches of text hardly ever have the same shape.
+    options.enable_mem_pattern = False
+    return runtime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
 
 def _encode(session: Any, tokenizer: Tokenizer, texts: list[str]) -> NDArray[np.float32]:  # noqa: ANN401 - without types
@@ -66,7 +71,7 @@ def _encode(session: Any, tokenizer: Tokenizer, texts: list[str]) -> NDArray[np.
     return np.asarray(vectors, dtype=np.float32)
 
 
-def _threads_of_environment() -> int:
+def threads_of_environment() -> int:
     """As many as OMP_NUM_THREADS says, or else as there are cores, up to a limit."""
     threads = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, int(threads)) if threads.isdecimal() else min(os.cpu_count() or 1, _MOST_THREADS)

@@ -9,11 +9,15 @@ from pathlib import Path
 
 from pgclarify.errors import EmbeddingError
 
-_NAMES = frozenset({"all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"})
-# The weights are as their authors published them; the graph, for ONNX Runtime, is written when the package is built.
+PACKAGED = "all-MiniLM-L6-v2"
+_NAMES = frozenset({PACKAGED, f"sentence-transformers/{PACKAGED}"})
+# The model's weights are as their authors published them, and the reader's as it was trained; the graphs, for ONNX
+# Runtime, are written when the package is built.
 _SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "model.onnx": "5bf0a888b5b83484b9f1afe77dda5bde4d1d091a61a1b2df8e9572f2e38ef61e",
+    "reader.safetensors": "114fdd7369e298878c831407f1668cf343d5a5fda9b19c85f26c1c3ee7607a7f",
+    "reader.onnx": "4924c32b3345c9115b63d3be79d5995d6b989e2602f9b1742d1bc67cc5d9d225",
 }
 
 

@@ -20,6 +20,7 @@ from pgclarify.protocols.models import (
     Meter,
     Reranker,
     Said,
+    SpanReader,
 )
 from pgclarify.protocols.stores import (
     CompletionKey,
@@ -57,5 +58,6 @@ __all__ = [
     "RunStore",
     "Said",
     "SpaceStore",
+    "SpanReader",
     "StepStore",
 ]

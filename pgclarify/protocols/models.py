@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from pgclarify.model import Passage
+from pgclarify.model import AnswerSpan, Passage
 from pgclarify.model_calls import Completion
 
 
@@ -42,6 +42,25 @@ class Embedder(Protocol):
 
         Returns:
             float32, shape (len(texts), dimensions), rows of unit length.
+
+        Raises:
+            EmbeddingError: If the model fails.
+        """
+
+
+class SpanReader(Protocol):
+    """Reads question and passage together, and points at the answer."""
+
+    async def read(self, question: str, title: str, passage: str) -> AnswerSpan | None:
+        """Find the span of a passage that answers a question best.
+
+        Args:
+            question: A question, or a few words.
+            title: What stands above the passage; "" if nothing does.
+            passage: Any text.
+
+        Returns:
+            None if there is nothing to read.
 
         Raises:
             EmbeddingError: If the model fails.

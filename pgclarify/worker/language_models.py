@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 
 from pgclarify.config import Provider, Settings
+from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
 from pgclarify.prompts.versions import in_service
@@ -64,11 +67,12 @@ async def open_language_models(settings: Settings, embedders: Embedders) -> Asyn
             lost key must not pass for an answer.
         EmbeddingError: If it needs an embedding model that cannot be loaded.
     """
+    reader = cache(load_span_reader)
 
     async def extractive() -> Completer:
         from pgclarify.providers.extractive import ExtractiveVerifier
 
-        return ExtractiveVerifier(await embedders.get(settings.embedding_model))
+        return ExtractiveVerifier(await embedders.get(settings.embedding_model), await asyncio.to_thread(reader))
 
     provider = settings.llm_provider
     if provider is Provider.AUTO:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pgclarify.embedding import LocalEmbedder, load_embedder
+from pgclarify.embedding import LocalEmbedder, LocalSpanReader, load_embedder, load_span_reader
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +13,11 @@ def embedder() -> Iterator[LocalEmbedder]:
     embedder = load_embedder("all-MiniLM-L6-v2", threads=1)
     yield embedder
     embedder.close()
+
+
+@pytest.fixture(scope="session")
+def reader() -> Iterator[LocalSpanReader]:
+    """The reader that comes with pgclarify."""
+    reader = load_span_reader(threads=1)
+    yield reader
+    reader.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgclarify.embedding import LocalEmbedder
+from pgclarify.embedding import LocalEmbedder, LocalSpanReader
 from pgclarify.model import Passage, Reading
 from pgclarify.prompts.verdict import verdict
 from pgclarify.providers.extractive import ExtractiveVerifier
@@ -18,8 +18,8 @@ async def read(verifier: ExtractiveVerifier, question: str, name: str) -> Readin
     return found if isinstance(found, Reading) else None
 
 
-async def test_most_answers_are_found_and_are_right(embedder: LocalEmbedder) -> None:
-    verifier = ExtractiveVerifier(embedder)
+async def test_most_answers_are_found_and_are_right(embedder: LocalEmbedder, reader: LocalSpanReader) -> None:
+    verifier = ExtractiveVerifier(embedder, reader)
     found = {one.question: await read(verifier, one.question, one.passage) for one in QUESTIONS}
     wrong = [
         (one.question, reading and reading.answer)
@@ -32,9 +32,9 @@ async def test_most_answers_are_found_and_are_right(embedder: LocalEmbedder) -> 
 
 
 async def test_most_passages_that_do_not_answer_have_no_reading_of_the_question(
-    embedder: LocalEmbedder,
+    embedder: LocalEmbedder, reader: LocalSpanReader
 ) -> None:
-    verifier = ExtractiveVerifier(embedder)
+    verifier = ExtractiveVerifier(embedder, reader)
     wrong = [
         (one.question, name, reading.answer)
         for one in QUESTIONS

@@ -29,6 +29,15 @@ class AnswerType(StrEnum):
     CLAUSE = "clause"
 
 
+TYPED = frozenset(
+    [
+        AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE,
+        AnswerType.COUNT, AnswerType.PERSON, AnswerType.PLACE, AnswerType.ORGANIZATION,
+        AnswerType.REASON,
+    ]
+)  # fmt: skip
+"""Kinds whose answers have a shape: a sentence without such a span does not answer."""
+
 _YES_NO_WORDS = word_set(
     """is are am was were do does did can could may must will would shall should has have had isn't aren't
     can't"""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pgclarify.language.sentences import MAX_SENTENCE_CHARS
 from pgclarify.language.words import content_stems, coverage, words
-from pgclarify.model import Reading
-from pgclarify.providers.extractive.answer_types import AnswerType, expected_type, is_question
-from pgclarify.providers.extractive.answers import TYPED, pick_answer
+from pgclarify.model import AnswerSpan, Reading
+from pgclarify.providers.extractive.answer_types import TYPED, AnswerType, expected_type, is_question
 from pgclarify.providers.extractive.drafts import Draft
 from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import is_base_verb
@@ -16,19 +17,21 @@ from pgclarify.providers.extractive.lists import draft_command, draft_list, draf
 from pgclarify.providers.extractive.phrases import in_context, plain_text, read_phrase, stands_below
 from pgclarify.providers.extractive.readable import is_readable
 from pgclarify.providers.extractive.scoring import QuestionTerms
+from pgclarify.providers.extractive.spans import find_spans
 from pgclarify.providers.extractive.statements import draft_readings
 from pgclarify.providers.extractive.topics import Topic, stand_alone
 
 # Kinds of answers that say more than "yes" or a clause.
 _TELLING = TYPED | {AnswerType.LIST, AnswerType.STEPS}
+# Kinds of answers that are found by their shape.
+_MEASURED = {
+    AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE,
+    AnswerType.COUNT,
+}  # fmt: skip
 _MIN_SPECIFIC_WORDS = 4
 _MIN_SPECIFIC_STEMS = 2
-_DUTIES = frozenset({"must", "should", "shall", "need"})
-_PERMISSIONS = frozenset({"may", "can", "could"})
 # Kinds that may be answered by what a sentence says of its subject.
 _OPEN = {AnswerType.CLAUSE, AnswerType.NAME, AnswerType.PLACE}
-# Share of the words of two questions that are the same, from which on the questions are.
-_SAME = 0.75
 # Least share of the words asked for that a reading has.
 _MIN_RELEVANCE = 0.5
 # Least share of them that the reading has together with its quote and the headings above it.
@@ -81,11 +84,7 @@ def read_evidence(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
         return None
     if not (evidence.items or evidence.header or is_readable(evidence.text)):
         return None
-    if not asked.is_specific or asked.kind in (AnswerType.STEPS, AnswerType.YES_NO):
-        reading = _from_passage(asked, evidence, topic, passage)
-        if reading or not asked.is_specific:
-            return reading
-    return _from_question(asked, evidence, topic, passage)
+    return _from_passage(asked, evidence, topic, passage)
 
 
 def _is_personal(text: str) -> bool:
@@ -93,33 +92,42 @@ def _is_personal(text: str) -> bool:
     return '"' not in text and any(word.text in ("I", "I'm", "I've", "I\u2019m", "I\u2019ve") for word in words(text))
 
 
-def _from_question(asked: Asked, evidence: Evidence, topic: Topic, passage: str) -> tuple[Reading, bool] | None:
-    """The user's own question, with the answer that the evidence has."""
-    if evidence.items or evidence.header or asked.kind is AnswerType.STEPS:
+def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic: Topic, passage: str) -> Reading | None:
+    """The user's own question, with the answer that a reader points at, and the sentences around it as the quote.
+
+    Returns:
+        None if what stands there is no sentence, or a person's own story, or says no more than the question.
+    """
+    around = [piece for piece in pieces if not piece.items and piece.start < span.end and span.start < _end(piece)]
+    if not around:
         return None
-    question = asked.query.text[0].upper() + asked.query.text[1:].rstrip(" ?.!")
-    same = next((draft for draft in _drafts(evidence, topic, passage) if _is_same(asked, draft)), None)
-    span = None if same else pick_answer(question, evidence.text, asked.kind, topic.text)
-    if same:
-        answer = same.answer
-    elif span and asked.kind is not AnswerType.YES_NO:
-        answer = evidence.text[span.start : span.end]
-    else:
+    start = around[0].start
+    quote = passage[start : _end(around[-1])]
+    is_sentence = all(piece.header or is_readable(piece.text) for piece in around)
+    if not is_sentence or len(quote) > MAX_SENTENCE_CHARS or _is_personal(quote):
         return None
+    ends = _with_bounds(asked, quote, max(span.start - start, 0), span.end - start)
+    answer = _tidy(quote[ends[0] : ends[1]]) if ends else ""
+    if not answer or content_stems(answer) <= asked.query.stems:
+        return None
+    question = f"{asked.query.text[0].upper()}{asked.query.text[1:].rstrip(' ?.!')}?"
     is_scheme_itself = content_stems(answer) <= content_stems(topic.scheme)
-    whole = stand_alone(topic, f"{question}?") if topic.scheme and not is_scheme_itself else f"{question}?"
-    return Reading(whole, _tidy(answer), evidence.text), asked.kind in TYPED
+    return Reading(stand_alone(topic, question) if topic.scheme and not is_scheme_itself else question, answer, quote)
 
 
-def _is_same(asked: Asked, draft: Draft) -> bool:
-    """Whether a sentence answers just what was asked, in nearly the same words."""
-    stems = content_stems(draft.question)
-    shared = len(stems & asked.query.stems)
-    # "You may not" answers whether I may, and not whether I must; nor does "you should not" answer whether I may.
-    first, drafted = words(asked.query.text)[0].lower, words(draft.question)[0].lower
-    if (first in _DUTIES and drafted in _PERMISSIONS) or (first in _PERMISSIONS and drafted in _DUTIES):
-        return False
-    return _fits(asked.kind, draft.kind) and shared >= _SAME * max(len(stems), len(asked.query.stems))
+def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int] | None:
+    """The ends of an answer, moved so that "up to" stays before a sum; None for an answer to "when" without a time."""
+    if asked.kind not in _MEASURED:
+        return start, end
+    kinds = (asked.kind, *(_FITTING.get(asked.kind, set()) & _MEASURED))
+    spans = [span for kind in kinds for span in find_spans(quote, kind) if span.start < end and start < span.end]
+    if not spans:
+        return None if words(asked.query.text)[0].lower in ("when", "how") else (start, end)
+    return next(((span.start, span.end) for span in spans if span.start <= start and end <= span.end), (start, end))
+
+
+def _end(piece: Evidence) -> int:
+    return piece.start + len(piece.text)
 
 
 def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) -> tuple[Reading, bool] | None:
@@ -163,20 +171,20 @@ def _drafts(evidence: Evidence, topic: Topic, passage: str) -> list[Draft]:
         command = draft_command(evidence, topic)
         drafts = [*([command] if command else []), *draft_readings(evidence, topic, passage)]
     question = _question_before(evidence, topic, passage)
-    found = _draft_found(question, evidence, drafts, topic) if question else None
+    found = _draft_found(question, evidence, drafts) if question else None
     if found is None:
         return drafts
     # "Yes" and whole sentences tell less than a sum or a time does.
     return [found, *drafts] if found.kind in _TELLING else [*drafts, found]
 
 
-def _draft_found(question: str, evidence: Evidence, drafts: list[Draft], topic: Topic) -> Draft | None:
+def _draft_found(question: str, evidence: Evidence, drafts: list[Draft]) -> Draft | None:
     """The question that the passage asks itself, if what follows answers it."""
     kind = expected_type(question)
     if kind in TYPED:
         fitting = (draft.answer for draft in drafts if draft.kind in TYPED and _fits(kind, draft.kind))
         answer = next(fitting, "")
-        span = None if answer or evidence.items else pick_answer(question, evidence.text, kind, topic.text)
+        span = None if answer or evidence.items else next(iter(find_spans(evidence.text, kind)), None)
         if span:
             answer = evidence.text[span.start : span.end]
         return Draft(question, answer, kind, is_found=True) if answer else None

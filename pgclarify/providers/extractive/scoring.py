@@ -1,4 +1,4 @@
-"""How likely a sentence answers a question: a logistic model of five features, fitted once, its numbers written here.
+"""How likely a sentence answers a question: two logistic models, fitted once, their numbers written here.
 
 docs/methods/extractive.md tells on what they were fitted and how well they do.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pgclarify.language.stems import stem
 from pgclarify.language.words import STOP_WORDS, coverage, words
+from pgclarify.model import AnswerSpan
 
 BIAS = -3.37
 SIMILARITY = 3.10
@@ -17,6 +18,11 @@ COVERAGE = 1.35
 ANSWER_OF_KIND = 0.44
 MISSING_NAMES = -0.80
 MISSING_NUMBER = -1.35
+
+SPAN_BIAS = -2.11
+ANSWERABLE = 0.53
+LOG_PROBABILITY = 0.25
+SPAN_SIMILARITY = 2.99
 
 THRESHOLD = 0.30
 """Least probability of a sentence that is taken for an answer."""
@@ -91,8 +97,8 @@ def features(query: QuestionTerms, sentence: str, context: str, similarity: floa
 
 
 def probability(measured: Features) -> float:
-    """The probability, in (0, 1), that a sentence answers the question."""
-    logit = (
+    """The probability, in (0, 1), that a sentence with a reading by rules answers the question."""
+    return _logistic(
         BIAS
         + SIMILARITY * measured.similarity
         + COVERAGE * measured.coverage
@@ -100,4 +106,19 @@ def probability(measured: Features) -> float:
         + MISSING_NAMES * measured.missing_names
         + MISSING_NUMBER * measured.is_number_missing
     )
+
+
+def probability_of_span(span: AnswerSpan, similarity: float) -> float:
+    """The probability, in (0, 1), that a span which the reader points at answers the question.
+
+    Args:
+        span: What the reader says of it.
+        similarity: Cosine of the embeddings of the question and the sentence around the span.
+    """
+    return _logistic(
+        SPAN_BIAS + ANSWERABLE * span.answerable + LOG_PROBABILITY * span.log_probability + SPAN_SIMILARITY * similarity
+    )
+
+
+def _logistic(logit: float) -> float:
     return 1.0 / (1.0 + math.exp(-logit))

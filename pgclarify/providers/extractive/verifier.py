@@ -1,24 +1,26 @@
-"""A verifier with no language model: it picks a sentence, a span in it, and the question that both answer."""
+"""A verifier with no language model: rules read a few words, and a small network reads whole questions."""
 
 from __future__ import annotations
 
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar, cast
 
 from pgclarify.errors import InvalidReply
+from pgclarify.language.sentences import MAX_CHARS
 from pgclarify.language.stems import stem
 from pgclarify.language.words import coverage, words
 from pgclarify.model import Passage, Reading
 from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
-from pgclarify.protocols import Begin, Embedder
+from pgclarify.protocols import Begin, Embedder, SpanReader
+from pgclarify.providers.extractive.answer_types import AnswerType
 from pgclarify.providers.extractive.evidence import Evidence, gather_evidence
 from pgclarify.providers.extractive.phrases import opens_section
-from pgclarify.providers.extractive.readings import Asked, read_evidence
-from pgclarify.providers.extractive.scoring import THRESHOLD, features, probability
+from pgclarify.providers.extractive.readings import Asked, read_evidence, read_span
+from pgclarify.providers.extractive.scoring import THRESHOLD, features, probability, probability_of_span
 from pgclarify.providers.extractive.topics import Topic, read_topic
 from pgclarify.vocabulary import StopCode
 
@@ -36,19 +38,22 @@ _PURPOSE: Final = "verdict"
 _GOES_ON: Final = re.compile(r"(?:It|They|This|That|These|Those|He|She|Its|Their|His|Her)\b")
 """A sentence that begins so says nothing without the one before it."""
 
+_BY_RULES: Final = (AnswerType.STEPS, AnswerType.YES_NO)
 _FIELDS: Final = ("interpretation", "answer", "quote")
 
 
 class ExtractiveVerifier:
-    """Judges passages by sentence embeddings, shared words and the shape of answers. Implements protocols.Completer.
+    """Judges passages by rules, by a reader of spans and by sentence embeddings. Implements protocols.Completer.
 
     Args:
         embedder: The model that compares the question with sentences. Its name is part of every request, so that a
             completion made with another one is not taken for this one's.
+        reader: What reads a passage for a whole question.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, reader: SpanReader) -> None:
         self._embedder = embedder
+        self._reader = reader
 
     @property
     def provider(self) -> str:
@@ -115,19 +120,48 @@ class ExtractiveVerifier:
     ) -> tuple[float, Reading] | None:
         asked = Asked.read(question)
         topic = read_topic(title, heading, content)
-        shortlist = _shortlist(asked, gather_evidence(content), topic, content)
+        pieces = gather_evidence(content)
+        shared = _shared(asked, pieces, topic, content)
+        if not shared:
+            return None
+        # The rules know what is to be done and what is allowed; of the rest the reader knows more.
+        if not asked.is_specific or asked.kind in _BY_RULES:
+            found = await self._read_by_rules(asked, shared, topic, content)
+            if found or not asked.is_specific or asked.kind is AnswerType.YES_NO:
+                return found
+        return await self._read_span(asked, pieces, topic, content)
+
+    async def _read_by_rules(
+        self, asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str
+    ) -> tuple[float, Reading] | None:
+        """The most probable of the readings that rules find in single sentences."""
+        shortlist = _shortlist(asked, shared, topic, content)
         if not shortlist:
             return None
         contexts = [_context(asked, evidence, topic, content) for evidence, _, _ in shortlist]
-        vectors = await self._embedder.encode([asked.query.text, *contexts])
-        similarities = vectors[1:] @ vectors[0]
+        similarities = await self._similarities(asked, contexts)
         best: tuple[float, Reading] | None = None
         for (_, reading, has_shape), context, similarity in zip(shortlist, contexts, similarities, strict=True):
-            measured = features(asked.query, context, topic.text, float(similarity), has_shape)
+            measured = features(asked.query, context, topic.text, similarity, has_shape)
             likely = probability(measured)
             if best is None or likely > best[0]:
                 best = (likely, reading)
         return best
+
+    async def _read_span(
+        self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
+    ) -> tuple[float, Reading] | None:
+        """What the reader points at in the whole passage."""
+        span = await self._reader.read(asked.query.text, topic.text, content[:MAX_CHARS])
+        reading = span and read_span(asked, span, pieces, topic, content)
+        if not span or not reading:
+            return None
+        (similarity,) = await self._similarities(asked, [reading.quote])
+        return probability_of_span(span, similarity), reading
+
+    async def _similarities(self, asked: Asked, texts: Sequence[str]) -> list[float]:
+        vectors = await self._embedder.encode([asked.query.text, *texts])
+        return [float(similarity) for similarity in vectors[1:] @ vectors[0]]
 
 
 def _read(completion: Completion) -> Reading | StopCode:
@@ -157,20 +191,24 @@ def _context(asked: Asked, evidence: Evidence, topic: Topic, content: str) -> st
     return f"{lead} {evidence.text}" if lead else evidence.text
 
 
-def _shortlist(
-    asked: Asked, pieces: list[Evidence], topic: Topic, content: str
-) -> list[tuple[Evidence, Reading, bool]]:
-    """The pieces that support a reading and share most words with the question; in falling order of that share."""
+def _shared(asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str) -> list[Evidence]:
+    """The pieces that share words with the question, by themselves or by what stands above; most words first."""
     shared = []
     for piece in pieces:
         stems = frozenset(stem(word.lower) for word in words(_context(asked, piece, topic, content)))
-        own = coverage(asked.query.stems, stems)
         known = coverage(asked.query.stems, stems | topic.stems)
         if known > 0.0:
-            shared.append((known, own, piece))
+            shared.append((known, coverage(asked.query.stems, stems), piece))
     shared.sort(key=lambda one: one[:2], reverse=True)
+    return [piece for _, _, piece in shared]
+
+
+def _shortlist(
+    asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str
+) -> list[tuple[Evidence, Reading, bool]]:
+    """The first pieces that support a reading."""
     kept: list[tuple[Evidence, Reading, bool]] = []
-    for _, _, piece in shared[: 3 * MAX_ENCODED]:
+    for piece in shared[: 3 * MAX_ENCODED]:
         found = read_evidence(asked, piece, topic, content)
         if found:
             kept.append((piece, *found))

@@ -30,7 +30,7 @@ from pgclarify.prompts import (
     verdict,
 )
 from pgclarify.prompts.versions import JUDGE_VERSIONS, VERSIONS, combined
-from pgclarify.protocols import Completer, Embedder
+from pgclarify.protocols import Completer, Embedder, SpanReader
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.extractive import ExtractiveVerifier
@@ -180,7 +180,9 @@ def _lines() -> Iterator[str]:
     chat = ChatModel(
         cast(Endpoint, SimpleNamespace(model="model", reasoning_effort=None, most_output_tokens=lambda most: most))
     )
-    extractive = ExtractiveVerifier(cast(Embedder, SimpleNamespace(model="all-MiniLM-L6-v2")))
+    extractive = ExtractiveVerifier(
+        cast(Embedder, SimpleNamespace(model="all-MiniLM-L6-v2")), cast(SpanReader, SimpleNamespace())
+    )
     for variant, call in CALLS:
         completer: Completer = extractive if variant == "extractive" else chat
         adapted = completer.adapt(call)

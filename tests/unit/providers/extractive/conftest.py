@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
+from pgclarify.embedding import LocalSpanReader, load_span_reader
 from pgclarify.language.words import words
 
 DIMENSIONS = 256
@@ -44,6 +46,12 @@ class BagOfWords:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         lengths[lengths == 0.0] = 1.0
         return np.asarray(vectors / lengths, dtype=np.float32)
+
+
+@cache
+def reader() -> LocalSpanReader:
+    """The reader that comes with pgclarify."""
+    return load_span_reader(threads=1)
 
 
 @pytest.fixture

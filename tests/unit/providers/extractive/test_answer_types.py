@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from pgclarify.providers.extractive.answer_types import AnswerType, expected_type, is_question
-from pgclarify.providers.extractive.answers import pick_answer
 from pgclarify.providers.extractive.spans import find_spans
 
 
@@ -68,29 +67,3 @@ def test_a_few_words_are_no_question(text: str) -> None:
 )
 def test_spans_of_each_kind(kind: AnswerType, sentence: str, expected: list[str]) -> None:
     assert [sentence[span.start : span.end] for span in find_spans(sentence, kind)] == expected
-
-
-@pytest.mark.parametrize(
-    ("question", "sentence", "expected"),
-    [
-        ("Who founded Quill Mutual?", "Quill Mutual was founded in 1921 by Ada Brill in Portland.", "Ada Brill"),
-        ("When was Quill Mutual founded?", "Quill Mutual was founded in 1921 by Ada Brill.", "1921"),
-        ("How many dogs does it have?", "It has 12 cats and 30 dogs.", "30"),
-        ("Who approves rentals?", "The claims team approves rentals.", "The claims team"),
-        ("who leads the board?", "it is led by former minister jo brill in salem", "former minister jo brill"),
-        ("who is the prime minister?", "it was unveiled by the second prime minister, jo brill.", "jo brill"),
-        ("who is chairman of the union?", "the union is chaired by jo brill of salem.", "jo brill"),
-        ("who took power in 1922?", "the brown party came to power in 1922.", "the brown party"),
-        ("who took power in 1922?", "it came to power in 1922.", None),
-        (
-            "What does architecture involve?",
-            "Architecture involves the creation of large buildings.",
-            "the creation of large buildings",
-        ),
-        ("When was it founded?", "It was founded by Ada Brill.", None),
-        ("How many dogs does it have?", "It has 12 cats.", None),
-    ],
-)
-def test_picks_the_span_that_the_question_does_not_say(question: str, sentence: str, expected: str | None) -> None:
-    span = pick_answer(question, sentence, expected_type(question), "")
-    assert (span and sentence[span.start : span.end]) == expected

@@ -16,7 +16,7 @@ from pgclarify.protocols import Completer
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.verifier import MAX_ENCODED
 from pgclarify.vocabulary import StopCode
-from tests.unit.providers.extractive.conftest import BagOfWords
+from tests.unit.providers.extractive.conftest import BagOfWords, reader
 
 RENTAL = (
     "Rental reimbursement pays for a rental car while your own car is being repaired after a covered claim. "
@@ -34,7 +34,7 @@ async def judge(embedder: BagOfWords, question: str, judged: Passage) -> Reading
 
 
 async def judge_or_say_why(embedder: BagOfWords, question: str, judged: Passage) -> Reading | StopCode:
-    completer: Completer = ExtractiveVerifier(embedder)
+    completer: Completer = ExtractiveVerifier(embedder, reader())
     call = adapted(completer, question, judged)
     return call.read(await completer.complete(completer.request(call)))
 
@@ -67,6 +67,27 @@ async def test_a_whole_question_names_the_policy_that_answers_it(embedder: BagOf
     assert gold is not None
     assert gold.interpretation == "How long does rental reimbursement last under the Gold Auto Policy?"
     assert gold.answer == "up to 30 days"
+
+
+@pytest.mark.parametrize(
+    ("question", "content", "answer"),
+    [
+        ("Where is the bus stop?", "The bus stop is opposite the main entrance.", "opposite the main entrance"),
+        ("Where is smoking permitted?", "Smoking is only permitted in the courtyard.", "courtyard"),
+        ("Who chairs the works council?", "The works council is chaired by Ada Brill.", "Ada Brill"),
+    ],
+)
+async def test_the_reader_answers_a_whole_question(
+    embedder: BagOfWords, question: str, content: str, answer: str
+) -> None:
+    reading = await judge(embedder, question, passage(content))
+    assert reading is not None
+    assert (reading.interpretation, reading.quote) == (question, content)
+    assert answer in reading.answer
+
+
+async def test_what_the_reader_points_at_in_code_is_not_taken(embedder: BagOfWords) -> None:
+    assert await judge(embedder, "Which port does the server use?", passage("```\nserver --port 5432\n```")) is None
 
 
 async def test_steps_of_a_list_answer_how(embedder: BagOfWords) -> None:
@@ -205,7 +226,7 @@ async def test_a_passage_that_gives_orders_is_only_text(embedder: BagOfWords) ->
 
 
 async def test_the_same_input_gives_the_same_reply(embedder: BagOfWords) -> None:
-    verifier = ExtractiveVerifier(embedder)
+    verifier = ExtractiveVerifier(embedder, reader())
     request = verifier.request(adapted(verifier, "rental reimbursement", passage(RENTAL, "Rental reimbursement")))
     first, second = await verifier.complete(request), await verifier.complete(request)
     assert first.reply == second.reply
@@ -215,7 +236,7 @@ async def test_the_same_input_gives_the_same_reply(embedder: BagOfWords) -> None
 
 def test_requests_tell_everything_that_the_reply_depends_on(embedder: BagOfWords) -> None:
     judged = passage(RENTAL, "Rental reimbursement", "Coverage")
-    verifier = ExtractiveVerifier(embedder)
+    verifier = ExtractiveVerifier(embedder, reader())
     call = adapted(verifier, "rental cars", judged)
     request = verifier.request(call)
     assert request.messages == ()
@@ -225,7 +246,7 @@ def test_requests_tell_everything_that_the_reply_depends_on(embedder: BagOfWords
         "heading": "Coverage",
         "content": RENTAL,
     }
-    other = ExtractiveVerifier(BagOfWords("another-model")).request(call)
+    other = ExtractiveVerifier(BagOfWords("another-model"), reader()).request(call)
     assert other.input_hash == request.input_hash
     assert other.parameters != request.parameters
     retried = verifier.request(call.retry())
@@ -233,7 +254,7 @@ def test_requests_tell_everything_that_the_reply_depends_on(embedder: BagOfWords
 
 
 def test_does_not_relax(embedder: BagOfWords) -> None:
-    assert ExtractiveVerifier(embedder).adapt(relaxation("rental cars")) is None
+    assert ExtractiveVerifier(embedder, reader()).adapt(relaxation("rental cars")) is None
 
 
 @pytest.mark.parametrize(
@@ -249,7 +270,9 @@ def test_does_not_relax(embedder: BagOfWords) -> None:
 )
 def test_a_reply_of_another_form_is_refused(embedder: BagOfWords, reply: str) -> None:
     with pytest.raises(InvalidReply):
-        adapted(ExtractiveVerifier(embedder), "rental cars", passage(RENTAL)).read(Completion(reply, 0, 0, 1.0))
+        adapted(ExtractiveVerifier(embedder, reader()), "rental cars", passage(RENTAL)).read(
+            Completion(reply, 0, 0, 1.0)
+        )
 
 
 async def test_an_improbable_reading_is_told_from_none(embedder: BagOfWords) -> None:

@@ -1,0 +1,85 @@
+"""The reader of spans that comes with pgclarify: where it points, and how it batches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from pgclarify.embedding import LocalSpanReader, load_span_reader
+from pgclarify.embedding.span_reader import _best_span
+from pgclarify.errors import EmbeddingError
+
+PORT = "The server listens on port 5432. The office closes at six, and the last one locks the door."
+FILLER = "Nothing of the kind is told in this part of the handbook, which goes on for a while about other matters. "
+
+
+@pytest.fixture(scope="module")
+def reader() -> Iterator[LocalSpanReader]:
+    reader = load_span_reader(threads=1)
+    yield reader
+    reader.close()
+
+
+async def answer(reader: LocalSpanReader, question: str, passage: str, title: str = "") -> str:
+    span = await reader.read(question, title, passage)
+    assert span is not None
+    return passage[span.start : span.end]
+
+
+async def test_it_points_at_the_answer(reader: LocalSpanReader) -> None:
+    assert "5432" in await answer(reader, "Which port does the server listen on?", PORT)
+    assert "six" in await answer(reader, "When does the office close?", PORT, "Office hours")
+
+
+async def test_an_answer_is_told_from_none(reader: LocalSpanReader) -> None:
+    answered = await reader.read("Which port does the server listen on?", "", PORT)
+    unanswered = await reader.read("Which port does the server listen on?", "", FILLER)
+    assert answered is not None
+    assert unanswered is not None
+    assert answered.answerable > unanswered.answerable
+    assert answered.log_probability <= 0.0
+
+
+@pytest.mark.parametrize("before", [0, 12, 20, 45])
+async def test_a_long_passage_is_read_to_its_end(reader: LocalSpanReader, before: int) -> None:
+    passage = f"{FILLER * before}{PORT}{FILLER * (45 - before)}"
+    assert "5432" in await answer(reader, "Which port does the server listen on?", passage)
+
+
+async def test_what_shares_a_batch_does_not_matter(reader: LocalSpanReader) -> None:
+    question = "Which port does the server listen on?"
+    alone = await reader.read(question, "", PORT)
+    together = await asyncio.gather(*(reader.read(question, "", PORT + FILLER * number) for number in range(8)))
+    assert alone is not None
+    assert together[0] is not None
+    assert (together[0].start, together[0].end) == (alone.start, alone.end)
+    assert together[0].answerable == pytest.approx(alone.answerable, abs=1e-3)
+
+
+@pytest.mark.parametrize("passage", ["", "  \n"])
+async def test_where_there_is_no_text_there_is_no_span(reader: LocalSpanReader, passage: str) -> None:
+    assert await reader.read("What?", "", passage) is None
+
+
+async def test_text_that_is_no_unicode_keeps_its_offsets(reader: LocalSpanReader) -> None:
+    assert "5432" in await answer(reader, "Which port does the server listen on?", f"\ud800 {PORT}", "\udfff")
+
+
+async def test_a_reader_that_is_closed_says_so() -> None:
+    reader = load_span_reader(threads=1)
+    reader.close()
+    reader.close()
+    with pytest.raises(EmbeddingError, match="closed"):
+        await reader.read("What?", "", PORT)
+
+
+@pytest.mark.parametrize(("begins", "ends"), [(40, 3), (5, 45)])
+def test_an_answer_does_not_end_before_it_begins_nor_go_on_for_long(begins: int, ends: int) -> None:
+    logits = np.zeros((50, 2), dtype=np.float32)
+    logits[begins, 0] = logits[ends, 1] = 9.0
+    probability, first, last = _best_span(logits)
+    assert 0 <= last - first < 30
+    assert probability < 0.0
