@@ -28,7 +28,10 @@ _PUBLISHED = {
     "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
+# reader.safetensors is what training/reader makes: after a new training, its digest changes here, and in
+# pgclarify/embedding/packaged.py.
 _WRITTEN = {
+    "reader.safetensors": "114fdd7369e298878c831407f1668cf343d5a5fda9b19c85f26c1c3ee7607a7f",
     "model.onnx": "5bf0a888b5b83484b9f1afe77dda5bde4d1d091a61a1b2df8e9572f2e38ef61e",
     "reader.onnx": "4924c32b3345c9115b63d3be79d5995d6b989e2602f9b1742d1bc67cc5d9d225",
 }

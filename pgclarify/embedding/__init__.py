@@ -31,8 +31,7 @@ def load_embedder(
         EmbeddingError: If the model is not what it should be.
         ConfigurationError: If threads is not positive, or the backend cannot be used with this model or processor.
     """
-    if threads is not None and threads < 1:
-        raise ConfigurationError("threads must be at least 1", detail=f"threads is {threads}.")
+    _check_threads(threads)
     folder = packaged_model(model) if backend is EmbeddingBackend.AUTO and find_spec("onnxruntime") else None
     if folder is not None:
         return LocalEmbedder(model, load_minilm(folder, threads=threads))
@@ -48,7 +47,9 @@ def load_span_reader(*, threads: int | None = None) -> LocalSpanReader:
     Raises:
         ModelNotFound: If the package is not installed.
         EmbeddingError: If a file of it is not what it should be.
+        ConfigurationError: If threads is not positive.
     """
+    _check_threads(threads)
     folder = packaged_model(PACKAGED) if find_spec("onnxruntime") else None
     if folder is None:
         raise ModelNotFound(
@@ -57,3 +58,8 @@ def load_span_reader(*, threads: int | None = None) -> LocalSpanReader:
             hint="Run there: pip install 'pgclarify[worker]'",
         )
     return LocalSpanReader(folder, threads=threads)
+
+
+def _check_threads(threads: int | None) -> None:
+    if threads is not None and threads < 1:
+        raise ConfigurationError("threads must be at least 1", detail=f"threads is {threads}.")

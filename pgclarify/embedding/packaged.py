@@ -48,7 +48,11 @@ def verify_sha256(path: Path, expected: str) -> None:
         with path.open("rb") as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise EmbeddingError("the packaged embedding model cannot be read", detail=f"{error}.") from error
+        raise EmbeddingError(
+            "the packaged embedding model cannot be read",
+            detail=f"{error}.",
+            hint="Install the package pgclarify-minilm again; older ones than 1.1 lack files.",
+        ) from error
     if found != expected:
         raise EmbeddingError(
             "the packaged embedding model is not the published one",

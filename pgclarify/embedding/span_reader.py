@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,15 +37,15 @@ class _Window:
     """Part of a passage, with the question: [CLS] question [SEP] title : passage [SEP].
 
     Attributes:
-        tokens: Of all of it.
-        second: Where what follows the question begins.
-        begin: Where the passage begins.
+        tokens: Ids of all its tokens.
+        title_start: Place of the token after the question's end: the title's first, or the passage's.
+        passage_start: Place of the passage's first token.
         offsets: Of each of the passage's tokens, start and end in the passage.
     """
 
     tokens: list[int]
-    second: int
-    begin: int
+    title_start: int
+    passage_start: int
     offsets: list[tuple[int, int]]
 
 
@@ -64,6 +64,8 @@ class LocalSpanReader:
 
     def __init__(self, folder: Path, *, threads: int | None = None) -> None:
         self._folder = folder
+        self._loading = threading.Lock()
+        self._session: Any = None
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -78,7 +80,7 @@ class LocalSpanReader:
         )
 
     async def read(self, question: str, title: str, passage: str) -> AnswerSpan | None:
-        """Find the span of a passage that answers a question best, without blocking the event loop.
+        """Find the span of a passage that answers a question best; the network computes in other threads.
 
         Args:
             question: A question, or a few words.
@@ -94,7 +96,7 @@ class LocalSpanReader:
         windows = [*self._windows(question, title, passage)]
         if not windows:
             return None
-        # Others that have passages to read hand them in first: otherwise the first of many makes a batch alone.
+        # Others that have passages to read submit them first: otherwise the first of many makes a batch alone.
         await asyncio.sleep(0)
         rows = await asyncio.wrap_future(self._queue.submit(windows))
         best = int(rows[:, 0].argmax())
@@ -121,9 +123,12 @@ class LocalSpanReader:
         # Half a surrogate pair is no text; a question mark in its place keeps all offsets.
         return self._tokenizer.encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False)
 
-    @cached_property
-    def _session(self) -> Any:  # noqa: ANN401 - without types
-        return open_session(self._folder / "reader.onnx")
+    def _open(self) -> Any:  # noqa: ANN401 - without types
+        """The network, loaded by the first thread that needs it."""
+        with self._loading:
+            if self._session is None:
+                self._session = open_session(self._folder / "reader.onnx")
+            return self._session
 
     def _compute(self, windows: list[_Window]) -> NDArray[np.float32]:
         shape = (len(windows), max(len(window.tokens) for window in windows))
@@ -132,12 +137,12 @@ class LocalSpanReader:
             length = len(window.tokens)
             tokens[row, :length] = window.tokens
             mask[row, :length] = 1
-            types[row, window.second : length] = 1
+            types[row, window.title_start : length] = 1
         inputs = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": types}
-        spans, answerable = self._session.run(["span", "answerable"], inputs)
+        spans, answerable = self._open().run(["span", "answerable"], inputs)
         rows = np.empty((len(windows), len(_COLUMNS)), dtype=np.float32)
         for row, window in enumerate(windows):
-            ends = spans[row, window.begin : window.begin + len(window.offsets)]
+            ends = spans[row, window.passage_start : window.passage_start + len(window.offsets)]
             rows[row] = answerable[row, 0], *_best_span(ends)
         return rows
 

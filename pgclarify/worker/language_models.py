@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
 
 from pgclarify.config import Provider, Settings
-from pgclarify.embedding import load_span_reader
+from pgclarify.embedding import LocalSpanReader, load_span_reader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
 from pgclarify.prompts.versions import in_service
@@ -67,12 +66,16 @@ async def open_language_models(settings: Settings, embedders: Embedders) -> Asyn
             lost key must not pass for an answer.
         EmbeddingError: If it needs an embedding model that cannot be loaded.
     """
-    reader = cache(load_span_reader)
+    opening = asyncio.Lock()
+    readers: list[LocalSpanReader] = []
 
     async def extractive() -> Completer:
         from pgclarify.providers.extractive import ExtractiveVerifier
 
-        return ExtractiveVerifier(await embedders.get(settings.embedding_model), await asyncio.to_thread(reader))
+        async with opening:
+            if not readers:
+                readers.append(await asyncio.to_thread(load_span_reader))
+        return ExtractiveVerifier(await embedders.get(settings.embedding_model), readers[0])
 
     provider = settings.llm_provider
     if provider is Provider.AUTO:
@@ -83,11 +86,15 @@ async def open_language_models(settings: Settings, embedders: Embedders) -> Asyn
                 hint="Set them and PGCLARIFY_LLM_MODEL, or PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
             )
         provider = Provider.OPENAI if settings.has_endpoint else Provider.EXTRACTIVE
-    if provider is Provider.OPENAI:
-        from pgclarify.providers.chat_model import ChatModel
-        from pgclarify.providers.endpoint_pool import open_endpoints
+    try:
+        if provider is Provider.OPENAI:
+            from pgclarify.providers.chat_model import ChatModel
+            from pgclarify.providers.endpoint_pool import open_endpoints
 
-        async with open_endpoints(settings) as endpoint:
-            yield LanguageModels(ChatModel(endpoint), extractive, settings.llm_reasoning_effort)
-    else:
-        yield LanguageModels(await extractive())
+            async with open_endpoints(settings) as endpoint:
+                yield LanguageModels(ChatModel(endpoint), extractive, settings.llm_reasoning_effort)
+        else:
+            yield LanguageModels(await extractive())
+    finally:
+        for reader in readers:
+            await asyncio.to_thread(reader.close)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pgclarify.language.sentences import MAX_SENTENCE_CHARS
 from pgclarify.language.words import content_stems, coverage, words
@@ -96,17 +97,21 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     """The user's own question, with the answer that a reader points at, and the sentences around it as the quote.
 
     Returns:
-        None if what stands there is no sentence, or a person's own story, or says no more than the question.
+        None if what stands there is no sentence, or longer than a quote may be, or a person's own story; or if the
+        answer says no more than the question, or has no time or number where the question asks for one.
     """
     around = [piece for piece in pieces if not piece.items and piece.start < span.end and span.start < _end(piece)]
     if not around:
         return None
+    if any(passage[_end(one) : other.start].strip() for one, other in pairwise(around)):
+        # A heading or code stands between them.
+        around = around[:1]
     start = around[0].start
     quote = passage[start : _end(around[-1])]
     is_sentence = all(piece.header or is_readable(piece.text) for piece in around)
     if not is_sentence or len(quote) > MAX_SENTENCE_CHARS or _is_personal(quote):
         return None
-    ends = _with_bounds(asked, quote, max(span.start - start, 0), span.end - start)
+    ends = _with_bounds(asked, quote, max(span.start - start, 0), min(span.end - start, len(quote)))
     answer = _tidy(quote[ends[0] : ends[1]]) if ends else ""
     if not answer or content_stems(answer) <= asked.query.stems:
         return None
@@ -116,12 +121,15 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
 
 
 def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int] | None:
-    """The ends of an answer, moved so that "up to" stays before a sum; None for an answer to "when" without a time."""
+    """The ends of an answer, moved so that "up to" stays before a sum.
+
+    Returns:
+        None for an answer to "when" or "how much" without a time or number.
+    """
     if asked.kind not in _MEASURED:
         return start, end
-    kinds = (asked.kind, *(_FITTING.get(asked.kind, set()) & _MEASURED))
-    spans = [span for kind in kinds for span in find_spans(quote, kind) if span.start < end and start < span.end]
-    if not spans:
+    spans = [span for kind in _MEASURED for span in find_spans(quote, kind) if span.start < end and start < span.end]
+    if not spans and not any(map(str.isdigit, quote[start:end])):
         return None if words(asked.query.text)[0].lower in ("when", "how") else (start, end)
     return next(((span.start, span.end) for span in spans if span.start <= start and end <= span.end), (start, end))
 

@@ -217,7 +217,7 @@ def _stands_capitalized(word: str, passage: str) -> bool:
     """Whether a capitalized word also stands within a sentence, where only names have capitals."""
     position = passage.find(" " + word)
     while position > 0:
-        is_whole = not passage[position + 1 + len(word) :][:1].isalnum()
+        is_whole = not passage[position + 1 + len(word) : position + 2 + len(word)].isalnum()
         if is_whole and passage[position - 1] not in ".!?:\n*-|>#":
             return True
         position = passage.find(" " + word, position + 1)

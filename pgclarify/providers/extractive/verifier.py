@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar, cast
 
 from pgclarify.errors import InvalidReply
-from pgclarify.language.sentences import MAX_CHARS
+from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS
 from pgclarify.language.stems import stem
 from pgclarify.language.words import coverage, words
 from pgclarify.model import Passage, Reading
@@ -119,17 +119,22 @@ class ExtractiveVerifier:
         self, question: str, title: str | None, heading: str | None, content: str
     ) -> tuple[float, Reading] | None:
         asked = Asked.read(question)
+        content = content[:MAX_CHARS]
         topic = read_topic(title, heading, content)
         pieces = gather_evidence(content)
         shared = _shared(asked, pieces, topic, content)
         if not shared:
             return None
         # The rules know what is to be done and what is allowed; of the rest the reader knows more.
+        by_rules = None
         if not asked.is_specific or asked.kind in _BY_RULES:
-            found = await self._read_by_rules(asked, shared, topic, content)
-            if found or not asked.is_specific or asked.kind is AnswerType.YES_NO:
-                return found
-        return await self._read_span(asked, pieces, topic, content)
+            by_rules = await self._read_by_rules(asked, shared, topic, content)
+            is_enough = by_rules is not None and by_rules[0] >= THRESHOLD
+            if is_enough or not asked.is_specific or asked.kind is AnswerType.YES_NO:
+                return by_rules
+        by_reader = await self._read_span(asked, pieces, topic, content)
+        found = [one for one in (by_reader, by_rules) if one]
+        return max(found, key=lambda one: one[0], default=None)
 
     async def _read_by_rules(
         self, asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str
@@ -152,7 +157,7 @@ class ExtractiveVerifier:
         self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
     ) -> tuple[float, Reading] | None:
         """What the reader points at in the whole passage."""
-        span = await self._reader.read(asked.query.text, topic.text, content[:MAX_CHARS])
+        span = await self._reader.read(asked.query.text, topic.text, content)
         reading = span and read_span(asked, span, pieces, topic, content)
         if not span or not reading:
             return None
@@ -185,7 +190,8 @@ def _context(asked: Asked, evidence: Evidence, topic: Topic, content: str) -> st
         return f"{topic.name}\n{evidence.text}"
     if evidence.items:
         return evidence.text if evidence.lead else f"{topic.name}\n{evidence.text}"
-    lead = evidence.lead or evidence.header
+    # Every row of a table would be read with a header of any length.
+    lead = evidence.lead or evidence.header[:MAX_SENTENCE_CHARS]
     if evidence.before.endswith("?") or _GOES_ON.match(evidence.text):
         lead = evidence.before
     return f"{lead} {evidence.text}" if lead else evidence.text

@@ -10,7 +10,7 @@ import pytest
 
 from pgclarify.embedding import LocalSpanReader, load_span_reader
 from pgclarify.embedding.span_reader import _best_span
-from pgclarify.errors import EmbeddingError
+from pgclarify.errors import ConfigurationError, EmbeddingError
 
 PORT = "The server listens on port 5432. The office closes at six, and the last one locks the door."
 FILLER = "Nothing of the kind is told in this part of the handbook, which goes on for a while about other matters. "
@@ -66,6 +66,11 @@ async def test_where_there_is_no_text_there_is_no_span(reader: LocalSpanReader, 
 
 async def test_text_that_is_no_unicode_keeps_its_offsets(reader: LocalSpanReader) -> None:
     assert "5432" in await answer(reader, "Which port does the server listen on?", f"\ud800 {PORT}", "\udfff")
+
+
+def test_a_reader_without_threads_is_refused() -> None:
+    with pytest.raises(ConfigurationError):
+        load_span_reader(threads=0)
 
 
 async def test_a_reader_that_is_closed_says_so() -> None:

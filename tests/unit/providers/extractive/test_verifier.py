@@ -75,6 +75,12 @@ async def test_a_whole_question_names_the_policy_that_answers_it(embedder: BagOf
         ("Where is the bus stop?", "The bus stop is opposite the main entrance.", "opposite the main entrance"),
         ("Where is smoking permitted?", "Smoking is only permitted in the courtyard.", "courtyard"),
         ("Who chairs the works council?", "The works council is chaired by Ada Brill.", "Ada Brill"),
+        ("When does the tariff apply?", "The tariff applies from 1 July to 31 August.", "1 July to 31 August"),
+        ("When is the lunch served?", "Lunch is served from 12 to 2 pm.", "12 to 2 pm"),
+        ("How much water is needed for it?", "Three litres of water are needed for it.", "Three"),
+        ("How long is the river Alma?", "The river Alma is 200 miles long.", "200"),
+        ("How large is the discount for members?", "The discount for members is 10%.", "10%"),
+        ("How old is the firm of Brill?", "The firm of Brill is 12 years old.", "12"),
     ],
 )
 async def test_the_reader_answers_a_whole_question(
@@ -84,6 +90,13 @@ async def test_the_reader_answers_a_whole_question(
     assert reading is not None
     assert (reading.interpretation, reading.quote) == (question, content)
     assert answer in reading.answer
+
+
+async def test_a_quote_ends_before_a_heading(embedder: BagOfWords) -> None:
+    content = "The firm of Brill is 12 years old\n\n## Who the firm of Brill is\n\nThe firm of Brill makes boats."
+    reading = await judge(embedder, "What does the firm of Brill make?", passage(content))
+    assert reading is not None
+    assert reading.quote == "The firm of Brill makes boats."
 
 
 async def test_what_the_reader_points_at_in_code_is_not_taken(embedder: BagOfWords) -> None:
@@ -158,6 +171,12 @@ async def test_a_command_below_a_task_tells_how_it_is_done(embedder: BagOfWords)
 async def test_yes_or_no_is_not_answered_with_something_else(embedder: BagOfWords) -> None:
     content = "Trip cancellation cover begins on the day you buy it."
     assert await judge(embedder, "can I cancel my trip", passage(content, "Travel", "Trip cancellation")) is None
+
+
+async def test_of_a_million_characters_the_first_are_judged(embedder: BagOfWords) -> None:
+    noise = "```\n| a | b |\n|---|---|\n```\n. The" * 30_000
+    content = f"Rental reimbursement lasts up to 30 days.\n\n{noise}"
+    assert await judge(embedder, "How long does rental reimbursement last?", passage(content)) is not None
 
 
 @pytest.mark.parametrize(
