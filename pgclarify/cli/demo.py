@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pgclarify.vocabulary import Document
 
 CORPUS = "insurance"
-# Pages of our own documentation, which nothing was fitted to: what comes out of them is shown as it is.
+# Pages of our own documentation, not written for the demo: what comes out of them is shown as it is.
 MANUAL_CORPUS = "pgclarify_manual"
 MANUAL = ("attached-tables.md", "budgets.md", "limits.md", "operations.md", "roles.md")
 MANUAL_QUESTIONS = ("budget", "backup")
@@ -208,11 +208,11 @@ def _open_up(database: connection.Database, rows: Sequence[Row], console: Consol
 
 
 def _ask_the_manual(database: connection.Database, took: str, console: Console) -> None:
-    """Ask a corpus that nothing was fitted to, and show what comes out, right or wrong."""
+    """Ask pages that were not written for the demo, and show what comes out, right or wrong."""
     from rich.text import Text
 
     console.print()
-    console.print(Text("The same on pages that nothing was fitted to, right or wrong", style="bold"))
+    console.print(Text("The same on pages that were not written for a demo, right or wrong", style="bold"))
     console.print(f"{len(MANUAL)} pages of pgclarify's own manual are {took}.")
     for question in MANUAL_QUESTIONS:
         with terminal.notices().status("Reading passages"):
