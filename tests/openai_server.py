@@ -237,6 +237,7 @@ class Server:
         inputs: How often each input was asked for, by hash of its messages.
         arrivals: One item for each call, for tests that wait until it has arrived.
         keys: Bearer tokens seen.
+        organizations: Organizations of OpenAI's seen, "" for none.
         bodies: Bodies received, in order; kept, as are arrivals, only with keep_bodies.
     """
 
@@ -262,6 +263,7 @@ class Server:
         self.arrivals: asyncio.Queue[None] = asyncio.Queue()
         self.inputs: Counter[bytes] = Counter()
         self.keys: set[str] = set()
+        self.organizations: set[str] = set()
         self.bodies: list[dict[str, Any]] = []
         self.base_url = ""
         self._keep_bodies = keep_bodies
@@ -329,6 +331,7 @@ class Server:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         self.keys.add(request.headers.get("Authorization", "").removeprefix("Bearer "))
+        self.organizations.add(request.headers.get("OpenAI-Organization", ""))
         try:
             async with self._slots:
                 reply = answer()

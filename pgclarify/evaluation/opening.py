@@ -267,12 +267,13 @@ class Bench:
         return self._language
 
     async def _another_model(self, name: str) -> ChatModel:
-        """Another model of the endpoint that this process asks."""
+        """Another model where this process asks its own."""
         from pgclarify.providers.chat_model import ChatModel
-        from pgclarify.providers.endpoint import Endpoint
+        from pgclarify.providers.endpoint_pool import open_endpoints
 
-        settings = self._settings.model_copy(update={"llm_model": name})
-        return ChatModel(await self._stack.enter_async_context(Endpoint.from_settings(settings)))
+        endpoint = open_endpoints(self._settings.model_copy(update={"llm_model": name}))
+        await self._stack.enter_async_context(endpoint)
+        return ChatModel(endpoint)
 
     async def _embedders_of_ours(self) -> Embedders:
         if not self._embedders:

@@ -132,6 +132,7 @@ class Address:
             silence=silence,
             connections=connections,
             max_retries=max_retries,
+            is_openai_key=self.key_variable.startswith("OPENAI_"),
         )
 
     def explain(self, call: Call[Any], asked: Asked) -> Explanation:

@@ -117,7 +117,7 @@ class BoundedClient:
 
     It follows no redirect, which could lead passages to another server, keeps no cookie, and asks for answers that are
     not compressed. Those that are, are inflated within the same bound. The environment may name a proxy (HTTP_PROXY,
-    HTTPS_PROXY, NO_PROXY), and an organization or a project of OpenAI's (OPENAI_ORG_ID, OPENAI_PROJECT_ID).
+    HTTPS_PROXY, NO_PROXY).
 
     Args:
         base_url: The address up to and including the version.
@@ -127,13 +127,22 @@ class BoundedClient:
             twice as long; a call has time for two such tries.
         connections: Most connections.
         max_retries: Further tries after an answer that is neither a reply nor a refusal, or a refusal that may pass.
+        is_openai_key: Whether the key is OPENAI_API_KEY: the organization and the project that go with it, which the
+            environment names (OPENAI_ORG_ID, OPENAI_PROJECT_ID), are then sent, too.
     """
 
     def __init__(
-        self, base_url: str, key: Callable[[], str], *, silence: float, connections: int, max_retries: int
+        self,
+        base_url: str,
+        key: Callable[[], str],
+        *,
+        silence: float,
+        connections: int,
+        max_retries: int,
+        is_openai_key: bool,
     ) -> None:
         self._base_url = base_url.rstrip("/")
-        self._headers = _headers()
+        self._headers = _headers(is_openai_key)
         self._key = key
         self._proxy = _proxy_for(base_url)
         self._silence = silence
@@ -265,7 +274,7 @@ class BoundedClient:
         return asyncio.get_running_loop().time() + self._silence
 
 
-def _headers() -> dict[str, str]:
+def _headers(is_openai_key: bool) -> dict[str, str]:
     headers = {
         "Accept": "application/json",
         "Accept-Encoding": "identity",
@@ -273,7 +282,7 @@ def _headers() -> dict[str, str]:
         "User-Agent": "pgclarify",
     }
     for header, variable in (("OpenAI-Organization", "OPENAI_ORG_ID"), ("OpenAI-Project", "OPENAI_PROJECT_ID")):
-        value = os.environ.get(variable)
+        value = os.environ.get(variable) if is_openai_key else None
         if value:
             headers[header] = value
     return headers

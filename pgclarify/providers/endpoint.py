@@ -192,12 +192,15 @@ class Endpoint:
 
         Args:
             settings: The settings.
-            address: One of llm_addresses, in the place of openai_base_url. Where there are several of them, the
-                endpoint makes one try of a call.
+            address: One of llm_addresses, in the place of openai_base_url; it has to be given where there are any.
+                Where there are several of them, the endpoint makes one try of a call.
 
         Raises:
             ConfigurationError: If they do not make an endpoint.
         """
+        if address is None and settings.llm_addresses:
+            # Without one of them, passages and the key would go to OpenAI's own address.
+            raise ValueError("which of llm_addresses")
         if address is not None and settings.openai_base_url is not None:
             raise ConfigurationError(
                 "OPENAI_BASE_URL and PGCLARIFY_LLM_ENDPOINTS are both set",

@@ -50,7 +50,8 @@ begin atomic
         (
             'limit',
             'the calls or rounds that there are did not suffice',
-            'Allow more of them: max_calls of investigate, max_answers of list_answers; or see with explain what they brought.'
+            'See with explain what they brought. Allow more of them if that is the limit: max_calls of investigate, max_answers of '
+            || 'list_answers.'
         ),
         (
             'budget',

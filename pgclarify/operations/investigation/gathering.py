@@ -126,7 +126,7 @@ class Gatherer:
             scorer=by_signal if self._reranker is None else by_reranker(self._reranker, question),
             budget=settings["budget"],
             batch_size=settings["batch"],
-            k=NEIGHBORS if settings["retrieval"] == "adaptive" else 0,
+            k=NEIGHBORS if settings.get("retrieval", "adaptive") == "adaptive" else 0,
             rescore=rescore,
             step_ordinal=step_ordinal,
         )

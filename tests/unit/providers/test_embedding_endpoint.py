@@ -381,7 +381,10 @@ def settings_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         ({"embedding_base_url": "URL", "openai_api_key": "chat"}, "no-key-set"),
     ],
 )
-async def test_address_and_key(server: Server, settings_of: Any, values: dict[str, str], key: str) -> None:
+async def test_address_and_key(
+    server: Server, settings_of: Any, monkeypatch: pytest.MonkeyPatch, values: dict[str, str], key: str
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
     settings = settings_of(**{name: value.replace("URL", server.base_url) for name, value in values.items()})
     settings = settings.model_copy(update={"embedding_query_prefix": "Question: "})
     endpoint = EmbeddingEndpoint.from_settings(settings, max_retries=0)
@@ -389,6 +392,8 @@ async def test_address_and_key(server: Server, settings_of: Any, values: dict[st
     assert server.embedding_bodies[-1]["input"] == ["Question: red cars"]
     await endpoint.aclose()
     assert server.keys == {key}
+    # They belong to the key of OpenAI's.
+    assert server.organizations == ({"org-1"} if key == "chat" else {""})
 
 
 @pytest.mark.parametrize(

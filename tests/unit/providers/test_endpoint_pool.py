@@ -229,6 +229,11 @@ def test_addresses_are_separated_by_blanks_and_commas():
     assert not Settings(llm_endpoints=" , ").has_endpoint
 
 
+def test_an_endpoint_of_several_is_never_taken_for_openai():
+    with pytest.raises(ValueError, match="llm_addresses"):
+        Endpoint.from_settings(Settings(llm_endpoints="http://a/v1", llm_model="m", openai_api_key="secret"))
+
+
 def test_one_address_makes_one_endpoint():
     assert isinstance(open_endpoints(Settings(llm_endpoints="http://a/v1", llm_model="m")), Endpoint)
 
