@@ -380,11 +380,15 @@ async def serve(*, port: int = 0, **options: Any) -> AsyncIterator[Server]:
     # A call whose client has gone ends, so that it neither hangs nor keeps its slot.
     runner = web.AppRunner(server.application(), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", port, backlog=2048)
+    await site.start()
     try:
-        await web.TCPSite(runner, "127.0.0.1", port, backlog=2048).start()
         server.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
         yield server
     finally:
+        await site.stop()
+        # A connection that was being accepted then is there when all are closed.
+        await asyncio.sleep(0.01)
         await runner.cleanup()
 
 

@@ -50,8 +50,8 @@ begin atomic
         (
             'limit',
             'the calls or rounds that there are did not suffice',
-            'See with explain what they brought. Allow more of them if that is the limit: max_calls of investigate, max_answers of '
-            || 'list_answers.'
+            'See with explain what they brought. Allow more of them if that is the limit: max_calls of investigate, '
+            || 'max_answers of list_answers.'
         ),
         (
             'budget',
