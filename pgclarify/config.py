@@ -165,11 +165,19 @@ class Settings(BaseSettings):
             )
         return key
 
-    @field_validator("openai_api_key_file", "embedding_api_key_file", mode="before")
+    @field_validator(
+        "openai_base_url",
+        "openai_api_key",
+        "openai_api_key_file",
+        "embedding_base_url",
+        "embedding_api_key",
+        "embedding_api_key_file",
+        mode="before",
+    )
     @classmethod
-    def _no_blank_path(cls, path: object) -> object:
-        """Take a blank variable as one that is not set: it would name the working directory."""
-        return None if isinstance(path, str) and not path.strip() else path
+    def _no_blank(cls, value: object) -> object:
+        """Take a blank variable as one that is not set: it is no address and no key, and names no file."""
+        return None if isinstance(value, str) and not value.strip() else value
 
 
 def is_key(text: str) -> bool:

@@ -143,6 +143,8 @@ def test_the_environment_names_the_file(file, monkeypatch, tmp_path):
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OPENAI_API_KEY_FILE", " ")
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    monkeypatch.setenv("OPENAI_BASE_URL", " ")
     assert not Settings().has_endpoint
     monkeypatch.setenv("OPENAI_API_KEY_FILE", str(file))
     settings = Settings(llm_model="m")
