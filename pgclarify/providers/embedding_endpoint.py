@@ -7,7 +7,7 @@ import logging
 import re
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, Final, Self
 
@@ -120,7 +120,7 @@ class EmbeddingEndpoint:
         Raises:
             ConfigurationError: If they do not make an endpoint.
         """
-        has_own = bool((settings.embedding_base_url or "").strip())
+        has_own = settings.embedding_base_url is not None
         own_key = (settings.embedding_api_key, settings.embedding_api_key_file)
         has_own_key = has_own or own_key != (None, None)
         if has_own:
@@ -228,6 +228,11 @@ class EmbeddingEndpoint:
             timeout=self._timeout,
             longest_call=self._timeout,
         )
+        if len(texts) > 1 and call.fault is not None and call.fault.said:
+            # The server may repeat a text, and the error reaches callers that sent another one.
+            said = self._address.scrubbed(call.fault.said)
+            _logger.warning("the embedding endpoint says of a request of %d texts: %s", len(texts), said)
+            call.fault = replace(call.fault, said="")
         why = self._address.explain(call, asked)
         status = 0 if call.fault is None else call.fault.status
         kind = RequestFailed if status in _ABOUT_A_REQUEST else EmbeddingUnavailable
@@ -254,7 +259,8 @@ class _Waiting:
 class EndpointEmbedder:
     """An embedding model behind an endpoint. Implements protocols.Embedder.
 
-    Texts that wait at the same time share requests, whoever asked for them, and a few texts come before many. Only the
+    Texts that wait at the same time share requests, whoever asked for them. Passages come last: a run waits for all
+    other texts, and must not wait for a corpus. Among either, the text that has waited longest comes first. Only the
     endpoint's own count would tell how many tokens a text has, so they are counted as more than they are: four Latin
     letters, two digits, four blanks or one other character to a token. What is longer than max_tokens by that count is
     cut. A text that the endpoint refuses all the same is cut in half, twice at most.
@@ -271,7 +277,8 @@ class EndpointEmbedder:
         self._model = model
         self._request = request
         self._dimensions = dimensions
-        self._queue: deque[_Waiting] = deque()
+        self._questions: deque[_Waiting] = deque()
+        self._passages: deque[_Waiting] = deque()
         self._requests: set[asyncio.Task[None]] = set()
 
     @property
@@ -315,15 +322,11 @@ class EndpointEmbedder:
         loop = asyncio.get_running_loop()
         prefix = self._endpoint.passage_prefix if are_passages else self._endpoint.query_prefix
         waiting = [_Waiting(prefix + text, loop.create_future()) for text in await self._cut(texts)]
-        if len(waiting) < _MOST_TEXTS:
-            # A run waits for them, and must not wait for a corpus.
-            self._queue.extendleft(reversed(waiting))
-        else:
-            self._queue.extend(waiting)
+        (self._passages if are_passages else self._questions).extend(waiting)
         # Other tasks that have texts to embed add them first.
         await asyncio.sleep(0)
         for _ in range(-(-len(waiting) // _MOST_TEXTS)):
-            task = asyncio.create_task(self._empty_queue(), name="embedding")
+            task = asyncio.create_task(self._empty_queues(), name="embedding")
             self._requests.add(task)
             task.add_done_callback(self._requests.discard)
         try:
@@ -337,8 +340,8 @@ class EndpointEmbedder:
         """Make no further requests: what still waits is cancelled. Closing twice is fine."""
         for task in self._requests:
             task.cancel()
-        while self._queue:
-            self._queue.popleft().vector.cancel()
+        while (each := self._next()) is not None:
+            each.vector.cancel()
 
     async def _cut(self, texts: Sequence[str]) -> list[str]:
         # A token has at least one character.
@@ -346,17 +349,38 @@ class EndpointEmbedder:
             return list(texts)
         return await asyncio.to_thread(_cut, texts)
 
-    async def _empty_queue(self) -> None:
-        while self._queue:
+    def _next(self) -> _Waiting | None:
+        queue = self._questions or self._passages
+        return queue.popleft() if queue else None
+
+    async def _empty_queues(self) -> None:
+        while self._questions or self._passages:
             async with self._endpoint.limit:
                 # Not before: what comes meanwhile goes along, and what was cancelled is left out.
                 batch: list[_Waiting] = []
-                while self._queue and len(batch) < _MOST_TEXTS:
-                    each = self._queue.popleft()
+                while len(batch) < _MOST_TEXTS and (each := self._next()) is not None:
                     if not each.vector.done():
                         batch.append(each)
                 if batch:
-                    await self._answer(batch)
+                    await self._settle(batch)
+
+    async def _settle(self, batch: list[_Waiting]) -> None:
+        """Give texts their vectors, or errors, whatever happens."""
+        try:
+            await self._answer(batch)
+        except Exception as error:  # whatever it is: a caller would take a cancelled vector for its own cancellation
+            _logger.exception("the answer of the embedding endpoint could not be used")
+            failure = EmbeddingError(
+                "the answer of the embedding endpoint could not be used",
+                detail=f"{type(error).__name__}; the log of the worker says where it happened.",
+            )
+            for each in batch:
+                if not each.vector.done():
+                    each.vector.set_exception(failure)
+        finally:
+            # Those that are left when this is cancelled.
+            for each in batch:
+                each.vector.cancel()
 
     async def _answer(self, batch: list[_Waiting]) -> None:
         """Give texts their vectors, or errors. A text that is to blame for a failure fails alone."""
@@ -385,10 +409,6 @@ class EndpointEmbedder:
             for each in batch:
                 if not each.vector.done():
                     each.vector.set_exception(error)
-        finally:
-            # Those that are left when this is cancelled.
-            for each in batch:
-                each.vector.cancel()
 
     async def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
         """Vectors of unit length, as one request gives them."""

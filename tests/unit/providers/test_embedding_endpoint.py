@@ -129,7 +129,7 @@ async def test_a_question_does_not_wait_for_a_corpus(server: Server) -> None:
     async with opened(server, concurrency=1) as embedder:
         await server.arrivals.get()
         server.latency = 0.01
-        many = asyncio.create_task(embedder.encode([f"text {number}" for number in range(96)]))
+        many = asyncio.create_task(embedder.encode([f"text {number}" for number in range(96)], are_passages=True))
         await server.arrivals.get()
         await embedder.encode(["a question", "another"])
         assert not many.done()
@@ -138,6 +138,27 @@ async def test_a_question_does_not_wait_for_a_corpus(server: Server) -> None:
         ["text 0", "text 1", "text 2"],
         ["a question", "another", "text 32"],
     ]
+
+
+async def test_questions_come_before_passages_and_the_oldest_first(server: Server) -> None:
+    # More questions than a request has, and fewer passages: what a text is for counts, not how many there are.
+    questions = [f"question {number}" for number in range(33)]
+    async with opened(server, concurrency=1) as embedder:
+        await server.arrivals.get()
+        server.latency = 0.01
+        waiting = [asyncio.create_task(embedder.encode(["first"]))]
+        await server.arrivals.get()
+        for texts, are_passages in (
+            (["passage"], True),
+            (questions, False),
+            (["another question"], False),
+            (["another passage"], True),
+        ):
+            waiting.append(asyncio.create_task(embedder.encode(texts, are_passages=are_passages)))
+            await asyncio.sleep(0)
+        await asyncio.gather(*waiting)
+    sent = [text for body in server.embedding_bodies for text in body["input"]]
+    assert sent == ["first", *questions, "another question", "passage", "another passage"]
 
 
 async def test_what_a_cancelled_caller_wanted_is_not_asked_for(server: Server) -> None:
@@ -163,6 +184,40 @@ async def test_closing_ends_what_waits(server: Server) -> None:
         embedder.close()
         with pytest.raises(asyncio.CancelledError):
             await waiting
+
+
+async def test_an_error_that_nobody_expects_is_no_cancellation(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ask(*_: object) -> Any:
+        raise RuntimeError("a bug")
+
+    async with opened(server) as embedder:
+        with monkeypatch.context() as patch:
+            patch.setattr(EmbeddingEndpoint, "ask", ask)
+            outcomes = await asyncio.gather(
+                embedder.encode(["red cars"]), embedder.encode(["blue boats"]), return_exceptions=True
+            )
+        assert [type(outcome) for outcome in outcomes] == [EmbeddingError] * 2
+        assert (await embedder.encode(["red cars"])).shape == (1, DIMENSIONS)
+
+
+async def test_a_caller_is_not_told_what_a_server_says_of_the_texts_of_others(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    def repeats(body: Mapping[str, Any]) -> Reply:
+        return Reply.error(503, f"no room for {body['input']}")
+
+    async with opened(server, max_retries=0) as embedder:
+        server.embed = repeats
+        outcomes = await asyncio.gather(
+            embedder.encode(["a question"]),
+            embedder.encode(["a secret"], are_passages=True),
+            return_exceptions=True,
+        )
+    assert len(server.embedding_bodies) == 1
+    for outcome in outcomes:
+        assert isinstance(outcome, EmbeddingUnavailable)
+        assert "secret" not in str(outcome)
+    assert "secret" in caplog.text
 
 
 async def test_dimensions_are_asked_for(server: Server) -> None:
@@ -377,6 +432,11 @@ def settings_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         ({"openai_base_url": "URL", "openai_api_key": "chat", "embedding_api_key": "own"}, "own"),
         ({"embedding_base_url": "URL", "embedding_api_key": "own"}, "own"),
         ({"openai_base_url": "http://127.0.0.1:1", "embedding_base_url": "URL", "embedding_api_key": "own"}, "own"),
+        # A blank variable is not set.
+        (
+            {"openai_base_url": "URL", "openai_api_key": "chat", "embedding_base_url": " ", "embedding_api_key": ""},
+            "chat",
+        ),
         # The key of one server is not for another.
         ({"embedding_base_url": "URL", "openai_api_key": "chat"}, "no-key-set"),
     ],
