@@ -13,7 +13,8 @@ from pgclarify.errors import (
     ConfigurationError,
     DimensionMismatch,
     EmbeddingError,
-    EmbeddingUnavailable,
+    ModelNotFound,
+    PgclarifyError,
     describe,
 )
 from pgclarify.protocols import Embedder
@@ -50,8 +51,8 @@ class Models:
         self._holder = holder
         self._loading: dict[str, asyncio.Task[Embedder | None]] = {}
         self._left_until: dict[str, float] = {}
-        # Of models whose endpoint did not answer when they were last asked for.
-        self._unavailable: dict[str, EmbeddingUnavailable] = {}
+        # Of models that could not be loaded when they were last asked for.
+        self._failed: dict[str, PgclarifyError] = {}
 
     def missing(self) -> list[str]:
         """Models that are being loaded, or that could not be used a short while ago."""
@@ -68,9 +69,8 @@ class Models:
             dimensions: How many its vectors have to have.
 
         Raises:
-            ConfigurationError: If its splitter cannot be made. The model is left to other workers for a while.
-            EmbeddingUnavailable: If its endpoint did not answer, now or the last time. Likewise.
-            EmbeddingError: If its vectors have other dimensions. Likewise.
+            PgclarifyError: If it could not be loaded, now or the last time, if its splitter cannot be made, or if its
+                vectors have other dimensions. The model is left to other workers for a while.
         """
         if model not in self._loading:
             self._loading[model] = asyncio.create_task(self._load(model), name=f"loading {model}")
@@ -78,9 +78,9 @@ class Models:
         await asyncio.wait([task], timeout=self._loading_seconds)
         embedder = task.result() if task.done() else None
         if embedder is None:
-            if (error := self._unavailable.get(model)) is not None:
-                # A new one: what is raised again grows longer by its traceback.
-                raise EmbeddingUnavailable(error.message, detail=error.detail, hint=error.hint)
+            if (error := self._failed.get(model)) is not None:
+                # Without its traceback, which grows each time that the error is raised.
+                raise error.with_traceback(None)
             return None
         try:
             return embedder, self._splitter(embedder, dimensions)
@@ -92,8 +92,8 @@ class Models:
         if dimensions != embedder.dimensions:
             holder = "the corpus" if self._holder == "corpus" else "its space"
             raise DimensionMismatch(
-                f"the embedding model has other dimensions than {holder}",
-                detail=f"The model gives {embedder.dimensions}, the {self._holder} holds {dimensions}.",
+                f"the embedding model gives {embedder.dimensions} dimensions, and {holder} holds {dimensions}",
+                hint="Have workers load the model that the vectors come from, or change the model of the corpus.",
             )
         if embedder not in self._splitters:
             self._splitters[embedder] = self._make_splitter(embedder)
@@ -116,9 +116,22 @@ class Models:
             embedder = await self._embedders(model)
         except Exception as error:  # whatever it is: one model must not hold up the others
             self.leave(model, error)
-            self._unavailable.pop(model, None)
-            if isinstance(error, EmbeddingUnavailable):
-                self._unavailable[model] = error
+            self._failed.pop(model, None)
+            if isinstance(error, PgclarifyError):
+                self._failed[model] = error
             return None
-        self._unavailable.pop(model, None)
+        self._failed.pop(model, None)
         return embedder
+
+
+def public_reason(model: str, error: Exception) -> str:
+    """Say why a model cannot be used, to all who see the corpus: they may not see its documents or a worker's files.
+
+    Of our own errors that is message and hint. The detail may hold words of the endpoint, which may repeat a text that
+    it was sent, or a path. What is at a path makes no difference to the reason.
+    """
+    if isinstance(error, ModelNotFound):
+        return f"no embedding model {model}: No worker can load a model of that name or path; its log says why."
+    if isinstance(error, PgclarifyError):
+        error = PgclarifyError(error.message, detail=error.hint)
+    return describe(error)

@@ -9,14 +9,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models
+from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models, public_reason
 from pgclarify.corpora.splitting import Splitter, chunker_of, expected_passages, new_chunks, render, texts_a_call
 from pgclarify.errors import (
-    ConfigurationError,
     DatabaseBusy,
     DatabaseError,
     EmbeddingError,
     EmbeddingUnavailable,
+    PgclarifyError,
     ServerUnavailable,
     describe,
 )
@@ -94,10 +94,8 @@ class Ingestion:
         first = pending[0]
         try:
             ready = await self._models.get(first.embedding_model, first.dimensions)
-        except EmbeddingUnavailable as error:
-            await self._store.delay_documents(first.embedding_space_id, describe(error))
-            ready = None
-        except (ConfigurationError, EmbeddingError):
+        except PgclarifyError as error:
+            await self._delay(first, error)
             ready = None
         if ready is None:
             await self._store.release_documents()
@@ -111,7 +109,7 @@ class Ingestion:
                 await self._store.release_documents()
         except EmbeddingUnavailable as error:
             self._models.leave(first.embedding_model, error)
-            await self._store.delay_documents(first.embedding_space_id, describe(error))
+            await self._delay(first, error)
             await self._store.release_documents()
         except ServerUnavailable:
             raise
@@ -216,6 +214,10 @@ class Ingestion:
             # Embedding it all again would take longer than what stands in the way.
             await asyncio.sleep(self._retry_seconds)
             await self._store.store_documents(indexed)
+
+    async def _delay(self, document: PendingDocument, error: PgclarifyError) -> None:
+        reason = public_reason(document.embedding_model, error)
+        await self._store.delay_documents(document.embedding_space_id, reason)
 
     async def _fail(self, document: PendingDocument, error: Exception) -> None:
         reason = describe(error)

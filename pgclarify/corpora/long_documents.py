@@ -10,18 +10,18 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models
+from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models, public_reason
 from pgclarify.corpora.splitting import Splitter, chunker_of, expected_passages, new_chunks, render, texts_a_call
 from pgclarify.errors import (
-    ConfigurationError,
     DatabaseBusy,
     DatabaseError,
     EmbeddingError,
     EmbeddingUnavailable,
+    PgclarifyError,
     ServerUnavailable,
     describe,
 )
-from pgclarify.model import Chunk, IndexedDocument, LongDocument
+from pgclarify.model import Chunk, IndexedDocument, LongDocument, PendingDocument
 from pgclarify.protocols import Embedder, LongDocumentStore
 
 _logger = logging.getLogger(__name__)
@@ -81,10 +81,8 @@ class LongIngestion:
         """
         try:
             ready = await self._models.get(claimed.document.embedding_model, claimed.document.dimensions)
-        except EmbeddingUnavailable as error:
-            await self._store.delay_documents(claimed.document.embedding_space_id, describe(error))
-            ready = None
-        except (ConfigurationError, EmbeddingError):
+        except PgclarifyError as error:
+            await self._delay(claimed.document, error)
             ready = None
         if ready is None:
             await self._store.release_document()
@@ -124,7 +122,7 @@ class LongIngestion:
             raise
         except EmbeddingUnavailable as error:
             self._models.leave(document.embedding_model, error)
-            await self._store.delay_documents(document.embedding_space_id, describe(error))
+            await self._delay(document, error)
             await self._store.release_document()
         except EmbeddingError as error:
             await self._fail(claimed, error)
@@ -172,6 +170,10 @@ class LongIngestion:
             vectors = np.asarray(await embedder.encode(texts, are_passages=True), dtype=np.float32)
             rows.update((chunk.ordinal, row) for chunk, row in zip(batch, vectors, strict=True))
         return [rows.get(chunk.ordinal) for chunk in chunks]
+
+    async def _delay(self, document: PendingDocument, error: PgclarifyError) -> None:
+        reason = public_reason(document.embedding_model, error)
+        await self._store.delay_documents(document.embedding_space_id, reason)
 
     async def _failed_to_store(self, claimed: LongDocument, error: DatabaseError) -> None:
         if error.is_about_data:

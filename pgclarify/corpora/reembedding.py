@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 
-from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models
+from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models, public_reason
 from pgclarify.corpora.splitting import Splitter, chunker_of
 from pgclarify.errors import (
-    ConfigurationError,
     DatabaseError,
     EmbeddingError,
     EmbeddingUnavailable,
+    PgclarifyError,
     ServerUnavailable,
     describe,
 )
@@ -74,9 +74,8 @@ class Reembedding:
         first = passages[0]
         try:
             ready = await self._models.get(first.embedding_model, first.dimensions)
-        except (ConfigurationError, EmbeddingError) as error:
-            await self._store.release_passages()
-            await self._store.refuse_filling(first.embedding_space_id, describe(error))
+        except PgclarifyError as error:
+            await self._refuse(first, error)
             return len(passages)
         if ready is None:
             await self._store.release_passages()
@@ -86,8 +85,7 @@ class Reembedding:
             await self._fill(passages, splitter, embedder)
         except EmbeddingUnavailable as error:
             self._models.leave(first.embedding_model, error)
-            await self._store.release_passages()
-            await self._store.refuse_filling(first.embedding_space_id, describe(error))
+            await self._refuse(first, error)
         except ServerUnavailable:
             raise
         except DatabaseError:
@@ -122,16 +120,21 @@ class Reembedding:
             for passage in passages:
                 await self._fill([passage], splitter, embedder)
 
+    async def _refuse(self, passage: PendingPassage, error: PgclarifyError) -> None:
+        await self._store.release_passages()
+        reason = public_reason(passage.embedding_model, error)
+        await self._store.refuse_filling(passage.embedding_space_id, reason)
+
     async def _fail(self, passage: PendingPassage, error: Exception) -> None:
-        reason = describe(error)
         _logger.warning(
             "passage %d of document %r cannot be embedded with %s: %s",
             passage.passage_id,
             passage.document_id,
             passage.embedding_model,
-            reason,
+            describe(error),
         )
-        await self._store.fail_passage(passage, reason)
+        # The space keeps the reason.
+        await self._store.fail_passage(passage, public_reason(passage.embedding_model, error))
 
 
 def _render(splitter: Splitter, passages: Sequence[PendingPassage]) -> list[str]:

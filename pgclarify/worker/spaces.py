@@ -6,10 +6,11 @@ import asyncio
 import logging
 from functools import partial
 
+from pgclarify.corpora.embedding_models import public_reason
 from pgclarify.corpora.splitting import chunker_of
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import DatabaseError, ModelNotFound, PgclarifyError, ServerUnavailable, describe
+from pgclarify.errors import DatabaseError, PgclarifyError, ServerUnavailable, describe
 
 _logger = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ class Spaces:
             embedder = await self._embedders.get(model)
             chunker_of(embedder)
         except Exception as error:  # whatever it is: a folder or a download may hold anything
-            reason = _reason(model, error)
+            reason = public_reason(model, error)
             # Of one that is not ours, where it comes from.
             trace = None if isinstance(error, PgclarifyError) else error
             _logger.warning("embedding model %r cannot be used: %s", model, describe(error), exc_info=trace)
@@ -100,12 +101,3 @@ class Spaces:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _reason(model: str, error: Exception) -> str:
-    """What users are told: the same whatever is at a path, lest they learn which files there are where workers run."""
-    if isinstance(error, ModelNotFound):
-        error = ModelNotFound(
-            f"no embedding model {model}", detail="No worker can load a model of that name or path; its log says why."
-        )
-    return describe(error)

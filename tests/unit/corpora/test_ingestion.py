@@ -5,17 +5,29 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pgclarify.corpora.embedding_models import public_reason
 from pgclarify.corpora.ingestion import Ingestion
+from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.corpora.splitting import Splitter, chunker_of
-from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingUnavailable, ModelNotFound, ServerUnavailable
+from pgclarify.errors import (
+    ConfigurationError,
+    DatabaseBusy,
+    DatabaseError,
+    DimensionMismatch,
+    EmbeddingUnavailable,
+    ModelNotFound,
+    PgclarifyError,
+    ServerUnavailable,
+)
 from pgclarify.ingest.chunking import Chunker
-from pgclarify.model import Chunk, IndexedDocument
-from pgclarify.protocols import DocumentStore, Embedder
+from pgclarify.model import Chunk, IndexedDocument, LongDocument
+from pgclarify.protocols import DocumentStore, Embedder, LongDocumentStore
 from pgclarify.vocabulary import Document
 from tests.fakes import FakeDocumentStore, FakeEmbedder, FakeStore, scripts
 from tests.unit.operations.rental_cars import clarify_with
@@ -186,6 +198,7 @@ async def test_what_waits_for_a_model_that_this_worker_has_not_is_left_to_others
     assert [await pipeline.ingest_once() for _ in range(3)] == [3, 0, 0]
     assert store.failed == {}
     assert store.stored == []
+    assert list(store.delayed) == [1], "what they wait for is kept"
     assert [document.document_id for document in store.pending] == ["policy", "drivers", "offices"]
 
 
@@ -203,6 +216,57 @@ async def test_documents_wait_for_a_model_whose_endpoint_does_not_answer() -> No
     embedder.is_away = False
     assert await ingestion(store, embedder).ingest_once() == 3
     assert store.stored == [["policy", "drivers", "offices"]]
+
+
+FOREIGN = "/etc/key says: a passage that is not for all"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConfigurationError("no key file", detail=FOREIGN, hint="Write the key there."),
+        DimensionMismatch("too many dimensions", detail=FOREIGN, hint="Ask for fewer."),
+        EmbeddingUnavailable("it failed", detail=FOREIGN, hint="Start it."),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("is_long", [False, True])
+async def test_what_documents_wait_for_is_kept_without_foreign_words(
+    error: PgclarifyError, is_long: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def embedder_of(model: str) -> Embedder:
+        raise error
+
+    class LongStore(FakeDocumentStore):
+        async def release_document(self) -> int:
+            return await self.release_documents()
+
+    store = LongStore(SHORT)
+    if is_long:
+        claimed = LongDocument(store.pending[0], None, 0, 0)
+        await LongIngestion(cast(LongDocumentStore, store), embedder_of).embed_part(claimed)
+    else:
+        await Ingestion(store, embedder_of).ingest_once()
+    assert store.delayed == {1: f"{error.message}: {error.hint}"}
+    assert FOREIGN in caplog.text
+
+
+def test_the_reason_does_not_tell_what_is_at_a_path() -> None:
+    reasons = {
+        public_reason("/etc", ModelNotFound("no model there", detail=FOREIGN)),
+        public_reason("/etc", ModelNotFound("not a model", hint="Install its library.")),
+    }
+    assert len(reasons) == 1
+
+
+async def test_a_model_that_was_asked_in_vain_is_told_without_foreign_words() -> None:
+    class Refusing(FakeEmbedder):
+        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
+            raise EmbeddingUnavailable("it failed", detail=FOREIGN, hint="Start it.")
+
+    store = FakeDocumentStore(SHORT)
+    await ingestion(store, Refusing()).ingest_once()
+    assert store.delayed == {1: "it failed: Start it."}
 
 
 class _GoesAfterOne(FakeEmbedder):
