@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -25,6 +26,9 @@ from pgclarify.providers.chat_reply import ChatReply, read_reply
 
 MAX_RETRIES: Final = 3
 """Further tries of a call, if nothing else is said."""
+
+# Time-outs that one try may take: one until the answer begins, two while it sends white space, one for the answer.
+_TIMEOUTS_PER_TRY: Final = 4
 
 EFFORT: Final = "reasoning_effort"
 """The parameter that says how much a model thinks before it answers."""
@@ -242,7 +246,7 @@ class Endpoint:
     @property
     def longest_call(self) -> float:
         """Seconds after which a call has ended for certain, its retries included: what a lease has to cover."""
-        return self._timeout * (self._max_retries + 1)
+        return self._timeout * max(_TIMEOUTS_PER_TRY, self._max_retries + 1)
 
     def most_output_tokens(self, max_tokens: int) -> int:
         """Tell what a reply is reckoned as before it is there.
@@ -256,11 +260,18 @@ class Endpoint:
         """
         return self._dialect.most_output_tokens(max_tokens)
 
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+    async def complete(
+        self, request: CompletionRequest, begin: Begin | None = None, *, ends_at: float = inf
+    ) -> Completion:
         """Make one call, as soon as the limit allows and unless begin raises.
 
         A reply that is empty, cut off or a refusal is returned as it is: it was paid for, it is kept, and reading it
         says what is wrong with it.
+
+        Args:
+            request: What is asked.
+            begin: Called before the call is made.
+            ends_at: When the call is given up at the latest, by the clock of the event loop.
 
         Raises:
             RequestRefused: If the endpoint refuses this very request.
@@ -270,7 +281,7 @@ class Endpoint:
             if begin is not None:
                 await begin()
             started = time.perf_counter()
-            reply = await self._complete(request)
+            reply = await self._complete(request, ends_at)
             latency_ms = (time.perf_counter() - started) * 1000
         return Completion(
             reply=reply.text,
@@ -292,14 +303,14 @@ class Endpoint:
     ) -> None:
         await self.aclose()
 
-    async def _complete(self, request: CompletionRequest) -> ChatReply:
+    async def _complete(self, request: CompletionRequest, ends_at: float) -> ChatReply:
         """Ask in the richest form known to work, and in simpler ones if the server refuses it.
 
         A simpler form is remembered only once it has succeeded: a request can be refused for reasons of its own, such
         as its length.
         """
         known = dialect = self._dialect
-        ends_at = asyncio.get_running_loop().time() + self.longest_call
+        ends_at = min(ends_at, asyncio.get_running_loop().time() + self.longest_call)
         while True:
             most_tokens = dialect.most_output_tokens(request.parameters.get("max_tokens", _UNLIMITED_TOKENS))
             # A model may think where that is not asked for, too.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from contextlib import AsyncExitStack, nullcontext
+from contextlib import AsyncExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
@@ -35,6 +35,7 @@ class _Member:
         turn: When it last took a call, as a number that counts up.
         failures: Failures in a row.
         failed_at: When the last of them was, by the clock of the event loop.
+        error: What the last of them was; None if there was none.
         resumes_at: Until when it is left out.
     """
 
@@ -43,6 +44,7 @@ class _Member:
     turn: int = 0
     failures: int = 0
     failed_at: float = 0.0
+    error: EndpointUnavailable | None = None
     resumes_at: float = 0.0
 
     def is_ready(self, now: float) -> bool:
@@ -55,26 +57,25 @@ class _Member:
             _logger.warning("%s answers again", self.endpoint.base_url)
         self.failures, self.resumes_at = 0, 0.0
 
-    def note_failure(self, began_at: float, now: float, asked: float | None) -> bool:
+    def note_failure(self, began_at: float, now: float, error: EndpointUnavailable) -> None:
         """Leave it out for a while.
 
         Args:
             began_at: When the call that failed began. One that began before the last failure is no further one.
             now: The time.
-            asked: Seconds that the endpoint asks to wait; None if it does not.
-
-        Returns:
-            Whether it worked before.
+            error: Why it failed. It says how many seconds the endpoint asks to wait.
         """
         worked = self.failures == 0
+        if worked:
+            _logger.warning("%s is left out for a while: %s", self.endpoint.base_url, error.message)
+        self.error = error
         if worked or began_at >= self.failed_at:
             self.failures += 1
             self.failed_at = now
         pause = min(_FIRST_PAUSE * 2.0 ** min(self.failures - 1, 10), _LONGEST_PAUSE)
-        if asked is not None and asked > 0:
-            pause = min(asked, _LONGEST_ASKED_PAUSE)
+        if error.retry_after is not None and error.retry_after > 0:
+            pause = min(error.retry_after, _LONGEST_ASKED_PAUSE)
         self.resumes_at = max(self.resumes_at, now + pause)
-        return worked
 
 
 class EndpointPool:
@@ -96,6 +97,8 @@ class EndpointPool:
         self._mass_limit = asyncio.Semaphore(concurrency * len(endpoints))
         self._longest_call = timeout * (MAX_RETRIES + 1)
         self._turn = 0
+        # Wakes the calls that wait for an endpoint, each time a try ends.
+        self._try_ended = asyncio.Event()
 
     @property
     def model(self) -> str:
@@ -125,24 +128,22 @@ class EndpointPool:
             members = list(self._members)
             tries_left = MAX_RETRIES + len(members)
             while True:
-                member = await self._next(members, ends_at)
-                began_at = clock()
-                tries_left -= 1
-                try:
-                    completion = await self._ask(member, request, begin)
-                except RequestRefused:
-                    member.note_success()
-                    raise
-                except EndpointUnavailable as error:
-                    if member.note_failure(began_at, clock(), error.retry_after):
-                        _logger.warning("%s is left out for a while: %s", member.endpoint.base_url, error.message)
-                    if not error.may_pass:
-                        members.remove(member)
-                    if not members or tries_left == 0 or clock() >= ends_at:
-                        raise
+                member = self._choose(members)
+                if member is None:
+                    failed = await self._wait(members, ends_at)
                 else:
-                    member.note_success()
-                    return completion
+                    try:
+                        return await self._ask(member, request, begin, ends_at)
+                    except RequestRefused:
+                        raise
+                    except EndpointUnavailable:
+                        failed = [member]
+                tries_left -= len(failed)
+                error = max(failed or members, key=lambda member: member.failed_at).error
+                members = [member for member in members if member not in failed or _may_succeed(member)]
+                if error is not None and (not members or tries_left <= 0 or clock() >= ends_at):
+                    # A copy, because several calls may end with the error of one try.
+                    raise type(error)(error.message, detail=error.detail, hint=error.hint) from error
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -158,24 +159,56 @@ class EndpointPool:
     ) -> None:
         await self.aclose()
 
-    async def _ask(self, member: _Member, request: CompletionRequest, begin: Begin | None) -> Completion:
+    async def _ask(
+        self, member: _Member, request: CompletionRequest, begin: Begin | None, ends_at: float
+    ) -> Completion:
+        """Make one try, and note what it says about the endpoint."""
+        clock = asyncio.get_running_loop().time
+        began_at = clock()
         member.in_flight += 1
         self._turn += 1
         member.turn = self._turn
         try:
-            return await member.endpoint.complete(request, begin)
+            completion = await member.endpoint.complete(request, begin, ends_at=ends_at)
+        except RequestRefused:
+            member.note_success()
+            raise
+        except EndpointUnavailable as error:
+            member.note_failure(began_at, clock(), error)
+            raise
+        else:
+            member.note_success()
+            return completion
         finally:
             member.in_flight -= 1
+            self._try_ended.set()
+            self._try_ended.clear()
 
-    async def _next(self, members: Sequence[_Member], ends_at: float) -> _Member:
-        """Choose an endpoint; where all are left out, the one that is back first, once it is or the time is over."""
+    def _choose(self, members: Sequence[_Member]) -> _Member | None:
+        """Choose an endpoint; None if all are left out."""
         now = asyncio.get_running_loop().time()
         ready = [member for member in members if member.is_ready(now)]
-        if not ready:
-            first = min(members, key=lambda member: member.resumes_at)
-            await asyncio.sleep(max(0.0, min(first.resumes_at, ends_at) - now))
-            return first
-        return min(ready, key=lambda member: (member.in_flight, member.turn))
+        return min(ready, key=lambda member: (member.in_flight, member.turn), default=None)
+
+    async def _wait(self, members: Sequence[_Member], ends_at: float) -> list[_Member]:
+        """Wait until a pause ends, a try ends, or the time is over.
+
+        Returns:
+            The endpoints at which a further try failed. It counts for all calls that wait: if each of them had to make
+            all of its tries, one at a time, a run would take hours to find out that no endpoint works.
+        """
+        now = asyncio.get_running_loop().time()
+        before = [member.failures for member in members]
+        until = min((member.resumes_at for member in members if member.resumes_at > now), default=ends_at)
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(min(until, ends_at)):
+                await self._try_ended.wait()
+        return [member for member, failures in zip(members, before, strict=True) if member.failures > failures]
+
+
+def _may_succeed(member: _Member) -> bool:
+    """Tell whether a call that failed at an endpoint may succeed there later."""
+    return member.error is None or member.error.may_pass
 
 
 def endpoints_of(settings: Settings) -> list[Endpoint]:

@@ -1,6 +1,7 @@
 """Several endpoints of one model, each a real server: who takes a call, and what becomes of it if one fails."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 
 import pytest
@@ -10,8 +11,9 @@ from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, RequestRefused
 from pgclarify.providers import endpoint_pool
 from pgclarify.providers.endpoint import Endpoint
-from pgclarify.providers.endpoint_pool import EndpointPool, open_endpoints
+from pgclarify.providers.endpoint_pool import EndpointPool, endpoints_of, open_endpoints
 from tests.openai_server import HANG, Reply, Server, serve
+from tests.raw_server import completion, serve_raw
 from tests.unit.providers.test_endpoint import arrivals, request, settled
 
 DOWN = "http://127.0.0.1:1/v1"
@@ -136,6 +138,75 @@ async def test_one_call_finds_out_whether_it_works_again(servers):
         for _ in range(4):
             await pool.complete(request())
     assert broken.calls > 3
+
+
+async def test_one_call_finds_out_whether_each_works_again_when_all_are_left_out(servers, monkeypatch):
+    monkeypatch.setattr(endpoint_pool, "_FIRST_PAUSE", 0.5)
+    for server in servers:
+        server.script.extend([Reply.error(500), HANG])
+    async with pool_of(*(server.base_url for server in servers), concurrency=16) as pool:
+        tasks = [asyncio.create_task(pool.complete(request()))]
+        for server in servers:
+            await arrivals(server, 1)
+        await settled()
+        # These begin while both are left out, and the next ones while both are asked again.
+        tasks += [asyncio.create_task(pool.complete(request())) for _ in range(5)]
+        for server in servers:
+            await arrivals(server, 1)
+        tasks += [asyncio.create_task(pool.complete(request())) for _ in range(5)]
+        await settled()
+        assert calls(servers) == [2, 2]
+        # Calls that are cancelled say nothing of the endpoints: others find out.
+        for task in tasks[:6]:
+            task.cancel()
+        assert len(await asyncio.wait_for(asyncio.gather(*tasks[6:]), timeout=30)) == 5
+
+
+async def test_a_try_that_fails_counts_for_all_calls_that_wait_for_it(servers):
+    for server in servers:
+        server.behavior = lambda chat: Reply.error(500)
+    async with pool_of(*(server.base_url for server in servers), concurrency=16) as pool:
+        with pytest.raises(EndpointUnavailable):
+            await pool.complete(request())
+        before = sum(calls(servers))
+        results = await asyncio.gather(*(pool.complete(request()) for _ in range(20)), return_exceptions=True)
+    assert all(isinstance(result, EndpointUnavailable) for result in results)
+    assert sum(calls(servers)) - before < 20
+
+
+@pytest.mark.slow
+async def test_white_space_keeps_a_try_alive_as_it_does_at_one_endpoint():
+    async def alive(writer: asyncio.StreamWriter) -> None:
+        reply = json.dumps(completion()).encode()
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(reply) + 13}\r\n\r\n".encode())
+        for _ in range(13):
+            writer.write(b" ")
+            await asyncio.sleep(0.2)
+        writer.write(reply)
+
+    async with serve_raw() as first, serve_raw() as second:
+        first.answer = second.answer = alive
+        async with pool_of(first.base_url, second.base_url, timeout=2) as pool:
+            assert (await pool.complete(request())).reply == "yes"
+    assert first.calls + second.calls == 1
+
+
+def test_a_try_may_take_as_long_as_a_call_of_one_endpoint():
+    alone, *several = (
+        endpoint
+        for addresses in ("http://a/v1", "http://a/v1 http://b/v1")
+        for endpoint in endpoints_of(Settings(llm_endpoints=addresses, llm_model="m"))
+    )
+    assert [endpoint.longest_call for endpoint in several] == [alone.longest_call] * 2
+
+
+async def test_a_try_ends_with_the_time_of_its_call(servers):
+    for server in servers:
+        server.behavior = lambda chat: HANG
+    endpoints = [Endpoint(model="m", base_url=server.base_url, timeout=1000.0, max_retries=0) for server in servers]
+    async with EndpointPool(endpoints, concurrency=1, timeout=0.1) as pool:
+        with pytest.raises(EndpointUnavailable):
+            await asyncio.wait_for(pool.complete(request()), timeout=30)
 
 
 async def test_all_that_fail_for_a_while_are_asked_again(servers):
