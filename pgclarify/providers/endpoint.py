@@ -56,6 +56,10 @@ _UNLIMITED_TOKENS: Final = 16384
 _BYTES_PER_TOKEN: Final = 128
 _BYTES_AROUND: Final = 64 * 1024
 
+# The room for thoughts is given up for all requests once so many different ones in a row were refused for it. A single
+# one may be refused because its passage is long.
+_ROOM_REFUSALS: Final = 3
+
 _logger = logging.getLogger(__name__)
 
 # What may be wrong with the form of the request, so that a simpler one is tried.
@@ -93,7 +97,7 @@ class _Dialect:
         for parameter, value in request.parameters.items():
             name = self._name(parameter)
             if name is not None:
-                body[name] = self.most_output_tokens(value) if parameter == "max_tokens" else value
+                body[name] = self.limit_of(request) if parameter == "max_tokens" else value
         body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
         if request.schema is not None and self.response_format == "json_schema":
             schema = {"name": request.purpose, "strict": True, "schema": dict(request.schema)}
@@ -117,7 +121,7 @@ class _Dialect:
                 return replace(self, dropped=self.dropped | {parameter})
             if name == parameter:
                 return replace(self, limit=_LIMIT_WITH_THOUGHTS)
-            if self._leaves_room and refusal.code != _UNSUPPORTED:
+            if self.limit_of(request) > request.parameters["max_tokens"] and refusal.code != _UNSUPPORTED:
                 return replace(self, has_room=False)
             return replace(self, limit=None)
         if request.schema is None or self.response_format == "none":
@@ -130,9 +134,28 @@ class _Dialect:
             return _UNLIMITED_TOKENS
         return max_tokens + (self.room if self._leaves_room else 0)
 
+    def limit_of(self, request: CompletionRequest) -> int:
+        """The limit to send: no more than was reserved for the request, perhaps before room was learnt."""
+        most: int = self.most_output_tokens(request.parameters["max_tokens"])
+        return min(most, request.max_output_tokens) if request.max_output_tokens else most
+
     def after(self, reply: ChatReply) -> _Dialect:
         """The same, once a reply has shown whether the model thinks."""
         return replace(self, has_room=True) if reply.has_thoughts and self.has_room is None else self
+
+    def merge(self, known: _Dialect, learnt: _Dialect) -> _Dialect:
+        """Add what one request learnt. Of two requests that learnt different values at once, the first one counts.
+
+        Args:
+            known: What the request began with.
+            learnt: What it succeeded with.
+        """
+        changes = {
+            name: getattr(learnt, name)
+            for name in ("has_room", "response_format", "limit")
+            if getattr(self, name) == getattr(known, name)
+        }
+        return replace(self, dropped=self.dropped | learnt.dropped, **changes)
 
     @property
     def _leaves_room(self) -> bool:
@@ -188,6 +211,8 @@ class Endpoint:
             _THINKING_TOKENS[reasoning_effort],
             True if reasoning_effort not in (None, ReasoningEffort.NONE) else None,
         )
+        # Requests in a row that were refused with room for thoughts and answered without.
+        self._refused_room: set[bytes] = set()
         self._client = self._address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
 
     @classmethod
@@ -324,18 +349,28 @@ class Endpoint:
             if simpler is None:
                 raise self._unavailable(call)
             dialect = simpler
-        dialect = dialect.after(call.reply)
-        if dialect is not known:
-            if dialect.limit is None and self._dialect.limit is not None:
-                _logger.warning(
-                    "%s takes neither max_tokens nor %s: its replies may be of any length, and budgets in"
-                    " dollars reckon with %d tokens for each",
-                    self.base_url,
-                    _LIMIT_WITH_THOUGHTS,
-                    _UNLIMITED_TOKENS,
-                )
-            self._dialect = dialect
+        self._learn(request, known, dialect.after(call.reply))
         return call.reply
+
+    def _learn(self, request: CompletionRequest, known: _Dialect, learnt: _Dialect) -> None:
+        """Remember the form that a request succeeded with, for the requests after it."""
+        if learnt.has_room is False and known.has_room is not False:
+            self._refused_room.add(request.input_hash)
+            if len(self._refused_room) < _ROOM_REFUSALS:
+                learnt = replace(learnt, has_room=known.has_room)
+        elif "max_tokens" in request.parameters and learnt.limit_of(request) > request.parameters["max_tokens"]:
+            self._refused_room.clear()
+        if learnt == known:
+            return
+        if learnt.limit is None and self._dialect.limit is not None:
+            _logger.warning(
+                "%s takes neither max_tokens nor %s: its replies may be of any length, and budgets in"
+                " dollars reckon with %d tokens for each",
+                self.base_url,
+                _LIMIT_WITH_THOUGHTS,
+                _UNLIMITED_TOKENS,
+            )
+        self._dialect = self._dialect.merge(known, learnt)
 
     def _check(self) -> None:
         if not self._address.has_own and not self._address.has_key:

@@ -1,5 +1,6 @@
 """Models that think before they answer: how they are asked, what their thoughts cost, and how much room those have."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from pgclarify.errors import EndpointUnavailable, RequestRefused
 from pgclarify.model_calls import Message, ModelCall
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
-from tests.openai_server import Chat, Reply, by_rules, serve
+from tests.openai_server import Chat, Reply, Server, by_rules, serve
 from tests.unit.providers.test_endpoint import SCHEMA, endpoint_of, request
 
 CALL: ModelCall[str] = ModelCall(
@@ -152,11 +153,65 @@ async def test_room_that_a_server_does_not_have_is_given_up(server):
 
     server.behavior = behavior
     async with endpoint_of(server) as endpoint:
-        for _ in range(3):
-            await endpoint.complete(request())
+        for number in range(5):
+            await endpoint.complete(request(f"Question: {number}"))
         assert endpoint.most_output_tokens(64) == 64
-    most = [body.get("max_tokens", body.get("max_completion_tokens")) for body in server.bodies]
-    assert most == [64, 64 + 4096, 64 + 4096, 64, 64]
+    assert limits(server) == [64, 64 + 4096, 64 + 4096, 64, 64 + 4096, 64, 64 + 4096, 64, 64]
+
+
+def limits(server: Server) -> list[int]:
+    return [body["max_tokens" if "max_tokens" in body else "max_completion_tokens"] for body in server.bodies]
+
+
+def refusing_room_for_long_ones(chat: Chat) -> Reply:
+    name = "max_tokens" if "max_tokens" in chat.body else "max_completion_tokens"
+    if chat.body[name] > 1000 and "long" in chat.user:
+        return Reply.error(400, f"{name} is too large: {chat.body[name]}", param=name)
+    return Reply("{}")
+
+
+@pytest.mark.parametrize(
+    "questions",
+    [["long"], ["long"] * 4, ["long 1", "long 2", "short", "long 3", "long 4"]],
+    ids=["one", "the same again", "others between them"],
+)
+async def test_room_is_kept_for_all_others_if_it_is_refused_for_a_long_passage(server, questions):
+    server.behavior = refusing_room_for_long_ones
+    async with endpoint_of(server, reasoning_effort=ReasoningEffort.LOW) as endpoint:
+        for question in questions:
+            await endpoint.complete(request(question))
+        await endpoint.complete(request("short"))
+    assert limits(server)[-1] == 64 + 4096
+
+
+async def test_requests_that_learn_at_once_lose_nothing_of_each_other(server):
+    def behavior(chat: Chat) -> Reply:
+        if chat.user == "first" and "temperature" in chat.body:
+            return Reply.error(400, param="temperature")
+        if chat.user == "second" and chat.body["response_format"]["type"] == "json_schema":
+            return Reply.error(400, param="response_format")
+        return Reply("{}")
+
+    server.behavior = behavior
+    async with endpoint_of(server) as endpoint:
+        await asyncio.gather(*(endpoint.complete(request(question)) for question in ("first", "second")))
+        await endpoint.complete(request("third"))
+    assert server.calls == 5
+    assert "temperature" not in server.bodies[-1]
+    assert server.bodies[-1]["response_format"]["type"] == "json_object"
+
+
+@pytest.mark.parametrize("behavior", [lambda chat: Reply("{}", message={"reasoning": "Let me see."}), as_openai])
+async def test_a_request_is_sent_with_no_more_than_was_reserved_for_it(server, behavior):
+    server.behavior = behavior
+    async with endpoint_of(server) as endpoint:
+        model = ChatModel(endpoint)
+        reserved_before = [model.request(CALL) for _ in range(2)]
+        for asked in reserved_before:
+            await endpoint.complete(asked)
+            assert limits(server)[-1] == asked.max_output_tokens == 64
+        await endpoint.complete(model.request(CALL))
+    assert limits(server)[-1] == 64 + 4096
 
 
 @pytest.mark.parametrize(
