@@ -25,7 +25,12 @@ def test_a_key_that_no_header_carries_is_refused_and_not_repeated(key: str, monk
     assert key not in str(refused.value)
 
 
-@pytest.mark.parametrize("key", ["", "sk-1", "sk-copied-with-its-line-end\n", "a+b/c=~!"])
+def test_a_blank_key_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    assert connection.load_settings().openai_api_key is None
+
+
+@pytest.mark.parametrize("key", ["sk-1", "sk-copied-with-its-line-end\n", "a+b/c=~!"])
 def test_other_keys_are_taken(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
     settings = connection.load_settings()
