@@ -29,6 +29,10 @@ _MEASURED = {
     AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE,
     AnswerType.COUNT,
 }  # fmt: skip
+_TIMES = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
+_SUMS = {AnswerType.AMOUNT, AnswerType.PERCENTAGE}
+# What no answer of a kind is.
+_NEVER = {**dict.fromkeys(_TIMES, _SUMS), **dict.fromkeys(_SUMS, _TIMES)}
 _MIN_SPECIFIC_WORDS = 4
 _MIN_SPECIFIC_STEMS = 2
 # Kinds that may be answered by what a sentence says of its subject.
@@ -124,13 +128,15 @@ def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, i
     """The ends of an answer, moved so that "up to" stays before a sum.
 
     Returns:
-        None for an answer to "when" or "how much" without a time or number.
+        None for an answer to "when" or "how much" without a time or number, or with a sum in place of a time.
     """
     if asked.kind not in _MEASURED:
         return start, end
     spans = [span for kind in _MEASURED for span in find_spans(quote, kind) if span.start < end and start < span.end]
-    if not spans and not any(map(str.isdigit, quote[start:end])):
-        return None if words(asked.query.text)[0].lower in ("when", "how") else (start, end)
+    is_measured = bool(spans) or any(map(str.isdigit, quote[start:end]))
+    is_other = bool(spans) and all(span.kind in _NEVER.get(asked.kind, ()) for span in spans)
+    if (not is_measured or is_other) and words(asked.query.text)[0].lower in ("when", "how"):
+        return None
     return next(((span.start, span.end) for span in spans if span.start <= start and end <= span.end), (start, end))
 
 

@@ -92,6 +92,10 @@ async def test_the_reader_answers_a_whole_question(
     assert answer in reading.answer
 
 
+async def test_a_sum_does_not_tell_how_long(embedder: BagOfWords) -> None:
+    assert await judge(embedder, "How long does the plan pay?", passage("The plan pays up to $45 a day.")) is None
+
+
 async def test_a_quote_ends_before_a_heading(embedder: BagOfWords) -> None:
     content = "The firm of Brill is 12 years old\n\n## Who the firm of Brill is\n\nThe firm of Brill makes boats."
     reading = await judge(embedder, "What does the firm of Brill make?", passage(content))
