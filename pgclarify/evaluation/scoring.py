@@ -189,7 +189,7 @@ def _of_ranking(case: Case, output: Output) -> dict[str, float]:
 
 
 def _of_steps(case: Case, output: Output) -> dict[str, float]:
-    """Each step by itself against all documents of the case, since nobody says which of them is relevant to which step.
+    """Score each step by itself against all documents of the case: data sets do not say which belong to which step.
 
     The mean over the steps that searched; 0 where none did.
     """

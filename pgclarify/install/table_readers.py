@@ -137,7 +137,7 @@ def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
 
 
 def admit_table_readers(cursor: psycopg.Cursor[Any]) -> None:
-    """Let table readers read the tables that are attached, as far as the installer may grant that.
+    """Grant table readers the attached tables on which the installer may grant.
 
     Attached tables of older versions and of restored dumps need it. Where the installer may not grant it, the source
     fails, and its error says that the owner of the table is to call resync.

@@ -167,7 +167,7 @@ class _Listing:
         return len(self._read_in) + len(self._refused)
 
     def _end_early(self, reason: str, code: StopCode) -> RunStatus:
-        """Note why the list ends although nobody said that it is complete."""
+        """Note why the list ends although the model has not said that it is complete."""
         self._trace.stop_reason = reason
         self._trace.stop_code = code
         return RunStatus.PARTIAL

@@ -37,7 +37,7 @@ comment on column pgclarify.usage.unpriced_runs is
 'Runs that have ended and of which the cost is not known: a model that they called had no price, or the endpoint did not say '
 'how many tokens a call took; see price_runs.';
 comment on column pgclarify.usage.cached_tokens is
-'Those of prompt_tokens that the endpoint had read before, as far as it says so.';
+'Those of prompt_tokens that the endpoint took from its cache, as it reports them.';
 grant select on pgclarify.usage to pgclarify_reader;
 
 create or replace function pgclarify_private.reserved_now(caller pgclarify_private.caller)

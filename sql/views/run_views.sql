@@ -144,7 +144,7 @@ comment on column pgclarify.run_summary.stop_code is
 comment on column pgclarify.run_summary.error_code is
 'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
 comment on column pgclarify.run_summary.cached_tokens is
-'Those of prompt_tokens that the endpoint had read before, as far as it says so.';
+'Those of prompt_tokens that the endpoint took from its cache, as it reports them.';
 grant select on pgclarify.run_summary to pgclarify_reader;
 
 create or replace function pgclarify_private.queue_counts()
