@@ -4,49 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Encoding, Tokenizer
 
 from pgclarify.embedding.batching import BatchQueue
 from pgclarify.embedding.minilm import open_session, threads_of_environment
+from pgclarify.embedding.windows import WINDOW_TOKENS, Window, Windows
 from pgclarify.model import AnswerSpan
 
-_WINDOW: Final = 256
-"""Tokens that are read at once, as in training; a longer passage is read in windows."""
-
-_OVERLAP: Final = 96
-_MOST_QUESTION_TOKENS: Final = 48
-_MOST_TITLE_TOKENS: Final = 24
-_MOST_PASSAGE_TOKENS: Final = 2_048
 _MOST_ANSWER_TOKENS: Final = 30
 # Padded tokens of a batch: some 0.1 s of one core.
 _BATCH_TOKENS: Final = 1_024
-_CLS, _SEP = 101, 102
 # What a row of results says.
 _COLUMNS = ("answerable", "log_probability", "first", "last")
-
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """Part of a passage, with the question: [CLS] question [SEP] title : passage [SEP].
-
-    Attributes:
-        tokens: Ids of all its tokens.
-        title_start: Place of the token after the question's end: the title's first, or the passage's.
-        passage_start: Place of the passage's first token.
-        offsets: Of each of the passage's tokens, start and end in the passage.
-    """
-
-    tokens: list[int]
-    title_start: int
-    passage_start: int
-    offsets: list[tuple[int, int]]
 
 
 class LocalSpanReader:
@@ -66,14 +39,12 @@ class LocalSpanReader:
         self._folder = folder
         self._loading = threading.Lock()
         self._session: Any = None
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._windows = Windows(folder)
         self._queue = BatchQueue(
             self._compute,
             dimensions=len(_COLUMNS),
             max_batch_chars=_BATCH_TOKENS,
-            max_chars=_WINDOW,
+            max_chars=WINDOW_TOKENS,
             length=lambda window: len(window.tokens),
             name="the span reader",
             threads=threads or threads_of_environment(),
@@ -93,7 +64,7 @@ class LocalSpanReader:
         Raises:
             EmbeddingError: If the network fails, or the reader is closed.
         """
-        windows = [*self._windows(question, title, passage)]
+        windows = [*self._windows.of(question, title, passage)]
         if not windows:
             return None
         # Others that have passages to read submit them first: otherwise the first of many makes a batch alone.
@@ -108,21 +79,6 @@ class LocalSpanReader:
         """Stop the threads, after the batches they are at. Closing twice is fine."""
         self._queue.close()
 
-    def _windows(self, question: str, title: str, passage: str) -> Iterator[_Window]:
-        asked = self._tokenize(question).ids[:_MOST_QUESTION_TOKENS]
-        above = self._tokenize(f"{title} :").ids[:_MOST_TITLE_TOKENS] if title else []
-        read = self._tokenize(passage)
-        tokens, offsets = read.ids[:_MOST_PASSAGE_TOKENS], read.offsets[:_MOST_PASSAGE_TOKENS]
-        before = [_CLS, *asked, _SEP, *above]
-        room = _WINDOW - len(before) - 1
-        for start in range(0, max(len(tokens) - _OVERLAP, min(len(tokens), 1)), room - _OVERLAP):
-            window = [*before, *tokens[start : start + room], _SEP]
-            yield _Window(window, len(asked) + 2, len(before), offsets[start : start + room])
-
-    def _tokenize(self, text: str) -> Encoding:
-        # Half a surrogate pair is no text; a question mark in its place keeps all offsets.
-        return self._tokenizer.encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False)
-
     def _open(self) -> Any:  # noqa: ANN401 - without types
         """The network, loaded by the first thread that needs it."""
         with self._loading:
@@ -130,7 +86,7 @@ class LocalSpanReader:
                 self._session = open_session(self._folder / "reader.onnx")
             return self._session
 
-    def _compute(self, windows: list[_Window]) -> NDArray[np.float32]:
+    def _compute(self, windows: list[Window]) -> NDArray[np.float32]:
         shape = (len(windows), max(len(window.tokens) for window in windows))
         tokens, mask, types = (np.zeros(shape, dtype=np.int64) for _ in range(3))
         for row, window in enumerate(windows):

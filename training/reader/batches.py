@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
-from training.reader.windows import Example
+from training.reader.examples import Example
 
 _BATCH: Final = 16
 # So many batches are made of windows sorted by length, because a short window beside a long one costs as much.
@@ -34,4 +34,4 @@ def count_pieces(batches: Sequence[Sequence[Example]]) -> int:
 
 
 def _length(example: Example) -> int:
-    return len(example.window.ids)
+    return len(example.window.tokens)

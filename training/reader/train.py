@@ -21,17 +21,19 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Final
 
+import pgclarify_minilm
 import torch
 import torch.nn.functional as F  # noqa: N812 - as PyTorch's own pages do
 from torch import Tensor
 
+from pgclarify.embedding.windows import Windows
 from training.reader.batches import count_pieces, plan
+from training.reader.examples import Example, examples_of
 from training.reader.export import pack
 from training.reader.facts import fact_pairs
 from training.reader.model import Reader, fast_precision, pad
 from training.reader.pairs import Pair, make_pairs
 from training.reader.squad import FILE, evaluated_sequences, read
-from training.reader.windows import Example, Windows
 
 _OUTPUT: Final = Path(__file__).parents[2] / "minilm" / "reader.safetensors"
 _WIKIPEDIA_PAIRS: Final = 9_000
@@ -80,12 +82,12 @@ def some_fact_pairs(count: int) -> list[Pair]:
 
 def loss_of(reader: Reader, batch: Sequence[Example]) -> Tensor:
     """Cross-entropy of answerability, and of first and last word piece where the passage answers."""
-    ids = pad([example.window.ids for example in batch])
+    ids = pad([example.window.tokens for example in batch])
     types, is_passage = torch.zeros_like(ids), torch.zeros_like(ids, dtype=torch.bool)
     for row, example in enumerate(batch):
-        end = len(example.window.ids)
-        types[row, example.window.second_part : end] = 1
-        is_passage[row, example.window.passage : end - 1] = True
+        end = len(example.window.tokens)
+        types[row, example.window.title_start : end] = 1
+        is_passage[row, example.window.passage_start : end - 1] = True
     first_scores, last_scores, answerable = reader(ids, types, ids != 0)
     answers = torch.tensor([example.first is not None for example in batch])
     loss = F.binary_cross_entropy_with_logits(answerable, answers.float())
@@ -204,10 +206,10 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=_OUTPUT, help="where to write; the file that ships if not given")
     given = parser.parse_args()
 
-    reader, windows = Reader(seed=_SEED, precision=fast_precision()), Windows()
+    reader, windows = Reader(seed=_SEED, precision=fast_precision()), Windows(pgclarify_minilm.FOLDER)
     pairs = wikipedia_pairs(given.data_dir, given.evaluated or given.data_dir, reader, windows)[: given.wikipedia_pairs]
     pairs += some_fact_pairs(given.fact_pairs)
-    examples = [example for pair in pairs for example in windows.examples(pair)]
+    examples = [example for pair in pairs for example in examples_of(windows, pair)]
     print(f"{len(pairs):,} pairs, {len(examples):,} windows, activations in {reader.precision}")
     print(", ".join(f"{count:,} {kind}" for kind, count in Counter(pair.kind for pair in pairs).most_common()))
     train(reader, plan(examples, given.epochs), given.checkpoint or given.data_dir / "reader.checkpoint")

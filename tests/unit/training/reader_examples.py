@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from training.reader.windows import Example, Window
+from pgclarify.embedding.windows import Window
+from training.reader.examples import Example
 
 
 def examples(count: int) -> list[Example]:

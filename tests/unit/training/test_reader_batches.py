@@ -19,4 +19,4 @@ def test_every_epoch_has_each_example_once_in_an_order_of_its_own() -> None:
 def test_padding_counts() -> None:
     short, long = examples(2)
 
-    assert count_pieces([[short, long]]) == 2 * len(long.window.ids)
+    assert count_pieces([[short, long]]) == 2 * len(long.window.tokens)

@@ -4,12 +4,14 @@ import gzip
 import json
 
 import numpy as np
+import pgclarify_minilm
 import pytest
 
+from pgclarify.embedding.windows import Windows
+from training.reader.examples import examples_of
 from training.reader.facts import fact_pairs
 from training.reader.pairs import Pair, keywords, make_pairs, vaguer
 from training.reader.squad import evaluated_sequences, read, word_sequences
-from training.reader.windows import Windows
 
 TOWNS = ("Aldborg", "Brenwick", "Corvale", "Dunmere", "Elstow", "Farholt", "Garsdale", "Hexby")
 
@@ -136,23 +138,23 @@ def test_the_answer_that_most_people_gave_counts() -> None:
 
 
 def test_windows_cover_a_long_passage_and_mark_the_answer() -> None:
-    windows = Windows()
+    windows = Windows(pgclarify_minilm.FOLDER)
     fact = "Records are deleted after 90 days."
     filler = "Nothing of note happened in that year either. " * 60
     for passage in (fact, filler + fact + " " + filler):
         pair = Pair("When are records deleted?", "A title", passage, passage.index("90 days"), "90 days", "fact")
 
-        all_windows = windows.of(pair.question, pair.title, passage)
+        all_windows = [*windows.of(pair.question, pair.title, passage)]
         places = [place for window in all_windows for place in window.offsets]
         covered = {character for begin, end in places for character in range(begin, end)}
         assert covered >= {place for place, character in enumerate(passage) if not character.isspace()}
-        assert all(len(window.ids) <= 256 for window in all_windows)
+        assert all(len(window.tokens) <= 256 for window in all_windows)
 
-        examples = windows.examples(pair)
+        examples = examples_of(windows, pair)
         assert examples
         for example in examples:
             assert example.first is not None
             assert example.last is not None
-            begin, _ = example.window.offsets[example.first - example.window.passage]
-            _, end = example.window.offsets[example.last - example.window.passage]
+            begin, _ = example.window.offsets[example.first - example.window.passage_start]
+            _, end = example.window.offsets[example.last - example.window.passage_start]
             assert passage[begin:end] == "90 days"
