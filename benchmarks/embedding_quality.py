@@ -19,7 +19,7 @@ from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from pgclarify.config import EmbeddingBackend
 from pgclarify.embedding import load_embedder
-from pgclarify.embedding.linear import runs_here
+from pgclarify.embedding.minilm import multiplies_int8
 
 _DEPTH = 10
 
@@ -33,7 +33,9 @@ async def measure(data_dir: Path) -> list[Figure]:
     asked = [row["question"] for row in questions]
     figures = []
     exact: list[list[str]] = []
-    for backend in filter(runs_here, EmbeddingBackend):
+    for backend in EmbeddingBackend:
+        if backend is EmbeddingBackend.INT8 and not multiplies_int8():
+            continue
         with step(f"{len(passages):,} passages and {len(questions)} questions, {backend}"):
             found = [[ids[place] for place in places] for places in await _nearest(backend, texts, asked)]
         recall = statistics.mean(

@@ -13,6 +13,7 @@ import gzip
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs
 from pgclarify.embedding import load_embedder, load_span_reader
+from pgclarify.embedding.registry import Embedders
 from pgclarify.language.quotes import find_quote
 from pgclarify.model import Found
 from pgclarify.providers.extractive import ExtractiveVerifier
@@ -118,14 +120,14 @@ def in_part(judged: Iterable[Judged], part: str) -> list[Judged]:
 
 
 def embed(texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-    """Vectors of texts by the model that ships, each of unit length."""
+    """Vectors of readings as a worker has them, each of unit length."""
     distinct = list(dict.fromkeys(texts))
-    embedder = load_embedder(MODEL)
-    try:
-        with step(f"embedding {len(distinct):,} readings"):
-            vectors = asyncio.run(embedder.encode(distinct))
-    finally:
-        embedder.close()
+
+    async def encode(embedders: Embedders) -> NDArray[np.float32]:
+        return await (await embedders.get_for_readings(MODEL)).encode(distinct)
+
+    with closing(Embedders()) as embedders, step(f"embedding {len(distinct):,} readings"):
+        vectors = asyncio.run(encode(embedders))
     return dict(zip(distinct, vectors, strict=True))
 
 

@@ -1,7 +1,7 @@
-"""Writes all-MiniLM-L6-v2, and the span reader that was trained from it, as ONNX graphs.
+"""Writes all-MiniLM-L6-v2, also in 8-bit integers, and the span reader that was trained from it, as ONNX graphs.
 
 The graphs hold no weights. They name those of safetensors files by their place there, so that the embedding model
-computes with what was published. Both are BERT's encoder (Devlin et al., 2019) with 6 layers, in standard operators of
+computes with what was published. All are BERT's encoder (Devlin et al., 2019) with 6 layers, in standard operators of
 opset 20. The embedding model ends in mean pooling over the tokens of a text, and normalization, as its authors
 describe it; the reader in a head for the ends of an answer and one for whether there is one (Devlin et al., §4.3).
 """
@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from onnx import GraphProto, NodeProto, TensorProto, helper
 
 _LAYERS = 6
@@ -26,11 +28,17 @@ _EPSILON = 1e-12
 _MASKED = -10000.0
 _OPSET = 20
 _IR_VERSION = 9
-_TYPES = {"F32": TensorProto.FLOAT, "I8": TensorProto.INT8}
+# From -127 to 127. Inputs are shifted to 1 to 255, since processors multiply unsigned integers with signed ones.
+_LARGEST_INT8 = 127
+_UINT8_ZERO = 128
+# A row of zeros is not divided by zero.
+_SMALLEST_SCALE = 1e-20
+# As safetensors, numpy and ONNX call them.
+_TYPES = {"F32": (np.float32, TensorProto.FLOAT), "I8": (np.int8, TensorProto.INT8)}
 
 
-def write_embedder(weights: Path, graph: Path) -> None:
-    """Write the embedding model's graph beside the file with its weights.
+def write_embedder(weights: Path, graph: Path, *, rounded: Path | None = None) -> None:
+    """Write the embedding model's graph beside the files with its weights.
 
     Inputs are input_ids and attention_mask, int64, shape (texts, tokens); the output is embedding, float32, shape
     (texts, 384).
@@ -38,8 +46,41 @@ def write_embedder(weights: Path, graph: Path) -> None:
     Args:
         weights: model.safetensors, as published.
         graph: Where to; in the folder of the weights, which it names without a folder.
+        rounded: What `round_weights` wrote, beside the weights: linear layers multiply 8-bit integers. The row of each
+            token has a scale of its own, so that the texts of a batch do not change each other's vectors.
     """
-    _save(_Writer([_Tensors.read(weights)]).write_embedder(), graph)
+    files = [_Tensors.read(each) for each in (rounded, weights) if each is not None]
+    _save(_Writer(files, in_int8=rounded is not None).write_embedder(), graph)
+
+
+def round_weights(weights: Path, rounded: Path) -> None:
+    """Round the matrices of linear layers to 8-bit integers, each column with a scale of its own.
+
+    Args:
+        weights: model.safetensors, as published.
+        rounded: Where to. Of each layer: .columns, int8, shape (inputs, outputs); .scales, float32, shape (outputs,).
+    """
+    published = _Tensors.read(weights)
+    tensors: dict[str, NDArray[Any]] = {}
+    for name in sorted(published.header):
+        layer, _, kind = name.rpartition(".")
+        if not layer.startswith("encoder.layer.") or kind != "weight" or layer.endswith("LayerNorm"):
+            continue
+        matrix = published.load(weights, name)
+        scales = np.abs(matrix).max(axis=1) / np.float32(_LARGEST_INT8)
+        tensors[f"{layer}.columns"] = np.rint(matrix / scales[:, None]).astype(np.int8).T
+        tensors[f"{layer}.scales"] = scales
+    header, content = {}, b""
+    for name, tensor in tensors.items():
+        raw = tensor.tobytes()
+        types = {dtype: kind for kind, (dtype, _) in _TYPES.items()}
+        place = [len(content), len(content) + len(raw)]
+        header[name] = {"dtype": types[tensor.dtype.type], "shape": tensor.shape, "data_offsets": place}
+        content += raw
+    described = json.dumps(header).encode()
+    # Padded, so that tensors begin at a multiple of 8 bytes, as the format wants it.
+    described += b" " * (-len(described) % 8)
+    rounded.write_bytes(struct.pack("<Q", len(described)) + described + content)
 
 
 def write_reader(weights: Path, trained: Path, graph: Path) -> None:
@@ -83,12 +124,20 @@ class _Tensors:
             (length,) = struct.unpack("<Q", stream.read(8))
             return cls(path.name, json.loads(stream.read(length)), 8 + length)
 
+    def load(self, path: Path, name: str) -> NDArray[Any]:
+        """Read a tensor of the file, which is at path."""
+        tensor = self.header[name]
+        begin, end = tensor["data_offsets"]
+        with path.open("rb") as stream:
+            stream.seek(self.begin + begin)
+            return np.frombuffer(stream.read(end - begin), dtype=_TYPES[tensor["dtype"]][0]).reshape(tensor["shape"])
+
     def name_in(self, initializers: dict[str, TensorProto], name: str) -> None:
         """Make a tensor of the file an initializer that says where it stands."""
         tensor = self.header[name]
         begin, end = tensor["data_offsets"]
         place = {"location": self.file, "offset": self.begin + begin, "length": end - begin}
-        proto = TensorProto(name=name, data_type=_TYPES[tensor["dtype"]], data_location=TensorProto.EXTERNAL)
+        proto = TensorProto(name=name, data_type=_TYPES[tensor["dtype"]][1], data_location=TensorProto.EXTERNAL)
         proto.dims.extend(tensor["shape"])
         for key, value in place.items():
             proto.external_data.add(key=key, value=str(value))
@@ -98,8 +147,10 @@ class _Tensors:
 @dataclass
 class _Writer:
     files: Sequence[_Tensors]
+    in_int8: bool = False
     nodes: list[NodeProto] = field(default_factory=list)
     initializers: dict[str, TensorProto] = field(default_factory=dict)
+    quantized: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def write_embedder(self) -> GraphProto:
         self._pool(self._encode("first"))
@@ -193,7 +244,34 @@ class _Writer:
         return self._node("Transpose", [parted], f"{rows}.heads", perm=order)
 
     def _linear(self, rows: str, name: str) -> str:
+        if self.in_int8:
+            return self._int8_linear(rows, name)
         return self._node("Gemm", [rows, *self._weights(name)], f"{name}.out", transB=1)
+
+    def _int8_linear(self, rows: str, name: str) -> str:
+        """A layer that multiplies rows as 8-bit integers, and scales and adds in float32."""
+        columns, scales, bias = (self._weight(f"{name}.{kind}") for kind in ("columns", "scales", "bias"))
+        inputs, input_scale = self._quantized(rows)
+        product = self._node("MatMulInteger", [inputs, columns, "uint8_zero"], f"{name}.product")
+        product = self._node("Cast", [product], f"{product}.float", to=TensorProto.FLOAT)
+        product = self._node("Mul", [product, scales], f"{product}.by_column")
+        product = self._node("Mul", [product, input_scale], f"{product}.by_row")
+        return self._node("Add", [product, bias], f"{name}.out")
+
+    def _quantized(self, rows: str) -> tuple[str, str]:
+        """Rows as unsigned 8-bit integers around 128, and the scale of each; several layers share them."""
+        if rows in self.quantized:
+            return self.quantized[rows]
+        sizes = self._node("Abs", [rows], f"{rows}.sizes")
+        largest = self._node("ReduceMax", [sizes, self._integers("columns", [1])], f"{rows}.largest", keepdims=1)
+        scale = self._node("Mul", [largest, self._number("of_int8", 1 / _LARGEST_INT8)], f"{rows}.scale")
+        scale = self._node("Add", [scale, self._number("smallest_scale", _SMALLEST_SCALE)], f"{rows}.nonzero_scale")
+        whole = self._node("Div", [rows, scale], f"{rows}.whole")
+        self.initializers["uint8_zero"] = helper.make_tensor("uint8_zero", TensorProto.UINT8, [], [_UINT8_ZERO])
+        # This operator rounds, too.
+        integers = self._node("QuantizeLinear", [whole, self._number("one", 1.0), "uint8_zero"], f"{rows}.uint8")
+        self.quantized[rows] = integers, scale
+        return integers, scale
 
     def _residual(self, rows: str, hidden: str, name: str) -> str:
         added = self._node("Add", [rows, hidden], f"{name}.added")

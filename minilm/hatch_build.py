@@ -32,6 +32,8 @@ _PUBLISHED = {
 # pgclarify/embedding/packaged.py.
 _WRITTEN = {
     "reader.safetensors": "114fdd7369e298878c831407f1668cf343d5a5fda9b19c85f26c1c3ee7607a7f",
+    "model.int8.safetensors": "ce826c5fee3301ce3305afe2a44bb867b8960ee9d4e5191c2880fd68524c1df5",
+    "model.int8.onnx": "fb73accd2fd97791e803ee1621646342a45113b6f9d4b75ce0d349d511a500e9",
     "model.onnx": "5bf0a888b5b83484b9f1afe77dda5bde4d1d091a61a1b2df8e9572f2e38ef61e",
     "reader.onnx": "4924c32b3345c9115b63d3be79d5995d6b989e2602f9b1742d1bc67cc5d9d225",
 }
@@ -53,10 +55,14 @@ class ModelFiles(BuildHookInterface[Any]):
             _check(folder / name, digest)
         # The build's own folder is not on the path, and onnx takes a while to import.
         sys.path.insert(0, self.root)
-        from graph import write_embedder, write_reader
+        from graph import round_weights, write_embedder, write_reader
 
         shutil.copyfile(Path(self.root, "reader.safetensors"), folder / "reader.safetensors")
         write_embedder(folder / "model.safetensors", folder / "model.onnx")
+        round_weights(folder / "model.safetensors", folder / "model.int8.safetensors")
+        write_embedder(
+            folder / "model.safetensors", folder / "model.int8.onnx", rounded=folder / "model.int8.safetensors"
+        )
         write_reader(folder / "model.safetensors", folder / "reader.safetensors", folder / "reader.onnx")
         for name, digest in _WRITTEN.items():
             _check(folder / name, digest)

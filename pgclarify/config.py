@@ -41,17 +41,11 @@ class ReasoningEffort(StrEnum):
 
 
 class EmbeddingBackend(StrEnum):
-    """What computes embedding models, and in what precision on a CPU."""
+    """What computes embedding models, and in what precision."""
 
     AUTO = "auto"
     TORCH = "torch"
-    BFLOAT16 = "bfloat16"
     INT8 = "int8"
-
-    @property
-    def is_rounded(self) -> bool:
-        """Whether it computes with fewer digits than float32 has."""
-        return self in (EmbeddingBackend.BFLOAT16, EmbeddingBackend.INT8)
 
 
 class Settings(BaseSettings):
@@ -116,8 +110,8 @@ class Settings(BaseSettings):
     )
     embedding_backend: EmbeddingBackend = Field(
         default=EmbeddingBackend.AUTO,
-        description="How embedding models compute: torch, or on a CPU bfloat16 or int8: faster, less exact. auto: ONNX"
-        " Runtime for all-MiniLM-L6-v2, torch for others.",
+        description="What computes embedding models. auto: ONNX Runtime for all-MiniLM-L6-v2, torch for others. torch:"
+        " torch for all. int8: as auto, but all-MiniLM-L6-v2 in 8-bit integers, which is faster and less exact.",
     )
     embedding_query_prefix: str = Field(
         default="", max_length=1000, description="What models of the embedding endpoint want before a question."

@@ -7,8 +7,6 @@ from pgclarify.embedding import load_embedder
 for name in (
     "pgclarify.cli.main",
     "pgclarify.cli.rendering",
-    # For models that are loaded with PyTorch.
-    "pgclarify.embedding.linear",
     "pgclarify.providers.chat_model",
     "pgclarify.worker",
     "procrastinate.builtin_tasks",

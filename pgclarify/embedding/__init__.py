@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 from pgclarify.config import EmbeddingBackend
 from pgclarify.embedding.embedder import LocalEmbedder
-from pgclarify.embedding.minilm import load_minilm
-from pgclarify.embedding.packaged import PACKAGED, packaged_model
+from pgclarify.embedding.minilm import load_minilm, multiplies_int8
+from pgclarify.embedding.packaged import PACKAGED, is_packaged, packaged_model
 from pgclarify.embedding.sentence_transformers import load_sentence_transformer
 from pgclarify.embedding.span_reader import LocalSpanReader
 from pgclarify.errors import ConfigurationError, ModelNotFound
@@ -23,19 +21,26 @@ def load_embedder(
     Args:
         model: "all-MiniLM-L6-v2", another sentence-transformers name, or a local path.
         threads: CPU threads that the model computes with; None leaves that to the library.
-        backend: What computes it, and in what precision. AUTO is ONNX Runtime for all-MiniLM-L6-v2 where the package
-            pgclarify-minilm is installed, and PyTorch for others.
+        backend: What computes it. AUTO is ONNX Runtime for all-MiniLM-L6-v2 where the package pgclarify-minilm is
+            installed, and PyTorch for others; INT8 is the same, but that model computes in 8-bit integers.
 
     Raises:
         ModelNotFound: If there is no such model on this machine or where sentence-transformers looks.
         EmbeddingError: If the model is not what it should be.
-        ConfigurationError: If threads is not positive, or the backend cannot be used with this model or processor.
+        ConfigurationError: If threads is not positive, or the processor is not made for the backend.
     """
     _check_threads(threads)
-    folder = packaged_model(model) if backend is EmbeddingBackend.AUTO and find_spec("onnxruntime") else None
+    in_int8 = backend is EmbeddingBackend.INT8
+    if in_int8 and not multiplies_int8():
+        raise ConfigurationError(
+            f"the embedding backend {backend} cannot be used",
+            detail="The processor has none of the instructions for 8-bit integers: avx512_vnni, avx_vnni.",
+            hint=f"Set PGCLARIFY_EMBEDDING_BACKEND={EmbeddingBackend.AUTO}, which runs everywhere.",
+        )
+    folder = None if backend is EmbeddingBackend.TORCH or not is_packaged(model) else packaged_model(model)
     if folder is not None:
-        return LocalEmbedder(model, load_minilm(folder, threads=threads))
-    return LocalEmbedder(model, load_sentence_transformer(model, threads=threads, backend=backend))
+        return LocalEmbedder(model, load_minilm(folder, threads=threads, in_int8=in_int8))
+    return LocalEmbedder(model, load_sentence_transformer(model, threads=threads))
 
 
 def load_span_reader(*, threads: int | None = None) -> LocalSpanReader:
@@ -50,7 +55,7 @@ def load_span_reader(*, threads: int | None = None) -> LocalSpanReader:
         ConfigurationError: If threads is not positive.
     """
     _check_threads(threads)
-    folder = packaged_model(PACKAGED) if find_spec("onnxruntime") else None
+    folder = packaged_model(PACKAGED) if is_packaged(PACKAGED) else None
     if folder is None:
         raise ModelNotFound(
             "no reader of passages",

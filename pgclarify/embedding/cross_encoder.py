@@ -61,11 +61,6 @@ class SentenceTransformerCrossEncoder:
         # A model may be published in half precision, in which a CPU is slow and equal scores are many.
         self._encoder.float()
         is_cpu = self._encoder.device.type == "cpu"
-        if is_cpu:
-            # Here, since torch takes a second to import.
-            from pgclarify.embedding.linear import bound_caches
-
-            bound_caches()
         max_tokens = min(int(self._encoder.max_seq_length or _MOST_TOKENS), _MOST_TOKENS)
         self._max_chars = max_tokens * MAX_CHARS_PER_TOKEN
         self._queue: BatchQueue[Pair] = BatchQueue(

@@ -6,6 +6,7 @@ Whoever may create a corpus or ask a question names models. Code that comes with
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,6 +19,12 @@ from pgclarify.errors import ModelNotFound
 
 # The same in every case. The library's reason tells which files there are on this machine: it is for the log.
 _NOT_FOUND = "There is none by this name or path that can be loaded."
+
+
+# torch and oneDNN each keep what they have prepared for the last 1,024 shapes of input: half a gigabyte, and no faster,
+# since batches of text hardly ever have the same shape. Both read this before the first multiplication.
+_CACHES = ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY")
+_CACHED_SHAPES = "16"
 
 
 def load_model(name: str) -> Any:  # noqa: ANN401 - the library's class, which is slow to import
@@ -84,6 +91,8 @@ def _require_library(what: str) -> None:
 def _load(kind: str, location: str, *, is_here: bool = False) -> Any:  # noqa: ANN401 - see above
     """Load a model of a class of the library."""
     use_one_tokenizer_thread()
+    for cache in _CACHES:
+        os.environ.setdefault(cache, _CACHED_SHAPES)
     make = partial(getattr(importlib.import_module("sentence_transformers"), kind), trust_remote_code=False)
     with _quiet():
         try:

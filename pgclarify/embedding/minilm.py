@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from functools import partial
+import re
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,17 @@ _MAX_TOKENS = 256
 _ERRORS = 3
 # Each has some 50 MB of its own for what it computes.
 _MOST_THREADS = 8
+# As Linux calls the instructions.
+_INT8_FLAGS = frozenset({"avx512_vnni", "avx_vnni"})
 
 
-def load_minilm(folder: Path, *, threads: int | None = None) -> LoadedModel:
+def load_minilm(folder: Path, *, threads: int | None = None, in_int8: bool = False) -> LoadedModel:
     """Load the model. Its vectors are those of sentence-transformers, but for the last digits of float32.
 
     Args:
         folder: Of its files.
+        in_int8: Whether it computes in 8-bit integers: half the CPU time or less, and vectors whose cosine with the
+            others is .99. For processors that `multiplies_int8` is true of.
         threads: CPU threads that compute, each a batch of its own; None for OMP_NUM_THREADS, which PyTorch follows
             too, or else one for each core, and at most 8.
     """
@@ -36,8 +41,7 @@ def load_minilm(folder: Path, *, threads: int | None = None) -> LoadedModel:
     tokenizer.no_padding()
     cutting = Tokenizer.from_str(tokenizer.to_str())
     cutting.enable_truncation(_MAX_TOKENS)
-    cutting.enable_padding()
-    session = open_session(folder / "model.onnx")
+    session = open_session(folder / ("model.int8.onnx" if in_int8 else "model.onnx"))
     (embedding,) = session.get_outputs()
     return LoadedModel(
         encode=partial(_encode, session, cutting),
@@ -46,6 +50,17 @@ def load_minilm(folder: Path, *, threads: int | None = None) -> LoadedModel:
         max_tokens=_MAX_TOKENS,
         threads=threads or threads_of_environment(),
     )
+
+
+@cache
+def multiplies_int8() -> bool:
+    """Whether the processor has instructions for products of 8-bit integers; others are slow at them, or overflow."""
+    try:
+        described = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False
+    flags = re.search(r"^flags\s*:(.*)$", described, re.MULTILINE)
+    return flags is not None and not _INT8_FLAGS.isdisjoint(flags[1].split())
 
 
 def open_session(graph: Path) -> Any:  # noqa: ANN401 - without types
@@ -62,12 +77,14 @@ def open_session(graph: Path) -> Any:  # noqa: ANN401 - without types
 
 
 def _encode(session: Any, tokenizer: Tokenizer, texts: list[str]) -> NDArray[np.float32]:  # noqa: ANN401 - without types
-    tokens = tokenizer.encode_batch(texts)
-    inputs = {
-        "input_ids": np.array([each.ids for each in tokens], dtype=np.int64),
-        "attention_mask": np.array([each.attention_mask for each in tokens], dtype=np.int64),
-    }
-    (vectors,) = session.run(None, inputs)
+    # One by one: what is computed of a token costs the same in a batch, and there padding is computed, too. So a vector
+    # does not depend on what else is embedded.
+    return np.concatenate([_embed(session, tokens.ids) for tokens in tokenizer.encode_batch(texts)])
+
+
+def _embed(session: Any, ids: list[int]) -> NDArray[np.float32]:  # noqa: ANN401 - without types
+    inputs = np.array([ids], dtype=np.int64)
+    (vectors,) = session.run(None, {"input_ids": inputs, "attention_mask": np.ones_like(inputs)})
     return np.asarray(vectors, dtype=np.float32)
 
 

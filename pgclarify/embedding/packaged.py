@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 from pgclarify.errors import EmbeddingError
@@ -15,10 +16,17 @@ _NAMES = frozenset({PACKAGED, f"sentence-transformers/{PACKAGED}"})
 # Runtime, are written when the package is built.
 _SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "model.int8.safetensors": "ce826c5fee3301ce3305afe2a44bb867b8960ee9d4e5191c2880fd68524c1df5",
+    "model.int8.onnx": "fb73accd2fd97791e803ee1621646342a45113b6f9d4b75ce0d349d511a500e9",
     "model.onnx": "5bf0a888b5b83484b9f1afe77dda5bde4d1d091a61a1b2df8e9572f2e38ef61e",
     "reader.safetensors": "114fdd7369e298878c831407f1668cf343d5a5fda9b19c85f26c1c3ee7607a7f",
     "reader.onnx": "4924c32b3345c9115b63d3be79d5995d6b989e2602f9b1742d1bc67cc5d9d225",
 }
+
+
+def is_packaged(name: str) -> bool:
+    """Whether a model has this name, and is installed with what computes it without PyTorch."""
+    return name in _NAMES and all(find_spec(each) for each in ("onnxruntime", "pgclarify_minilm"))
 
 
 def packaged_model(name: str) -> Path | None:
@@ -51,7 +59,7 @@ def verify_sha256(path: Path, expected: str) -> None:
         raise EmbeddingError(
             "the packaged embedding model cannot be read",
             detail=f"{error}.",
-            hint="Install the package pgclarify-minilm again; older ones than 1.1 lack files.",
+            hint="Install the package pgclarify-minilm again; older ones than 1.2 lack files.",
         ) from error
     if found != expected:
         raise EmbeddingError(

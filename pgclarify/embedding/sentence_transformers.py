@@ -9,30 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from pgclarify.config import EmbeddingBackend
 from pgclarify.embedding.embedder import ACCELERATOR_BATCH_CHARS, CPU_BATCH_CHARS, LoadedModel
 from pgclarify.embedding.loading import load_model
-from pgclarify.errors import ConfigurationError, EmbeddingError
+from pgclarify.errors import EmbeddingError
 
 # What the library calls the prompt of a passage, in the order in which it looks for one.
 _PASSAGE_PROMPTS = ("document", "passage", "corpus")
 
 
-def load_sentence_transformer(
-    name: str, *, threads: int | None = None, backend: EmbeddingBackend = EmbeddingBackend.TORCH
-) -> LoadedModel:
+def load_sentence_transformer(name: str, *, threads: int | None = None) -> LoadedModel:
     """Load a model, which takes seconds.
 
     Args:
         name: "all-MiniLM-L6-v2" (taken from an installed package if there is one), another sentence-transformers
             name, or a local path.
         threads: CPU threads that the model computes with; None leaves that to torch.
-        backend: In what precision it computes on a CPU; AUTO is that of TORCH.
 
     Raises:
         ModelNotFound: If there is no such model.
         EmbeddingError: If the model is not what it should be.
-        ConfigurationError: If the backend cannot be used with this model or processor.
     """
     transformer: Any = load_model(name)
     dimensions = transformer.get_embedding_dimension()
@@ -48,19 +43,6 @@ def load_sentence_transformer(
     counting.no_truncation()
     counting.no_padding()
     is_cpu = transformer.device.type == "cpu"
-    if is_cpu:
-        # Here, since torch takes a second to import.
-        from pgclarify.embedding.linear import bound_caches, use_onednn
-
-        bound_caches()
-        if backend.is_rounded:
-            use_onednn(transformer, backend)
-    elif backend.is_rounded:
-        raise ConfigurationError(
-            f"the embedding backend {backend} is for processors",
-            detail=f"The embedding model is on the device {transformer.device}.",
-            hint=f"Set PGCLARIFY_EMBEDDING_BACKEND={EmbeddingBackend.TORCH}.",
-        )
     # Some models leave the prompt out of the vector, so that it is no part of the text.
     is_text = all(getattr(module, "include_prompt", True) for module in transformer)
     prompts = {name: prompt for name, prompt in transformer.prompts.items() if prompt and is_text}

@@ -50,9 +50,10 @@ async def _judged(context: RunContext, embedder: Embedder) -> list[tuple[Candida
     reranker = None if name is None else await context.models.rerankers.get(name, context.store)
     first_stage = FirstStage(context, embedder, reranker)
     confirmation = Confirmation(context) if settings.get("verify") == "model" else None
-    judge = PassageJudge(context, embedder, confirmation)
+    reading_embedder = await context.reading_embedder()
+    judge = PassageJudge(context, reading_embedder, confirmation)
     if settings.get("ask_back") == "auto":
-        answered = await OnePass(context, embedder, first_stage, judge, confirmation).carry_out()
+        answered = await OnePass(context, reading_embedder, first_stage, judge, confirmation).carry_out()
         if answered is not None:
             return [answered]
     if settings.get("retrieval") == "adaptive":

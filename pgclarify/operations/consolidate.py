@@ -16,7 +16,7 @@ async def consolidate(context: RunContext) -> Ending:
 
     Readings are embedded again if settings["embed"] is not settings["parent_embed"], what their vectors hold.
     """
-    embedder = await context.embedder()
+    embedder = await context.reading_embedder()
     verdicts = sorted(await context.store.verdicts(context.run), key=lambda pair: pair[1].rank)
     return await conclude(context, await _embedded(context, verdicts, embedder))
 

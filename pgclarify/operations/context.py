@@ -50,6 +50,7 @@ class Models:
         chat: The completer if it is a language model, which answers every call; None if it is not.
         asking_nobody: Gives a completer whose calls need no ledger, since it makes none.
         embedder: Gives the embedding model of a name.
+        reading_embedder: Gives the one that embeds readings, which are compared with each other alone.
         rerankers: Makes the reranker that a run's settings name.
         entailments: Makes the judge of answers that a run's settings name.
         detector: Says whether questions are ambiguous.
@@ -59,6 +60,7 @@ class Models:
     chat: Completer | None
     asking_nobody: Callable[[], Awaitable[Completer]]
     embedder: Callable[[str], Awaitable[Embedder]]
+    reading_embedder: Callable[[str], Awaitable[Embedder]]
     rerankers: Rerankers
     entailments: Entailments
     detector: Detector
@@ -90,11 +92,23 @@ class RunContext:
         Raises:
             EmbeddingError: If it cannot be loaded, or no worker has opened the corpus's space yet.
         """
+        return await self.models.embedder(self._embedding_model)
+
+    async def reading_embedder(self) -> Embedder:
+        """Give what embeds readings of the run; its vectors are compared with each other alone.
+
+        Raises:
+            EmbeddingError: As `embedder` does.
+        """
+        return await self.models.reading_embedder(self._embedding_model)
+
+    @property
+    def _embedding_model(self) -> str:
         if not self.run.embedding_model:
             raise EmbeddingError(
                 "the corpus cannot be searched yet", detail="A worker is loading its embedding model; ask again."
             )
-        return await self.models.embedder(self.run.embedding_model)
+        return self.run.embedding_model
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,7 @@ def models_of(
         chat=language_models.chat,
         asking_nobody=language_models.asking_nobody,
         embedder=RememberedTexts(embedders.get).get,
+        reading_embedder=RememberedTexts(embedders.get_for_readings).get,
         rerankers=Rerankers(language_models.chat, cross_encoders.get),
         entailments=Entailments(language_models.chat, cross_encoders.get),
         detector=Detector(classifier, embedders.get),

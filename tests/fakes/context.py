@@ -96,6 +96,7 @@ def context_of(
             chat=completer if chat is ... else chat,
             asking_nobody=get_nobody,
             embedder=get_embedder,
+            reading_embedder=get_embedder,
             rerankers=rerankers or Rerankers(None, no_cross_encoder),
             entailments=entailments or Entailments(None, no_cross_encoder),
             detector=detector or Detector(classifier or FakeClassifier(), get_embedder),

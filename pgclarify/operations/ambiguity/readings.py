@@ -86,6 +86,7 @@ async def count_readings(context: RunContext) -> Readings:
     run = context.run
     completer = await context.models.asking_nobody()
     embedder = await context.embedder()
+    reading_embedder = await context.reading_embedder()
     vector = (await embedder.encode([run.question]))[0]
     found = await context.stores.passages.find_passages(
         run, run.question, vector, method="hybrid", depth=run.settings["top_k"]
@@ -104,7 +105,7 @@ async def count_readings(context: RunContext) -> Readings:
     results = await asyncio.gather(*(judge(candidate) for candidate in candidates))
     verdicts = await asyncio.gather(
         *(
-            supported_verdict(run, candidate, result, embedder)
+            supported_verdict(run, candidate, result, reading_embedder)
             for candidate, result in zip(candidates, results, strict=True)
         )
     )
