@@ -41,6 +41,7 @@ from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
+from pgclarify.operations.missing_models import no_endpoint
 from pgclarify.protocols import Begin
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.worker.executor import RunExecutor, models_of
@@ -192,7 +193,7 @@ async def serving(
     async with open_pool(dsn) as pool, Presence.enter(dsn, version="", **entry) as presence:
         runs = Runs(pool, presence.worker_id)
         quarantine = Quarantine(asyncio.Lock())
-        of_runs = models_of(models, embedders, CrossEncoders(), classifier or AmbiguityClassifier.load())
+        of_runs = models_of(models, embedders, CrossEncoders(), no_endpoint, classifier or AmbiguityClassifier.load())
         executor = RunExecutor(runs, of_runs, quarantine)
         slots = asyncio.Semaphore(_AT_ONCE)
 

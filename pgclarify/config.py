@@ -117,6 +117,17 @@ class Settings(BaseSettings):
         default="", max_length=1000, description="What models of the embedding endpoint want before a question."
     )
     embedding_passage_prefix: str = Field(default="", max_length=1000, description="What they want before a passage.")
+    rerank_base_url: str | None = Field(
+        default=None,
+        description="An endpoint of rerankers: what stands before /rerank. Unset: OPENAI_BASE_URL, or the first of"
+        " PGCLARIFY_LLM_ENDPOINTS.",
+    )
+    rerank_api_key: SecretStr | None = Field(
+        default=None, description="Its key. Unset: OPENAI_API_KEY, unless PGCLARIFY_RERANK_BASE_URL is set."
+    )
+    rerank_api_key_file: Path | None = Field(
+        default=None, description="A file that holds it, in the place of PGCLARIFY_RERANK_API_KEY."
+    )
     openai_base_url: str | None = Field(
         default=None,
         validation_alias=AliasChoices("OPENAI_BASE_URL", "openai_base_url"),
@@ -149,7 +160,7 @@ class Settings(BaseSettings):
         """Addresses of the endpoints that serve the model, each once; none if there is only OPENAI_BASE_URL."""
         return tuple(dict.fromkeys(re.findall(r"[^\s,]+", self.llm_endpoints or "")))
 
-    @field_validator("openai_api_key", "embedding_api_key")
+    @field_validator("openai_api_key", "embedding_api_key", "rerank_api_key")
     @classmethod
     def _check_key(cls, key: SecretStr | None) -> SecretStr | None:
         """Refuse what no header can carry: it would fail as if the endpoint were at fault."""
@@ -166,6 +177,9 @@ class Settings(BaseSettings):
         "embedding_base_url",
         "embedding_api_key",
         "embedding_api_key_file",
+        "rerank_base_url",
+        "rerank_api_key",
+        "rerank_api_key_file",
         mode="before",
     )
     @classmethod

@@ -12,12 +12,14 @@ class Expected:
 
     Attributes:
         purpose: As in CompletionRequest.
+        model: Who would be asked.
         calls: How many would be made.
         reused_calls: How many need not be, since their replies are in the ledger.
         input_bytes: How long the inputs of the calls are together, in UTF-8; about, where some are not known.
     """
 
     purpose: str
+    model: str
     calls: int
     reused_calls: int
     input_bytes: int

@@ -16,7 +16,7 @@ U = TypeVar("U")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a chat: role is system, user or assistant."""
+    """One message of a chat: role is system, user or assistant. Inputs of cross-encoders have roles of their own."""
 
     role: str
     content: str

@@ -1,4 +1,4 @@
-"""A real OpenAI-compatible HTTP server on 127.0.0.1, whose chat model is a few rules, and its embeddings bags of words.
+"""A real OpenAI-compatible HTTP server on 127.0.0.1, whose models are a few rules about words.
 
 In the same process: `async with serve() as server`. In a process of its own: `with spawn(latency=0.2) as server`, or
 `python -m tests.openai_server --port 0 --latency 0.2 --concurrency 64`, which prints its base URL on the first line.
@@ -217,6 +217,52 @@ def _direction(word: str, dimensions: int) -> NDArray[np.int8]:
     return np.unpackbits(np.frombuffer(digest, dtype=np.uint8), count=dimensions).astype(np.int8) * 2 - 1
 
 
+RerankBehavior = Callable[[Mapping[str, Any]], Reply]
+
+
+def shared_words(body: Mapping[str, Any]) -> Reply:
+    """Score texts by the share of the question's words that they hold, and repeat them, as Jina does."""
+    return rerank_results([_share(body["query"], text) for text in body["documents"]], body)
+
+
+def rerank_results(scores: Sequence[float], body: Mapping[str, Any]) -> Reply:
+    """Scores as Cohere, Jina, vLLM and llama.cpp send them, best first; with tokens, which all but Cohere count."""
+    texts = body["documents"]
+    best_first = sorted(range(len(scores)), key=lambda index: -scores[index])
+    results = [
+        {"index": index, "relevance_score": scores[index], "document": {"text": texts[index]}} for index in best_first
+    ]
+    tokens = sum(len(body["query"]) + len(text) for text in texts) // 4
+    return Reply(body=json.dumps({"model": body["model"], "results": results, "usage": {"total_tokens": tokens}}))
+
+
+def as_tei(body: Mapping[str, Any]) -> Reply:
+    """Score texts likewise, in the form of text-embeddings-inference, which refuses the form of the others."""
+    if "texts" not in body:
+        said = "Failed to deserialize the JSON body into the target type: missing field `texts` at line 1 column 80"
+        return Reply(status=422, body=said)
+    scores = [_share(body["query"], text) for text in body["texts"]]
+    best_first = sorted(range(len(scores)), key=lambda index: -scores[index])
+    return Reply(body=json.dumps([{"index": index, "score": scores[index]} for index in best_first]))
+
+
+def _share(query: str, text: str) -> float:
+    asked = _words(query)
+    return len(asked & _words(text)) / max(1, len(asked))
+
+
+def shared_words_entail(body: Mapping[str, Any]) -> Reply:
+    """Label pairs as text-embeddings-inference does: a text entails another that has no further words."""
+    replies = []
+    for premise, hypothesis in body["inputs"]:
+        score = 0.75 if _words(hypothesis) <= _words(premise) else 0.125
+        labels = {"ENTAILMENT": score, "neutral": 0.875 - score, "contradiction": 0.125}
+        replies.append(
+            [{"label": label, "score": labels[label]} for label in sorted(labels, key=lambda one: -labels[one])]
+        )
+    return Reply(body=json.dumps(replies))
+
+
 class Server:
     """The server and what it has seen.
 
@@ -227,8 +273,15 @@ class Server:
         behavior: Replies to all further calls.
         embedding_script: Replies to the first requests for embeddings, likewise.
         embed: Replies to all further ones.
+        rerank_script: Replies to the first requests for scores, likewise.
+        rerank: Replies to all further ones.
+        predict: Replies to all requests for labels.
 
     Attributes:
+        rerank_bodies: Bodies of requests for scores, in order; kept only with keep_bodies.
+        rerank_calls: How many there were.
+        predict_bodies: Bodies of requests for labels, likewise.
+        predict_calls: How many there were.
         embedding_bodies: Bodies of requests for embeddings, in order; kept only with keep_bodies.
         embedding_calls: How many there were.
         calls: Requests for a completion received.
@@ -250,6 +303,9 @@ class Server:
         behavior: Behavior = by_rules,
         embedding_script: Iterable[Reply | None] = (),
         embed: EmbeddingBehavior = bags_of_words,
+        rerank_script: Iterable[Reply | None] = (),
+        rerank: RerankBehavior = shared_words,
+        predict: RerankBehavior = shared_words_entail,
         keep_bodies: bool = True,
     ) -> None:
         self.latency = latency
@@ -257,6 +313,13 @@ class Server:
         self.embed = embed
         self.embedding_bodies: list[dict[str, Any]] = []
         self.embedding_calls = 0
+        self.rerank_script = deque(rerank_script)
+        self.rerank = rerank
+        self.rerank_bodies: list[dict[str, Any]] = []
+        self.rerank_calls = 0
+        self.predict = predict
+        self.predict_bodies: list[dict[str, Any]] = []
+        self.predict_calls = 0
         self.script = deque(script)
         self.behavior = behavior
         self.calls = self.in_flight = self.most_in_flight = 0
@@ -279,6 +342,7 @@ class Server:
             "in_flight": self.in_flight,
             "most_in_flight": self.most_in_flight,
             "embedding_calls": self.embedding_calls,
+            "rerank_calls": self.rerank_calls,
             "cpu_seconds": time.process_time(),
         }
 
@@ -288,6 +352,8 @@ class Server:
         application.router.add_get("/v1/models", self._models)
         application.router.add_post("/v1/chat/completions", self._chat)
         application.router.add_post("/v1/embeddings", self._embeddings)
+        application.router.add_post("/v1/rerank", self._rerank)
+        application.router.add_post("/v1/predict", self._predict)
         application.router.add_get("/stats", self._stats)
         return application
 
@@ -324,6 +390,29 @@ class Server:
             return scripted or self.embed(body)
 
         reply = await self._at_work(request, answer)
+        return _response(reply, lambda: reply.content or "")
+
+    async def _rerank(self, request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        self.rerank_calls += 1
+        if self._keep_bodies:
+            self.rerank_bodies.append(body)
+            self.arrivals.put_nowait(None)
+
+        def answer() -> Reply:
+            scripted = self.rerank_script.popleft() if self.rerank_script else None
+            return scripted or self.rerank(body)
+
+        reply = await self._at_work(request, answer)
+        return _response(reply, lambda: reply.content or "")
+
+    async def _predict(self, request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        self.predict_calls += 1
+        if self._keep_bodies:
+            self.predict_bodies.append(body)
+            self.arrivals.put_nowait(None)
+        reply = await self._at_work(request, lambda: self.predict(body))
         return _response(reply, lambda: reply.content or "")
 
     async def _at_work(self, request: web.Request, answer: Callable[[], Reply]) -> Reply:

@@ -29,7 +29,7 @@ from pgclarify.cli.main import main
 from pgclarify.database import presence
 from pgclarify.install.installer import install
 from tests.conftest import drop_database, in_database
-from tests.openai_server import MODEL, Server, by_rules, serve
+from tests.openai_server import MODEL, Server, by_rules, serve, shared_words
 
 T = TypeVar("T")
 
@@ -331,6 +331,7 @@ def model(service: Service) -> Iterator[Server]:
     yield service.model
     service.model.latency = 0.0
     service.model.behavior = by_rules
+    service.model.rerank = shared_words
     service.model.script.clear()
 
 

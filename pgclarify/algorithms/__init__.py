@@ -6,7 +6,13 @@ from pgclarify.algorithms.answers import answer_directions, relate_answers
 from pgclarify.algorithms.consolidation import Bounds, Density, Grouping, consolidate, medoid
 from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
 from pgclarify.algorithms.fusion import fuse
-from pgclarify.algorithms.uncertainty import confidence, penalize, semantic_sets, to_unit_interval
+from pgclarify.algorithms.uncertainty import (
+    confidence,
+    penalize,
+    relevance_to_unit_interval,
+    semantic_sets,
+    to_unit_interval,
+)
 
 __all__ = [
     "Bounds",
@@ -29,6 +35,7 @@ __all__ = [
     "relate",
     "relate_answers",
     "relate_readings",
+    "relevance_to_unit_interval",
     "semantic_sets",
     "to_unit_interval",
 ]

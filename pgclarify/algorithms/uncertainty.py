@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 _LEAST = float(np.finfo(np.float64).tiny)
 _GREATEST = float(np.nextafter(1, 0))
 
+# How much of (0, 1) is left for scores that are no probabilities, at each end.
+_TAIL = 0.01
+
 
 def semantic_sets(entails: NDArray[np.bool_]) -> list[tuple[int, ...]]:
     """Group answers that mean the same: each entails the other, or a chain of such pairs joins them.
@@ -101,6 +104,30 @@ def to_unit_interval(logits: ArrayLike) -> NDArray[np.float64]:
         raise ValueError("a logit is not a number")
     # exp(-logaddexp(0, -x)) is the logistic function without overflow.
     return np.clip(np.exp(-np.logaddexp(0, -array)), _LEAST, _GREATEST)
+
+
+def relevance_to_unit_interval(scores: ArrayLike) -> NDArray[np.float64]:
+    """Map scores of which nobody knows whether they are probabilities or logits to (0, 1), keeping their order.
+
+    One function for all numbers: were it decided by those that come together, scores of two batches would not compare.
+    Inside of [0, 1] it is nearly the identity; all below shares the lowest hundredth, all above the highest one.
+
+    Args:
+        scores: Any shape, any finite numbers.
+
+    Returns:
+        float64, shape of scores: 0.01 + 0.98 x for x in [0, 1], 0.01 exp(x) below and 1 - 0.01 exp(1 - x) above. Never
+        0 nor 1: where float64 ends (below -703, above 33), the nearest number inside, so that beyond it all are equal.
+
+    Raises:
+        ValueError: If one is not finite.
+    """
+    array = np.asarray(scores, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError("a score is not finite")
+    inside = _TAIL + (1 - 2 * _TAIL) * np.clip(array, 0, 1)
+    below, above = _TAIL * np.exp(np.minimum(array, 0)), 1 - _TAIL * np.exp(1 - np.maximum(array, 1))
+    return np.clip(np.where(array < 0, below, np.where(array > 1, above, inside)), _LEAST, _GREATEST)
 
 
 def confidence(sets: Sequence[Sequence[int]], answer: int) -> float:

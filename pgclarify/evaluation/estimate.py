@@ -182,11 +182,13 @@ class Estimator:
 
 
 def calls_of_a_case(configuration: Configuration) -> dict[str, int]:
-    """How many calls one case takes at most, by purpose; none where no language model is asked."""
+    """How many calls of the language model one case takes at most, by purpose; none where it is not asked."""
     settings = configuration.with_defaults()
     match configuration.method:
         case "clarify":
             most = Counter(most_calls({"top_k": _CLARIFY_TOP_K, **settings}, relaxes=True))
+            # Another model's.
+            del most["reranking"]
             return most + Counter(most_calls_of_one_pass(settings) if settings.get("ask_back") == "auto" else {})
         case "list_answers":
             rounds = settings.get("max_answers", _MAX_ANSWERS) + _SPARE_ROUNDS

@@ -1,4 +1,4 @@
-"""Many calls of one form, through the ledger, where a reply that cannot be read is no catastrophe."""
+"""Many calls of one form, through the ledger: where a reply that cannot be read is no catastrophe, and where it is."""
 
 from __future__ import annotations
 
@@ -75,3 +75,44 @@ async def ask_each(
         why = "could not be read" if refusal is None else f"are not to be had: {refusal.message}"
         tally.note = f"{len(missing)} of {len(asked)} replies {why}"
     return [values.get(index, otherwise) for index in range(len(asked))]
+
+
+async def ask_every(
+    ledger: Ledger,
+    completer: Completer,
+    asked: Sequence[ModelCall[T]],
+    *,
+    poll: PollInterval,
+    tally: Meter | None = None,
+) -> list[T]:
+    """Ask everything, all in flight at once, where one reply that is not to be had is an error.
+
+    Args:
+        ledger: Where replies are kept.
+        completer: Who is asked.
+        asked: Any number, also none.
+        poll: How often to look for replies that others are paying for.
+        tally: Where replies are counted; None to count nowhere.
+
+    Returns:
+        What was read, in order.
+
+    Raises:
+        CompletionError: If a reply is not to be had; NotAllowed if a budget did not let the call through. The other
+            calls are made all the same: what is paid for is kept.
+        RunLost: If the run is no longer this worker's.
+        DatabaseError: If the ledger fails.
+    """
+    results: dict[int, T | CompletionError] = {}
+
+    async def on_result(index: int, result: CallResult[T]) -> None:
+        results[index] = result.value
+
+    await ask_all(ledger, completer, asked, on_result, poll=poll, tally=tally)
+    values: list[T] = []
+    for index in range(len(asked)):
+        value = results[index]
+        if isinstance(value, CompletionError):
+            raise value
+        values.append(value)
+    return values

@@ -38,7 +38,7 @@ class Expectations:
     Args:
         run: The run that estimates.
         store: Where the ledger is.
-        completer: Who would answer.
+        completer: Who would answer, unless another one is named.
 
     Attributes:
         looked_up: How many different inputs were looked up.
@@ -51,6 +51,8 @@ class Expectations:
         self._counted: set[CompletionKey] = set()
         self._calls: Counter[str] = Counter()
         self._reused_calls: Counter[str] = Counter()
+        # Who is asked for a purpose, if it is another one.
+        self._models: dict[str, str] = {}
         # How long the inputs are, and of how many calls.
         self._bytes: Counter[str] = Counter()
         self._measured: Counter[str] = Counter()
@@ -69,7 +71,13 @@ class Expectations:
     def by_purpose(self) -> list[Expected]:
         """What was counted, by purpose."""
         return [
-            Expected(purpose, self._calls[purpose], self._reused_calls[purpose], self._input_bytes(purpose))
+            Expected(
+                purpose,
+                self._models.get(purpose, self._completer.model),
+                self._calls[purpose],
+                self._reused_calls[purpose],
+                self._input_bytes(purpose),
+            )
             for purpose in sorted(self._calls | self._reused_calls)
         ]
 
@@ -77,11 +85,14 @@ class Expectations:
         """Count calls whose inputs are not known."""
         self._calls[purpose] += calls
 
-    async def look(self, put: Callable[[], Sequence[ModelCall[T]]]) -> list[Known[T] | None]:
+    async def look(
+        self, put: Callable[[], Sequence[ModelCall[T]]], completer: Completer | None = None
+    ) -> list[Known[T] | None]:
         """Look calls up, and what would be asked again because a known reply does not fit; count all of it.
 
         Args:
             put: Renders them, any number, also none. It is called in a thread of its own.
+            completer: Who would answer them, always the same one for a purpose; None for the one of the class.
 
         Returns:
             For each call, what the ledger says, or None if it would have to be asked.
@@ -91,16 +102,18 @@ class Expectations:
             DatabaseError: If the store fails.
         """
         calls = await asyncio.to_thread(put)
-        known = await self._read(calls)
+        completer = completer or self._completer
+        self._models.update((call.purpose, completer.model) for call in calls)
+        known = await self._read(calls, completer)
         unfit = [place for place, one in enumerate(known) if one is not None and isinstance(one.value, InvalidReply)]
         if unfit:
             again = [calls[place].retry() for place in unfit]
-            for place, one in zip(unfit, await self._read(again), strict=True):
+            for place, one in zip(unfit, await self._read(again, completer), strict=True):
                 known[place] = one
         return known
 
-    async def _read(self, calls: Sequence[ModelCall[T]]) -> list[Known[T] | None]:
-        requests = await asyncio.to_thread(lambda: [_Rendered.of(self._completer.request(call)) for call in calls])
+    async def _read(self, calls: Sequence[ModelCall[T]], completer: Completer) -> list[Known[T] | None]:
+        requests = await asyncio.to_thread(lambda: [_Rendered.of(completer.request(call)) for call in calls])
         completions: list[Completion | None] = []
         for start in range(0, len(requests), _KEYS_AT_ONCE):
             keys = [request.key for request in requests[start : start + _KEYS_AT_ONCE]]

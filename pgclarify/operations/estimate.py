@@ -1,7 +1,8 @@
 """What questions would ask of a language model, before they are asked: none is called, and nothing is paid for.
 
 A question is followed as far as the ledger knows the way: with the relaxed question if its relaxation was paid for, by
-a model's grades if all of them were. From there on it is taken as it is, and calls are bounded instead of counted.
+a model's grades or a reranker's scores if all of them are known. From there on it is taken as it is, and calls are
+bounded instead of counted.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from math import ceil
 from typing import Final, TypeAlias
 
@@ -35,12 +37,12 @@ from pgclarify.operations.missing_models import no_language_model
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.exploration import Query, other_signal
 from pgclarify.operations.retrieval.first_stage import RERANKED, ranked
-from pgclarify.operations.retrieval.reranking import UNREAD
+from pgclarify.operations.retrieval.reranking import UNREAD, reranking_calls
 from pgclarify.prompts.confirmation import GivenAnswer, confirmation
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.relevance import relevance
-from pgclarify.protocols import Embedder
-from pgclarify.vocabulary import StopCode
+from pgclarify.protocols import Completer, Embedder
+from pgclarify.vocabulary import AT_ENDPOINT, StopCode
 
 # So many passages are read at once, but those of one question in any case.
 _PASSAGES_AT_ONCE: Final = 1000
@@ -51,7 +53,7 @@ _Judged: TypeAlias = tuple[Found, Known[Reading | StopCode] | None]
 async def estimate(context: RunContext) -> Ending:
     """Estimate what clarifying a run's questions would ask; that is its result.
 
-    It succeeds, or fails if a question could not be embedded, or a model is to grade passages or to confirm answers and
+    It succeeds, or fails if a question could not be embedded, or a model is to rank passages or to confirm answers and
     there is none.
 
     Args:
@@ -84,9 +86,13 @@ class _Survey:
         self._budget: int = settings.get("budget", self._top_k)
         self._most_verdicts = most_verdicts(settings)
         self._reranker: str | None = settings.get("reranker")
+        self._reranker_at_endpoint: Completer | None = None
+        if self._reranker is not None and self._reranker.startswith(AT_ENDPOINT):
+            self._reranker_at_endpoint = context.models.rerankers.at_endpoint(self._reranker)
         self._is_adaptive = settings.get("retrieval") == "adaptive"
         self._asks_back = settings.get("ask_back") == "auto"
         self._confirms = settings.get("verify") == "model"
+        self._is_extractive = self._completer.provider == _EXTRACTIVE
 
     async def carry_out(self, questions: Sequence[str]) -> Prospect:
         """Look at questions, one group after the other."""
@@ -97,7 +103,7 @@ class _Survey:
         if self._confirms and self._chat is None:
             raise confirms_nothing()
         # Each of them has been answered, or no model would be asked.
-        if not questions or self._completer.provider == _EXTRACTIVE:
+        if not questions or (self._is_extractive and self._reranker_at_endpoint is None):
             return Prospect(len(questions), [], 0, 0)
         clear = await self._clear(questions) if self._asks_back else frozenset()
         with self._trace.stage("checking") as tally:
@@ -118,7 +124,8 @@ class _Survey:
     def _most_to_clarify(self, question: str) -> int:
         """Bound the calls of any question that is not answered in one pass."""
         relaxes = self._completer.adapt(relaxation(question)) is not None
-        return sum(most_calls(self._run.settings, relaxes=relaxes).values())
+        most = most_calls(self._run.settings, relaxes=relaxes)
+        return most.get("reranking", 0) if self._is_extractive else sum(most.values())
 
     async def _clear(self, questions: Sequence[str]) -> frozenset[str]:
         """Tell which questions one pass would be tried for. No language model has a part in that."""
@@ -191,7 +198,7 @@ class _Survey:
             before = self._expected.calls
         await self._judge([one for one, is_sure in zip(asked, is_certain, strict=True) if is_sure])
         self._at_most += self._expected.calls - before
-        if self._is_adaptive:
+        if self._is_adaptive and not self._is_extractive:
             # Others may be come to through neighbors, unless the search has found all that there is.
             unseen = [self._budget - len(found) for found in judged if len(found) >= self._top_k]
             self._expected.add("verdict", sum(unseen))
@@ -242,6 +249,8 @@ class _Survey:
             are_certain = [True] * len(queries)
         elif self._reranker == "model":
             rankings, are_certain = await self._grade(questions, rankings)
+        elif self._reranker_at_endpoint is not None:
+            rankings, are_certain = await self._score(self._reranker_at_endpoint, questions, rankings)
         return [found[: self._top_k] for found in rankings], are_certain
 
     async def _grade(
@@ -267,8 +276,29 @@ class _Survey:
             are_certain.append(is_certain)
         return graded, are_certain
 
+    async def _score(
+        self, reranker: Completer, questions: Sequence[str], rankings: Sequence[Sequence[Found]]
+    ) -> tuple[list[list[Found]], list[bool]]:
+        """Rank passages by the scores of a reranker behind an endpoint, where all of them are known."""
+        calls = [
+            reranking_calls(question, [one.passage for one in found])
+            for question, found in zip(questions, rankings, strict=True)
+        ]
+        replies = iter(await self._expected.look(lambda: [*chain(*calls)], reranker))
+        scored, are_certain = [], []
+        for found, asked in zip(rankings, calls, strict=True):
+            known = [None if one is None else one.value for one in islice(replies, len(asked))]
+            scores = [*chain.from_iterable(one for one in known if isinstance(one, list))]
+            is_certain = len(scores) == len(found)
+            best_first = sorted(zip(found, scores, strict=False), key=lambda one: -one[1])
+            scored.append([one for one, _ in best_first] if is_certain else list(found))
+            are_certain.append(is_certain)
+        return scored, are_certain
+
     async def _judge(self, asked: Sequence[tuple[str, Sequence[Found]]]) -> None:
         """Count the verdicts on passages, and what confirms them."""
+        if self._is_extractive:
+            return
 
         def put() -> list[ModelCall[Reading | StopCode]]:
             return [verdict_call(self._completer, question, one.passage) for question, found in asked for one in found]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from pgclarify.errors import ConfigurationError, ModelNotFound
 
 
@@ -30,6 +32,15 @@ def cannot_load(option: str, name: str, usual: str) -> ModelNotFound:
         f"no cross-encoder {name} could be loaded as the {option}",
         detail=f'Pass "{usual}" or "model", or leave {option} out; why it could not be loaded is in the worker\'s log.',
     )
+
+
+def no_endpoint(name: str) -> NoReturn:
+    """Refuse a cross-encoder behind an endpoint where there is none.
+
+    Raises:
+        ConfigurationError: Always.
+    """
+    raise ConfigurationError(f"{name} is behind an endpoint, and there is none here")
 
 
 def no_hdbscan() -> ConfigurationError:

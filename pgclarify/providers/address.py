@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
+from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError
 from pgclarify.providers.bounded_client import BoundedClient, Call, Fault, Problem
 from pgclarify.providers.key import Key
@@ -92,6 +93,39 @@ class Address:
         self._key = Key(api_key, key_file, key_variable)
         self.has_key = bool(self._key.current())
         self.url_variable = url_variable
+
+    @classmethod
+    def beside_chat(
+        cls, settings: Settings, prefix: str, base_url: str | None, api_key: SecretStr | None, key_file: Path | None
+    ) -> Self:
+        """Give the address of an endpoint that is no chat model's: its own, or else that of the language model.
+
+        The language model's key is sent to the language model's address only.
+
+        Args:
+            settings: Of this process.
+            prefix: What the variables of its own begin with: PGCLARIFY_EMBEDDING or PGCLARIFY_RERANK.
+            base_url: Its own address; None if none is set.
+            api_key: Its own key, likewise.
+            key_file: A file that holds that key, likewise.
+
+        Raises:
+            ConfigurationError: As of the class.
+        """
+        has_own_key = (base_url, api_key, key_file) != (None, None, None)
+        if base_url is not None:
+            url_variable = f"{prefix}_BASE_URL"
+        elif settings.llm_addresses:
+            base_url, url_variable = settings.llm_addresses[0], "PGCLARIFY_LLM_ENDPOINTS"
+        else:
+            base_url, url_variable = settings.openai_base_url, "OPENAI_BASE_URL"
+        return cls(
+            base_url,
+            api_key if has_own_key else settings.openai_api_key,
+            url_variable=url_variable,
+            key_variable=f"{prefix}_API_KEY" if has_own_key else "OPENAI_API_KEY",
+            key_file=key_file if has_own_key else settings.openai_api_key_file,
+        )
 
     @property
     def key_variable(self) -> str:

@@ -120,22 +120,12 @@ class EmbeddingEndpoint:
         Raises:
             ConfigurationError: If they do not make an endpoint.
         """
-        has_own = settings.embedding_base_url is not None
-        own_key = (settings.embedding_api_key, settings.embedding_api_key_file)
-        has_own_key = has_own or own_key != (None, None)
-        if has_own:
-            base_url, url_variable = settings.embedding_base_url, "PGCLARIFY_EMBEDDING_BASE_URL"
-        elif settings.llm_addresses:
-            base_url, url_variable = settings.llm_addresses[0], "PGCLARIFY_LLM_ENDPOINTS"
-        else:
-            base_url, url_variable = settings.openai_base_url, "OPENAI_BASE_URL"
-        key, key_file = own_key if has_own_key else (settings.openai_api_key, settings.openai_api_key_file)
-        address = Address(
-            base_url,
-            key,
-            url_variable=url_variable,
-            key_variable="PGCLARIFY_EMBEDDING_API_KEY" if has_own_key else "OPENAI_API_KEY",
-            key_file=key_file,
+        address = Address.beside_chat(
+            settings,
+            "PGCLARIFY_EMBEDDING",
+            settings.embedding_base_url,
+            settings.embedding_api_key,
+            settings.embedding_api_key_file,
         )
         return cls(
             address,

@@ -408,7 +408,7 @@ class Endpoint:
                 detail=why.detail,
                 hint="Set PGCLARIFY_LLM_REASONING_EFFORT to one that the model takes, or unset it.",
             )
-        error = _kind(call.fault)(why.message, detail=why.detail, hint=why.hint)
+        error = kind_of(call.fault)(why.message, detail=why.detail, hint=why.hint)
         if call.fault is not None:
             error.retry_after, error.may_pass = call.fault.wait, not call.fault.is_final
         return error
@@ -424,8 +424,8 @@ def _names(refusal: Fault, parameter: str) -> bool:
     return re.search(rf"\b{re.escape(parameter)}\b", refusal.parameter or refusal.said) is not None
 
 
-def _kind(fault: Fault | None) -> type[EndpointUnavailable]:
-    """Whether another request may do better, or this one is at fault."""
+def kind_of(fault: Fault | None) -> type[EndpointUnavailable]:
+    """Tell by the fault of a call whether another request may do better, or this one is at fault."""
     if fault is None or fault.problem in (Problem.SILENT, Problem.TOO_LARGE) or fault.status >= 500:
         return EndpointFailed
     return RequestRefused if fault.status in REFUSING else EndpointUnavailable

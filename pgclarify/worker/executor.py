@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.estimates import EstimateTables
@@ -20,7 +21,7 @@ from pgclarify.operations.context import Models, RunContext, Stores
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Classifier
+from pgclarify.protocols import Classifier, Completer
 from pgclarify.worker.language_models import LanguageModels
 from pgclarify.worker.quarantine import Quarantine
 
@@ -109,16 +110,20 @@ class RunExecutor:
 
 
 def models_of(
-    language_models: LanguageModels, embedders: Embedders, cross_encoders: CrossEncoders, classifier: Classifier
+    language_models: LanguageModels,
+    embedders: Embedders,
+    cross_encoders: CrossEncoders,
+    at_endpoint: Callable[[str], Completer],
+    classifier: Classifier,
 ) -> Models:
-    """Put together what the runs of a worker may ask."""
+    """Put together what the runs of a worker may ask; at_endpoint gives cross-encoders behind an endpoint."""
     return Models(
         completer=language_models.completer,
         chat=language_models.chat,
         asking_nobody=language_models.asking_nobody,
         embedder=RememberedTexts(embedders.get).get,
         reading_embedder=RememberedTexts(embedders.get_for_readings).get,
-        rerankers=Rerankers(language_models.chat, cross_encoders.get),
-        entailments=Entailments(language_models.chat, cross_encoders.get),
+        rerankers=Rerankers(language_models.chat, cross_encoders.get, at_endpoint=at_endpoint),
+        entailments=Entailments(language_models.chat, cross_encoders.get, at_endpoint=at_endpoint),
         detector=Detector(classifier, embedders.get),
     )

@@ -33,6 +33,7 @@ from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.install.versions import check_schema
 from pgclarify.jobs import Queue, open_queue
+from pgclarify.protocols import Completer
 from pgclarify.worker.executor import RunExecutor, models_of
 from pgclarify.worker.graph import link
 from pgclarify.worker.graph_building import GraphBuilding
@@ -51,6 +52,7 @@ from pgclarify.worker.maintenance import (
     whenever,
 )
 from pgclarify.worker.quarantine import Quarantine
+from pgclarify.worker.rerank_endpoint import open_rerank_endpoint
 from pgclarify.worker.sources import Sources
 from pgclarify.worker.spaces import Spaces
 
@@ -97,9 +99,10 @@ async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[],
         embedders = await stack.enter_async_context(open_embedders(settings))
         stack.callback(cross_encoders.close)
         models = await stack.enter_async_context(open_language_models(settings, embedders))
+        at_endpoint = await stack.enter_async_context(open_rerank_endpoint(settings))
         while not stopping.is_set():
             try:
-                await _serve(settings, dsn, models, embedders, cross_encoders, stopping, on_ready)
+                await _serve(settings, dsn, models, embedders, cross_encoders, at_endpoint, stopping, on_ready)
             except (ServerUnavailable, DatabaseBusy) as lost:
                 _logger.warning("the worker starts over: %s", lost)
                 with suppress(TimeoutError):
@@ -112,6 +115,7 @@ async def _serve(
     models: LanguageModels,
     embedders: Embedders,
     cross_encoders: CrossEncoders,
+    at_endpoint: Callable[[str], Completer],
     stopping: asyncio.Event,
     on_ready: Callable[[], None] | None,
 ) -> None:
@@ -135,7 +139,7 @@ async def _serve(
         turn = asyncio.Lock()
         executor = RunExecutor(
             Runs(pool, presence.worker_id),
-            models_of(models, embedders, cross_encoders, AmbiguityClassifier.load()),
+            models_of(models, embedders, cross_encoders, at_endpoint, AmbiguityClassifier.load()),
             Quarantine(turn),
         )
         # Half as many runs as calls: some of them always wait for the database or an embedding.

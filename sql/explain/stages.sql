@@ -48,6 +48,7 @@ begin
                 when 'relevance' then 'reranking'
                 when 'sample' then 'sampling'
                 when 'entailment' then 'sampling'
+                when 'inference' then 'sampling'
                 when 'answer' then 'answering'
                 when 'one_pass' then 'answering'
                 when 'conclusion' then 'reasoning'

@@ -111,9 +111,9 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'hdbscan), embed (question_answer, question), singletons (keep, drop), verify (checks: what a passage does not support by its '
 'words is left out; model: what the language model does not confirm, too; none: the quote has to occur), retrieval (fixed; '
 'adaptive, where the verdicts say which passages are judged and when it is enough), budget (most passages to judge; top_k), '
-'reranker (signal, model, or a CrossEncoder), ask_back (auto: a clear question is answered in one pass, and only an ambiguous '
-'one is clarified), threshold (the probability from which a question counts as ambiguous, 0 to 1), refresh (0 to '
-'1,000,000: another number than before asks the model anew; 0).';
+'reranker (signal, model, endpoint: and a name, or a CrossEncoder), ask_back (auto: a clear question is answered in one pass, '
+'and only an ambiguous one is clarified), threshold (the probability from which a question counts as ambiguous, 0 to 1), '
+'refresh (0 to 1,000,000: another number than before asks the model anew; 0).';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.clarify_many(

@@ -152,27 +152,56 @@ declare
     v_reused_calls bigint;
     v_prompt_tokens bigint;
     v_completion_tokens bigint;
+    v_cost_usd numeric;
 begin
-    select
-        coalesce(round(v_scale * sum(asked.calls)), 0),
-        coalesce(round(v_scale * sum(asked.reused_calls)), 0),
-        coalesce(
+    with asked as materialized (
+        select * from jsonb_to_recordset(record_estimate.seen -> 'purposes') as given (
+            purpose text, model text, calls bigint, reused_calls bigint, input_bytes bigint
+        )
+    ),
+    by_model as (
+        select
+            asked.model,
+            round(v_scale * sum(asked.calls)) as calls,
+            round(v_scale * sum(asked.reused_calls)) as reused_calls,
             round(
                 v_scale * sum(
                     coalesce(asked.calls * known.prompt_tokens, asked.input_bytes::double precision / v_token_bytes)
                 )::numeric
-            ),
-            0
-        ),
-        coalesce(
-            round(v_scale * sum(asked.calls * coalesce(known.completion_tokens, v_reply_tokens))::numeric), 0
-        )
-    into v_calls, v_reused_calls, v_prompt_tokens, v_completion_tokens
-    from jsonb_to_recordset(record_estimate.seen -> 'purposes') as asked (
-        purpose text, calls bigint, reused_calls bigint, input_bytes bigint
+            )::bigint as prompt_tokens,
+            round(
+                v_scale * sum(
+                    asked.calls * coalesce(
+                        known.completion_tokens,
+                        -- A reranker writes none.
+                        case when asked.purpose = 'reranking' then 0 else v_reply_tokens end
+                    )
+                )::numeric
+            )::bigint as completion_tokens
+        from asked
+        left join (
+            select named.model, means.*
+            from (select distinct asked.model from asked) as named
+            cross join lateral pgclarify_private.tokens_by_purpose(named.model) as means
+        ) as known on known.model = asked.model and known.purpose = asked.purpose
+        group by asked.model
+    ),
+    priced as (
+        select
+            by_model.*,
+            case
+                when by_model.calls = 0 then 0
+                else pgclarify_private.cost_usd(by_model.model, by_model.prompt_tokens, by_model.completion_tokens)
+            end as cost_usd
+        from by_model
     )
-    left join pgclarify_private.tokens_by_purpose(v_run.model) as known
-        on known.purpose = asked.purpose;
+    select
+        coalesce(sum(priced.calls), 0), coalesce(sum(priced.reused_calls), 0), coalesce(sum(priced.prompt_tokens), 0),
+        coalesce(sum(priced.completion_tokens), 0),
+        -- Not known if that of one model is not.
+        case when coalesce(bool_and(priced.cost_usd is not null), true) then coalesce(sum(priced.cost_usd), 0) end
+    into v_calls, v_reused_calls, v_prompt_tokens, v_completion_tokens, v_cost_usd
+    from priced;
     -- In the place of what an earlier attempt has left.
     delete from pgclarify.estimate where estimate.run_id = v_run.run_id;
     insert into pgclarify.estimate (
@@ -186,18 +215,14 @@ begin
             (record_estimate.seen -> 'calls_at_most')::bigint
             + (v_distinct - v_answered - v_sampled) * (record_estimate.seen -> 'calls_at_most_each')::bigint
         ),
-        v_reused_calls, v_prompt_tokens, v_completion_tokens,
-        case
-            when v_calls = 0 then 0
-            else pgclarify_private.cost_usd(v_run.model, v_prompt_tokens, v_completion_tokens)
-        end;
+        v_reused_calls, v_prompt_tokens, v_completion_tokens, v_cost_usd;
 end
 $$;
 
 comment on function pgclarify_private.record_estimate(bigint, integer, jsonb) is
 'Keep what a run of estimate came to. seen: object with sampled (questions that were looked at), purposes (of what they would '
-'ask: array of objects with purpose, calls, reused_calls and input_bytes, of the calls), calls_at_most (of those questions '
-'together) and calls_at_most_each (of any question). It is scaled up to all questions that have not been answered.';
+'ask: array of objects with purpose, model, calls, reused_calls and input_bytes, of the calls), calls_at_most (of those '
+'questions together) and calls_at_most_each (of any question). It is scaled up to all questions that have not been answered.';
 grant execute on function pgclarify_private.record_estimate(bigint, integer, jsonb) to pgclarify_worker;
 
 create or replace function pgclarify_private.rows(row_type pgclarify.estimation, run_ids bigint[], requester name)

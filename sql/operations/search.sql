@@ -192,8 +192,8 @@ comment on function pgclarify.search(text, text, integer, jsonb) is
 'The passages that fit a question best. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or '
 'the only one. top_k: how many, 1 to 1000. options: method (hybrid; dense; lexical, which needs no worker; adaptive, which '
 'goes on from what it finds to its neighbors), search (the first stage of adaptive: hybrid, dense, lexical), reranker (scores '
-'passages again: signal, model or the name of a cross-encoder; with adaptive signal if it is left out), budget (most '
-'passages that are scored again, at least top_k; default 100, or top_k if that is more), timeout (60s).';
+'passages again: signal, model, endpoint: and a name, or the name of a cross-encoder; with adaptive signal if it is left '
+'out), budget (most passages that are scored again, at least top_k; default 100, or top_k if that is more), timeout (60s).';
 grant execute on function pgclarify.search(text, text, integer, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.search_results(run_id bigint)

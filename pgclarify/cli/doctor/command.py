@@ -70,6 +70,8 @@ def examine(settings: Settings) -> Iterator[Check]:
         has_workers = has_workers or (check.name == "workers" and check.level == "ok")
         yield check
     yield from endpoint.check_endpoints(settings, has_workers=has_workers)
+    if settings.rerank_base_url is not None:
+        yield endpoint.check_rerank_endpoint(settings)
     if settings.embedding_model.startswith(AT_ENDPOINT):
         yield endpoint.check_embedding_model(settings, settings.embedding_model)
     else:

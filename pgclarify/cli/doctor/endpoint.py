@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.config import Provider, Settings
@@ -14,6 +14,7 @@ from pgclarify.errors import ConfigurationError, PgclarifyError, describe
 
 if TYPE_CHECKING:
     from pgclarify.providers.address import Address
+    from pgclarify.providers.bounded_client import Call
     from pgclarify.providers.endpoint import Endpoint
 
 # A list of names, from a server that is up.
@@ -21,6 +22,7 @@ _SECONDS = 5.0
 _MOST_BYTES = 4 * 1024 * 1024
 _NAME = "language model"
 _EMBEDDING_NAME = "embedding model"
+_RERANK_NAME = "rerank endpoint"
 
 
 def chosen_provider(settings: Settings) -> Provider | None:
@@ -91,7 +93,7 @@ async def _ask_endpoints(settings: Settings) -> list[Check]:
 
 
 async def _ask_endpoint(endpoint: Endpoint) -> Check:
-    from pgclarify.providers.bounded_client import Call, Problem
+    from pgclarify.providers.bounded_client import Call
     from pgclarify.providers.chat_reply import read_models
 
     address = endpoint.address
@@ -101,17 +103,24 @@ async def _ask_endpoint(endpoint: Endpoint) -> Check:
         await client.get("/models", call)
     if call.reply is not None:
         return models_check(endpoint.model, call.reply, address.base_url, time.perf_counter() - began)
+    return _fault_check(call, address)
+
+
+def _fault_check(call: Call[Any], address: Address) -> Check:
+    """What it means that no list of models came."""
+    from pgclarify.providers.bounded_client import Problem
+
     match call.fault and call.fault.problem:
         case None | Problem.SILENT:
             return problem(
                 _NAME,
-                f"{endpoint.base_url} did not answer within {_SECONDS:g} seconds",
+                f"{address.base_url} did not answer within {_SECONDS:g} seconds",
                 "Check that the server runs, and that nothing on the way holds connections up.",
             )
         case Problem.BROKEN:
             return problem(
                 _NAME,
-                f"{endpoint.base_url} cannot be reached",
+                f"{address.base_url} cannot be reached",
                 f"Check that the server runs and that {address.url_variable} is its address.",
             )
         case Problem.REFUSED if call.fault is not None:
@@ -119,7 +128,7 @@ async def _ask_endpoint(endpoint: Endpoint) -> Check:
         case _:
             return problem(
                 _NAME,
-                f"what {endpoint.base_url} answers is no list of models",
+                f"what {address.base_url} answers is no list of models",
                 f"Check {address.url_variable}: it usually ends in /v1.",
             )
 
@@ -158,6 +167,44 @@ async def _ask_embedding_endpoint(settings: Settings, model: str) -> str:
     return (
         f"{model} at {endpoint.base_url} ({embedder.dimensions} dimensions), which answers in {_milliseconds(seconds)}"
     )
+
+
+def check_rerank_endpoint(settings: Settings) -> Check:
+    """Whether the rerank endpoint answers, and how fast. The key is never shown.
+
+    It is asked for its models, which costs nothing. Many such servers have no list of them: any answer will do.
+
+    Args:
+        settings: This environment's.
+    """
+    from pgclarify.providers.rerank_endpoint import RerankEndpoint
+
+    async def ask() -> Check:
+        from pgclarify.providers.bounded_client import Call, Problem
+        from pgclarify.providers.chat_reply import read_models
+
+        address = RerankEndpoint.from_settings(settings).address
+        call = Call(read_models, _MOST_BYTES, asyncio.get_running_loop().time() + _SECONDS)
+        began = time.perf_counter()
+        async with address.client(silence=_SECONDS, connections=1, max_retries=0) as client:
+            await client.get("/models", call)
+        seconds, fault = time.perf_counter() - began, call.fault
+        if call.reply is None and (
+            fault is None
+            or fault.problem in (Problem.SILENT, Problem.BROKEN)
+            or fault.status in (401, 403, 429)
+            or fault.status >= 500
+        ):
+            return replace(_fault_check(call, address), name=_RERANK_NAME)
+        return ok(
+            _RERANK_NAME,
+            f"{address.base_url} answers in {_milliseconds(seconds)}; it was not asked to rank anything",
+        )
+
+    try:
+        return asyncio.run(ask())
+    except ConfigurationError as error:
+        return problem(_RERANK_NAME, error.message, f"{error.detail} {error.hint}")
 
 
 def status_check(status: int, address: Address) -> Check:

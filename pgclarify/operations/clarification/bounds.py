@@ -8,6 +8,8 @@ from typing import Any
 
 from pgclarify.operations.judging.confirmation import AT_ONCE
 from pgclarify.operations.retrieval.first_stage import RERANKED
+from pgclarify.operations.retrieval.reranking import PASSAGES_AT_ONCE
+from pgclarify.vocabulary import AT_ENDPOINT
 
 
 def most_verdicts(settings: Mapping[str, Any]) -> int:
@@ -32,10 +34,14 @@ def most_calls(settings: Mapping[str, Any], *, relaxes: bool) -> dict[str, int]:
     if settings.get("verify") == "model":
         # What was explored is confirmed batch by batch, and a batch may be of one passage.
         calls["confirmation"] = most if settings.get("retrieval") == "adaptive" else ceil(most / AT_ONCE)
-    if settings.get("reranker") == "model":
-        # Passages are ranked for the question and, apart from that, for the relaxed one.
-        is_ranked_twice = relaxes and (settings.get("retrieval") == "adaptive" or settings.get("ask_back") == "auto")
-        calls["relevance"] = (1 + is_ranked_twice) * max(RERANKED, settings["top_k"])
+    reranker = settings.get("reranker") or ""
+    # Passages are ranked for the question and, apart from that, for the relaxed one.
+    is_ranked_twice = relaxes and (settings.get("retrieval") == "adaptive" or settings.get("ask_back") == "auto")
+    most_ranked = max(RERANKED, settings["top_k"])
+    if reranker == "model":
+        calls["relevance"] = (1 + is_ranked_twice) * most_ranked
+    elif reranker.startswith(AT_ENDPOINT):
+        calls["reranking"] = (1 + is_ranked_twice) * ceil(most_ranked / PASSAGES_AT_ONCE)
     return calls
 
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from pgclarify.algorithms import Relation, answer_directions, relate_answers
 from pgclarify.errors import ModelNotFound
-from pgclarify.ledger.ask_each import ask_each
+from pgclarify.ledger.ask_each import ask_each, ask_every
 from pgclarify.ledger.calls import Calls
 from pgclarify.ledger.completions import PollInterval
-from pgclarify.operations.missing_models import cannot_load, no_language_model
+from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_language_model
 from pgclarify.prompts.entailment import entailment
+from pgclarify.prompts.inference import inference
 from pgclarify.protocols import Completer, CrossEncoder, Embedder, Entailment, Ledger, Meter
+from pgclarify.vocabulary import AT_ENDPOINT
 
 SAME_ANSWER_SIMILARITY = 0.4
 """Least cosine similarity of two answers that say the same in other words, apart from their question.
@@ -26,6 +29,8 @@ of benchmarks/entailment_quality.py; the other half is reported there.
 """
 
 _POLL_INTERVAL = PollInterval()
+# Most pairs in one call of a model behind an endpoint: as many as text-embeddings-inference takes by default.
+_PAIRS_AT_ONCE = 32
 Pair = tuple[str, str]
 
 
@@ -37,24 +42,28 @@ class Entailments:
         chat: The language model; None if there is none.
         cross_encoders: Gives the cross-encoder of a name; raises EmbeddingError.
         poll: How often to look for replies that other runs are paying for.
+        at_endpoint: Gives the model of a name that begins with `endpoint:`, which answers the prompt `inference`;
+            raises ConfigurationError or ModelNotFound.
     """
 
     chat: Completer | None
     cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
     poll: PollInterval = _POLL_INTERVAL
+    at_endpoint: Callable[[str], Completer] = no_endpoint
 
     async def get(self, name: str, ledger: Ledger, embedder: Embedder, *, calls: Calls | None = None) -> Entailment:
         """Make the judge of a run.
 
         Args:
-            name: "embedding": the words and vectors of the answers. "model": the language model. Any other: the name or
-                path of a cross-encoder for natural language inference.
+            name: "embedding": the words and vectors of the answers. "model": the language model. `endpoint:` and a
+                name: a model for natural language inference behind the rerank endpoint. Any other: the name or path of
+                such a cross-encoder.
             ledger: The run's.
             embedder: The corpus's model.
-            calls: The run's, from which a model that is asked takes its own; None if there is no limit.
+            calls: The run's, from which the language model takes its own; None if there is no limit.
 
         Raises:
-            ConfigurationError: If a language model is wanted, and this worker has none.
+            ConfigurationError: If a language model or an endpoint is wanted, and this worker has none.
             EmbeddingError: If the cross-encoder cannot be loaded, or does not tell entailment.
         """
         if name == "embedding":
@@ -65,6 +74,8 @@ class Entailments:
                     'the entailment "model"', 'pass "embedding" or the name of a cross-encoder, or leave it out'
                 )
             return ModelEntailment(ledger, self.chat, self.poll, calls)
+        if name.startswith(AT_ENDPOINT):
+            return EndpointEntailment(ledger, self.at_endpoint(name), self.poll)
         try:
             encoder = await self.cross_encoders(name)
         except ModelNotFound as error:
@@ -173,6 +184,34 @@ class CrossEncoderEntailment:
 
         Source: Kuhn et al., 2023, §3.2 (question and answer together).
         """
-        return await self._encoder.entails(
-            [(f"{question} {premise}", f"{question} {hypothesis}") for premise, hypothesis in pairs]
-        )
+        return await self._encoder.entails(_with_question(question, pairs))
+
+
+class EndpointEntailment:
+    """Asks a model for natural language inference behind an endpoint. Implements protocols.Entailment.
+
+    Args:
+        ledger: Where replies are kept.
+        model: The model.
+        poll: How often to look for replies that other runs are paying for.
+    """
+
+    def __init__(self, ledger: Ledger, model: Completer, poll: PollInterval) -> None:
+        self._ledger = ledger
+        self._model = model
+        self._poll = poll
+
+    async def entails(self, question: str, pairs: Sequence[Pair], *, tally: Meter | None = None) -> Sequence[bool]:
+        """Judge pairs, 32 a call, each answer with the question before it: alone, a name entails nothing.
+
+        Raises:
+            CompletionError: If a call failed; NotAllowed if a budget did not let one through.
+            RunLost: If the run is no longer this worker's.
+        """
+        shown = _with_question(question, pairs)
+        asked = [inference(shown[start : start + _PAIRS_AT_ONCE]) for start in range(0, len(shown), _PAIRS_AT_ONCE)]
+        return [*chain(*await ask_every(self._ledger, self._model, asked, poll=self._poll, tally=tally))]
+
+
+def _with_question(question: str, pairs: Sequence[Pair]) -> list[Pair]:
+    return [(f"{question} {premise}", f"{question} {hypothesis}") for premise, hypothesis in pairs]

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from pgclarify.errors import ModelNotFound
-from pgclarify.ledger.ask_each import ask_each
+from pgclarify.ledger.ask_each import ask_each, ask_every
 from pgclarify.ledger.calls import Calls
 from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Passage
-from pgclarify.operations.missing_models import cannot_load, no_language_model
+from pgclarify.model_calls import ModelCall
+from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_language_model
 from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.prompts.relevance import relevance
+from pgclarify.prompts.reranking import reranking
 from pgclarify.protocols import Completer, CrossEncoder, Ledger, Meter, Reranker
+from pgclarify.vocabulary import AT_ENDPOINT
+
+PASSAGES_AT_ONCE = 100
+"""Most passages in one call of a reranker behind an endpoint: as many as a first stage ranks once more."""
 
 UNREAD = 0.05
 """What a passage scores whose grade cannot be read: less than with any grade."""
@@ -29,26 +36,29 @@ class Rerankers:
         chat: The language model; None if there is none.
         cross_encoders: Gives the cross-encoder of a name; raises EmbeddingError.
         poll: How often to look for replies that other runs are paying for.
+        at_endpoint: Gives the model of a name that begins with `endpoint:`, which answers the prompt `reranking`;
+            raises ConfigurationError or ModelNotFound.
     """
 
     chat: Completer | None
     cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
     poll: PollInterval = _POLL_INTERVAL
+    at_endpoint: Callable[[str], Completer] = no_endpoint
 
     async def get(self, name: str, ledger: Ledger, *, calls: Calls | None = None) -> Reranker | None:
         """Make the reranker of a run.
 
         Args:
-            name: "signal": the passages' other retrieval signal. "model": the language model. Any other: the name or
-                path of a cross-encoder.
+            name: "signal": the passages' other retrieval signal. "model": the language model. `endpoint:` and a name: a
+                reranker behind the rerank endpoint. Any other: the name or path of a cross-encoder.
             ledger: The run's.
-            calls: The run's, from which a model that is asked takes its own; None if there is no limit.
+            calls: The run's, from which the language model takes its own; None if there is no limit.
 
         Returns:
             None for "signal": those scores come with the passages.
 
         Raises:
-            ConfigurationError: If a language model is wanted, and this worker has none.
+            ConfigurationError: If a language model or an endpoint is wanted, and this worker has none.
             EmbeddingError: If the cross-encoder cannot be loaded, or is none that scores relevance.
         """
         if name == "signal":
@@ -59,6 +69,8 @@ class Rerankers:
                     'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
                 )
             return ModelReranker(ledger, self.chat, self.poll, calls)
+        if name.startswith(AT_ENDPOINT):
+            return EndpointReranker(ledger, self.at_endpoint(name), self.poll)
         try:
             encoder = await self.cross_encoders(name)
         except ModelNotFound as error:
@@ -106,6 +118,40 @@ class ModelReranker:
             may_be_refused=False,
         )
         return [*scores, *[UNREAD] * (len(passages) - most)]
+
+
+def reranking_calls(question: str, passages: Sequence[Passage]) -> list[ModelCall[list[float]]]:
+    """Render what a reranker behind an endpoint is asked, each passage with its title and headings."""
+    groups = [passages[start : start + PASSAGES_AT_ONCE] for start in range(0, len(passages), PASSAGES_AT_ONCE)]
+    return [
+        reranking(question, [passage_text(one) for one in group], [one.document_id for one in group])
+        for group in groups
+    ]
+
+
+class EndpointReranker:
+    """Asks a reranker behind an endpoint. Implements protocols.Reranker.
+
+    Args:
+        ledger: Where replies are kept.
+        model: The reranker.
+        poll: How often to look for replies that other runs are paying for.
+    """
+
+    def __init__(self, ledger: Ledger, model: Completer, poll: PollInterval) -> None:
+        self._ledger = ledger
+        self._model = model
+        self._poll = poll
+
+    async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> Sequence[float]:
+        """Score passages, a hundred a call.
+
+        Raises:
+            CompletionError: If a call failed; NotAllowed if a budget did not let one through.
+            RunLost: If the run is no longer this worker's.
+        """
+        calls = reranking_calls(question, passages)
+        return [*chain(*await ask_every(self._ledger, self._model, calls, poll=self._poll, tally=tally))]
 
 
 class CrossEncoderReranker:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import confidence, penalize, semantic_sets, to_unit_interval
+from pgclarify.algorithms import confidence, penalize, relevance_to_unit_interval, semantic_sets, to_unit_interval
 
 
 def entailment(n_answers: int, *pairs: tuple[int, int]) -> NDArray[np.bool_]:
@@ -128,6 +128,28 @@ def test_the_logistic_function():
     assert to_unit_interval([0.0, 1.0, -1.0]) == pytest.approx([0.5, 1 / (1 + math.exp(-1)), 1 / (1 + math.e)])
     with pytest.raises(ValueError, match="not a number"):
         to_unit_interval([0.0, math.nan])
+
+
+@given(st.floats(-700, 30), st.floats(-700, 30))
+def test_scores_of_rerankers_keep_their_order(lower, higher):
+    assume(higher - lower > 0.01)
+    below, above = relevance_to_unit_interval([lower, higher])
+    assert 0 < below < above < 1
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
+def test_scores_of_rerankers_can_be_divided(scores):
+    found = relevance_to_unit_interval(scores)
+    penalize(found, 3)
+    assert (np.diff(found[np.argsort(scores, kind="stable")]) >= 0).all()
+
+
+def test_probabilities_stay_what_they_are_within_a_hundredth():
+    probabilities = np.linspace(0, 1, 11)
+    assert relevance_to_unit_interval(probabilities) == pytest.approx(probabilities, abs=0.0101)
+    for wrong in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="not finite"):
+            relevance_to_unit_interval([0.5, wrong])
 
 
 def test_confidence_is_the_share_of_answers_that_mean_the_same():

@@ -23,6 +23,7 @@ from pgclarify.operations.trace import Tally
 from pgclarify.protocols import CrossEncoder, Entailment
 from tests.fakes import FakeCrossEncoder, FakeEmbedder, FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.reranker import FakeRerankEndpoint
 
 QUESTION = "When did the bridge open?"
 PACE = PollInterval(first=0.0, longest=0.0)
@@ -172,3 +173,29 @@ async def test_a_cross_encoder_that_tells_no_entailment_is_refused_before_anythi
 
     with pytest.raises(EmbeddingError, match="does not tell entailment"):
         await Entailments(None, get).get("some/model", FakeLedger(), FakeEmbedder())
+
+
+class TestBehindAnEndpoint:
+    async def judge(self, endpoint: FakeRerankEndpoint, ledger: FakeLedger) -> Entailment:
+        judges = Entailments(None, missing, PACE, endpoint.at_endpoint)
+        return await judges.get("endpoint:nli", ledger, FakeEmbedder())
+
+    async def test_32_pairs_are_a_call_and_none_is_paid_twice(self) -> None:
+        pairs = [(str(number), str(number % 2)) for number in range(70)]
+        shown = [(f"{QUESTION} {one}", f"{QUESTION} {other}") for one, other in pairs]
+        endpoint, ledger, tally = FakeRerankEndpoint({}, shown[::3]), FakeLedger(), Tally()
+        for _ in range(2):
+            judged = await (await self.judge(endpoint, ledger)).entails(QUESTION, pairs, tally=tally)
+            assert list(judged) == [number % 3 == 0 for number in range(70)]
+        assert [len(call) for call in endpoint.pairs] == [32, 32, 6]
+        assert endpoint.pairs[0][0] == shown[0]
+        assert (tally.calls, tally.reused_calls) == (3, 3)
+
+    async def test_no_pairs_cost_nothing(self) -> None:
+        endpoint = FakeRerankEndpoint({})
+        assert await (await self.judge(endpoint, FakeLedger())).entails(QUESTION, []) == []
+        assert not endpoint.pairs
+
+    async def test_without_one_it_is_an_error(self) -> None:
+        with pytest.raises(ConfigurationError):
+            await Entailments(None, missing).get("endpoint:nli", FakeLedger(), FakeEmbedder())

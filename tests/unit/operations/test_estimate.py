@@ -25,6 +25,7 @@ from tests.fakes import (
     scripts,
 )
 from tests.fakes.context import context_of, no_cross_encoder
+from tests.fakes.reranker import FakeRerankEndpoint
 from tests.fakes.scripts import Said, Told
 
 QUESTIONS = ("How long must a driver have held a license?", "What is covered?")
@@ -63,6 +64,7 @@ class Desk:
             provider=self.provider,
         )
         self.relevance = scripts.relevance_judge({COVERED: "0.9"})
+        self.reranker = FakeRerankEndpoint({COVERED: 3.5, OFFICE: -2.0})
         self.investigator = scripts.investigator(answers=self.answers)
         # What answers from several passages also confirms.
         self.investigator._scripts["confirmation"] = self.verifier._scripts["confirmation"]
@@ -76,7 +78,9 @@ class Desk:
     @property
     def paid(self) -> int:
         """How many calls were made so far."""
-        return len(self.verifier.calls) + len(self.relevance.calls) + len(self.investigator.calls)
+        judged = self.verifier.provider != "extractive"
+        calls = [self.verifier.calls if judged else [], self.relevance.calls, self.investigator.calls]
+        return sum(map(len, calls)) + len(self.reranker.calls)
 
     def enter(self, questions: Sequence[str] = QUESTIONS, **settings: object) -> Run:
         settings = {**self.settings, **settings}
@@ -92,7 +96,7 @@ class Desk:
             dialogue=self.dialogue,
             estimates=self.estimates,
             embedder=self.embedder,
-            rerankers=Rerankers(self.relevance, no_cross_encoder),
+            rerankers=Rerankers(self.relevance, no_cross_encoder, at_endpoint=self.reranker.at_endpoint),
             classifier=self.classifier,
         )
         await execute(context)
@@ -135,7 +139,7 @@ async def test_it_says_what_is_asked() -> None:
     passages = desk.passages()
     rendered = [verdict(question, passage).messages for question in QUESTIONS for passage in passages]
     length = sum(len(message.content) for messages in rendered for message in messages)
-    assert before.purposes[1] == Expected("verdict", 6, 0, length)
+    assert before.purposes[1] == Expected("verdict", "fake", 6, 0, length)
     # With the question itself: nothing is known of the relaxed one.
     assert desk.estimates.searches == [list(QUESTIONS)]
 
@@ -181,6 +185,33 @@ async def test_grades_are_followed_once_all_are_known() -> None:
     assert figures(await desk.estimate()) == (0, 0, 10)
     # The best passage is the last one that the search finds, and the search alone would not have told.
     assert {prompt.passage for prompt in desk.verifier.asked("verdict")} == {COVERED}
+
+
+async def test_scores_of_an_endpoint_are_followed_once_they_are_known() -> None:
+    desk = Desk(settings={"top_k": 1, "reranker": "endpoint:words-1"})
+    before = await desk.estimate()
+    # Relaxation, one call for all passages, one verdict.
+    assert figures(before) == (6, 6, 0)
+    assert {one.purpose: one.model for one in before.purposes} == {
+        "relaxation": "fake",
+        "reranking": "words-1",
+        "verdict": "fake",
+    }
+    assert await desk.clarify() == 6
+    assert figures(await desk.estimate()) == (0, 0, 6)
+    assert {prompt.passage for prompt in desk.verifier.asked("verdict")} == {COVERED}
+
+
+@pytest.mark.parametrize("more", [{}, {"ask_back": "auto"}, {"retrieval": "adaptive", "budget": 2}])
+async def test_without_a_language_model_only_the_endpoint_is_counted(more: dict[str, object]) -> None:
+    settings = {"top_k": 1, "reranker": "endpoint:words-1", **more}
+    desk = Desk(settings=settings, provider="extractive", relaxation=None, has_model=False)
+    assert figures(await desk.estimate()) == (2, 2, 0)
+    assert await desk.clarify() == 2
+    after = await desk.estimate()
+    # Where an exploration may go on is not known beforehand, so its bound stays.
+    assert (calls(after), reused(after)) == (0, 2)
+    assert after.calls_at_most == (2 if "retrieval" in more else 0)
 
 
 async def test_a_signal_ranks_as_it_does_for_clarify() -> None:

@@ -20,6 +20,7 @@ from pgclarify.operations.trace import Tally
 from pgclarify.protocols import CrossEncoder, Reranker
 from tests.fakes import FakeCrossEncoder, FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.reranker import FakeRerankEndpoint
 
 QUESTION = "When did the bridge open?"
 PACE = PollInterval(first=0.0, longest=0.0)
@@ -136,6 +137,58 @@ async def test_a_cross_encoder_that_does_not_score_is_refused_before_anything_el
 
     with pytest.raises(EmbeddingError, match="does not score relevance"):
         await Rerankers(None, get).get("some/model", FakeLedger())
+
+
+async def behind(endpoint: FakeRerankEndpoint, ledger: FakeLedger) -> Reranker:
+    reranker = await Rerankers(None, missing, PACE, endpoint.at_endpoint).get("endpoint:words-1", ledger)
+    assert reranker is not None
+    return reranker
+
+
+class TestBehindAnEndpoint:
+    async def test_takes_one_call_and_no_language_model(self) -> None:
+        endpoint, ledger, tally = FakeRerankEndpoint({"one": 0.9, "two": -4.0}), FakeLedger(), Tally()
+        reranker = await behind(endpoint, ledger)
+        one, two, three = await reranker.score(QUESTION, passages("one", "two", "three"), tally=tally)
+        assert 0 < two < three < one < 1
+        assert endpoint.calls == [["one", "two", "three"]]
+        assert (tally.calls, tally.reused_calls, tally.prompt_tokens) == (1, 0, 3 * len(QUESTION) + 11)
+
+    async def test_is_paid_once(self) -> None:
+        endpoint, ledger, tally = FakeRerankEndpoint({"one": 0.9}), FakeLedger(), Tally()
+        first = await (await behind(endpoint, ledger)).score(QUESTION, passages("one", "two"))
+        again = await (await behind(endpoint, ledger)).score(QUESTION, passages("one", "two"), tally=tally)
+        assert again == first
+        assert len(endpoint.calls) == 1
+        assert (tally.calls, tally.reused_calls) == (0, 1)
+
+    async def test_a_hundred_passages_are_a_call(self) -> None:
+        contents = [f"text {number}" for number in range(201)]
+        endpoint = FakeRerankEndpoint({content: number / 300 for number, content in enumerate(contents)})
+        scores = await (await behind(endpoint, FakeLedger())).score(QUESTION, passages(*contents))
+        assert list(scores) == sorted(scores)
+        assert [len(texts) for texts in endpoint.calls] == [100, 100, 1]
+        assert await (await behind(endpoint, FakeLedger())).score(QUESTION, []) == []
+
+    async def test_reads_passages_with_their_titles_and_notes_their_documents(self) -> None:
+        endpoint, ledger = FakeRerankEndpoint({}), FakeLedger()
+        titled = Passage("d7", 1, "The bridge opened in 1902.", title="Old Bridge", heading="Old Bridge > History")
+        await (await behind(endpoint, ledger)).score(QUESTION, [titled, *passages("Cheese.")])
+        assert endpoint.calls == [["Old Bridge\nHistory\nThe bridge opened in 1902.", "Cheese."]]
+        (row,) = ledger.table.rows.values()
+        assert row.request.document_ids == ("d7", "d0")
+
+    async def test_a_call_that_fails_is_an_error_and_the_others_are_kept(self) -> None:
+        contents = [f"text {number}" for number in range(101)]
+        endpoint, ledger = FakeRerankEndpoint({"text 100": EndpointUnavailable("away")}), FakeLedger()
+        with pytest.raises(EndpointUnavailable):
+            await (await behind(endpoint, ledger)).score(QUESTION, passages(*contents))
+        assert [row.completion is not None for row in ledger.table.rows.values()] == [True, False]
+        assert not ledger.table.leased
+
+    async def test_without_one_it_is_an_error(self) -> None:
+        with pytest.raises(ConfigurationError):
+            await Rerankers(scripts.relevance_judge(), missing).get("endpoint:words-1", FakeLedger())
 
 
 @pytest.mark.parametrize(

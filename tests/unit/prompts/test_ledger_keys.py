@@ -20,12 +20,14 @@ from pgclarify.prompts import (
     clarifying_questions,
     confirmation,
     entailment,
+    inference,
     investigation,
     judging,
     listing,
     one_pass,
     relaxation,
     relevance,
+    reranking,
     rewriting,
     verdict,
 )
@@ -34,6 +36,7 @@ from pgclarify.protocols import Completer, Embedder, SpanReader
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.extractive import ExtractiveVerifier
+from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
 from pgclarify.steps import Step
 from pgclarify.vocabulary import StepKind, StepOutcome
 
@@ -62,7 +65,9 @@ TOPICS = (
         verdict,
         confirmation,
         relevance,
+        reranking,
         entailment,
+        inference,
         investigation,
         one_pass,
         listing,
@@ -80,7 +85,9 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
     ("extractive", verdict.verdict(QUESTION, PASSAGES[0])),
     ("", confirmation.confirmation([confirmation.GivenAnswer(one, QUESTION, "9 am") for one in PASSAGES])),
     ("", relevance.relevance(QUESTION, PASSAGES[0])),
+    ("", reranking.reranking(QUESTION, [one.content for one in PASSAGES], [one.document_id for one in PASSAGES])),
     ("", entailment.entailment(QUESTION, "It opens at nine.", "9 am")),
+    ("", inference.inference([("It opens at nine.", "9 am"), ("9 am", "It opens at nine.")])),
     ("first", investigation.follow_up(QUESTION, [])),
     ("later", investigation.follow_up(QUESTION, STEPS)),
     ("", investigation.sample(QUESTION, PASSAGES, number=0)),
@@ -114,7 +121,8 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
     ("", judging.relevance(QUESTION, READINGS)),
 ]
 # Prompts that have no reminder: the one is asked again as it is, the other is another sample anyway.
-WITHOUT_REMINDER = {"relaxation", "sample"}
+WITHOUT_REMINDER = {"inference", "relaxation", "reranking", "sample"}
+OF_CROSS_ENCODERS = {"inference", "reranking"}
 
 
 def test_keys_are_those_of_the_snapshot(check_snapshot: Callable[[Path, str], None]) -> None:
@@ -183,8 +191,11 @@ def _lines() -> Iterator[str]:
     extractive = ExtractiveVerifier(
         cast(Embedder, SimpleNamespace(model="all-MiniLM-L6-v2")), cast(SpanReader, SimpleNamespace())
     )
+    cross_encoder = RerankModel(cast(RerankEndpoint, None), "model")
     for variant, call in CALLS:
         completer: Completer = extractive if variant == "extractive" else chat
+        if call.purpose in OF_CROSS_ENCODERS:
+            completer = cross_encoder
         adapted = completer.adapt(call)
         assert adapted is not None
         yield _line(completer, adapted, variant)

@@ -217,3 +217,31 @@ def test_an_embedding_model_behind_an_endpoint(has_workers: bool) -> None:
     assert KEY not in f"{refused}{gone}"
     assert refused.remedy
     assert gone.remedy
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "level"),
+    [
+        (200, None, Level.OK),
+        # Not every reranker lists its models.
+        (200, "<html>", Level.OK),
+        (404, "not found", Level.OK),
+        (405, "no", Level.OK),
+        (401, f"wrong key {KEY}", Level.PROBLEM),
+        (403, f"wrong key {KEY}", Level.PROBLEM),
+        (429, "slower", Level.WARNING),
+        (503, "loading", Level.PROBLEM),
+    ],
+)
+def test_a_rerank_endpoint_answers_or_does_not(server: Endpoint, status: int, body: str | None, level: Level) -> None:
+    server.status = status
+    server.body = server.body if body is None else body
+    check = endpoint.check_rerank_endpoint(settings("", rerank_base_url=server.base_url, rerank_api_key=KEY))
+    assert (check.name, check.level) == ("rerank endpoint", level)
+    assert KEY not in f"{check.finding}{check.remedy}"
+    assert (re.search(r"answers in \d+ ms", check.finding) is not None) == (level is Level.OK)
+
+
+@pytest.mark.parametrize("base_url", ["http://127.0.0.1:9/v1", "gpu/v1"])
+def test_a_rerank_endpoint_that_is_not_there(base_url: str) -> None:
+    assert endpoint.check_rerank_endpoint(settings("", rerank_base_url=base_url)).level is Level.PROBLEM

@@ -1,0 +1,43 @@
+"""What a model for natural language inference behind an endpoint is asked: which of several pairs are entailed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from pydantic import TypeAdapter, ValidationError
+
+from pgclarify.errors import InvalidReply
+from pgclarify.model_calls import Completion, Message, ModelCall
+from pgclarify.prompts.replies import one_for_each
+from pgclarify.prompts.versions import version_of
+
+_VERDICTS = TypeAdapter(list[bool])
+
+
+def inference(pairs: Sequence[tuple[str, str]]) -> ModelCall[list[bool]]:
+    """Ask which pairs of texts are entailed, in one call.
+
+    Args:
+        pairs: Premise and hypothesis; at least one pair.
+
+    Returns:
+        A call that is read as one truth value for each pair, in order. The reply is a list of them, in JSON.
+    """
+    return ModelCall(
+        purpose="inference",
+        version=version_of("inference"),
+        messages=tuple(
+            message for one, other in pairs for message in (Message("premise", one), Message("hypothesis", other))
+        ),
+        schema={},
+        read=partial(_read, count=len(pairs)),
+        max_tokens=0,
+    )
+
+
+def _read(completion: Completion, count: int) -> list[bool]:
+    try:
+        return one_for_each(_VERDICTS.validate_json(completion.reply, strict=True), count, "pairs")
+    except ValidationError:
+        raise InvalidReply("an inference in the ledger is no list of truth values") from None

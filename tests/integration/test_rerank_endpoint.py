@@ -1,0 +1,251 @@
+"""Rerankers behind an endpoint: a real worker, a server that plays one, and the ledger between them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from tests.integration.spending import budget, price
+from tests.openai_server import Reply, Server, by_rules
+from tests.workers import API_KEY, CORPUS, Service, Worker, load, scalar, wait_until_searchable
+
+Connection = psycopg.Connection[Any]
+StartWorker = Callable[..., Worker]
+
+RERANKER = "endpoint:words-1"
+RERANKED = {"reranker": RERANKER}
+RUN_FAILED, ENDPOINT_UNAVAILABLE, NOT_CONFIGURED = "PC003", "PC013", "PC009"
+
+
+@pytest.fixture(autouse=True)
+def no_money_before(service: Service, superuser: Connection) -> Iterator[None]:
+    yield
+    superuser.execute("delete from pgclarify.budget")
+    superuser.execute("delete from pgclarify.model_price where model = 'words-1'")
+
+
+def search(connection: Connection, question: str, **options: object) -> list[tuple[str, float]]:
+    return connection.execute(
+        "select document_id, score from pgclarify.search(%s, %s, 3, %s) order by rank",
+        [question, CORPUS, json.dumps({**RERANKED, **options})],
+    ).fetchall()
+
+
+def last_run(connection: Connection, *columns: str) -> tuple[Any, ...]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute("select * from pgclarify.run_summary order by run_id desc limit 1").fetchone()
+    assert row is not None
+    return tuple(row[column] for column in columns)
+
+
+def ledger(connection: Connection) -> list[tuple[Any, ...]]:
+    """The calls of the last run."""
+    return connection.execute(
+        """
+        select purpose, model, parameters, reply is not null, completion_tokens
+        from pgclarify.completion
+        where run_id = (select max(run_id) from pgclarify.run) and finished_at is not null
+        """
+    ).fetchall()
+
+
+def test_a_search_is_one_call(asker: Connection, superuser: Connection, model: Server) -> None:
+    before = model.rerank_calls, model.calls
+    rows = search(asker, "an administrative fee for tolls", budget=6)
+    assert (model.rerank_calls, model.calls) == (before[0] + 1, before[1])
+    assert rows[0][0] == "107"
+    assert 0 < rows[2][1] <= rows[1][1] <= rows[0][1] < 1
+    assert ledger(superuser) == [("reranking", "words-1", {}, True, 0)]
+    # It is asked where the language model is, with that one's key.
+    assert model.keys == {API_KEY}
+    run_id = scalar(superuser, "select max(run_id) from pgclarify.run")
+    lines = "\n".join(line for (line,) in asker.execute("select pgclarify.explain(%s)", [run_id]))
+    assert "1 for reranking" in lines
+    assert "calls=1" in lines
+
+
+@pytest.mark.parametrize(
+    ("call", "more"),
+    [
+        ("clarify('who may drive in Canada', top_k => 2, options => %s)", {}),
+        ("clarify('who may drive in Mexico', top_k => 2, options => %s)", {"retrieval": "adaptive"}),
+        ("clarify('the price of hail damage', top_k => 2, options => %s)", {"ask_back": "auto"}),
+        ("list_answers('Which fees are there?', options => %s)", {}),
+        ("investigate('Who pays the fee for tolls?', options => %s)", {}),
+        ("search('free upgrade', options => %s)", {"method": "adaptive"}),
+    ],
+)
+def test_every_operation_that_ranks_passages_takes_one(
+    asker: Connection, model: Server, call: str, more: dict[str, str]
+) -> None:
+    before = model.rerank_calls
+    asker.execute(b"select * from pgclarify." + call.encode(), [json.dumps({**RERANKED, **more})])
+    assert model.rerank_calls > before
+
+
+def test_answers_are_compared_by_a_model_for_natural_language_inference(
+    asker: Connection, superuser: Connection, model: Server
+) -> None:
+    numbers = itertools.count()
+    model.behavior = lambda chat: (
+        Reply(json.dumps({"answer": f"answer {next(numbers)}"})) if chat.purpose == "sample" else by_rules(chat)
+    )
+    before = model.predict_calls
+    options = json.dumps({"entailment": "endpoint:nli-1"})
+    asker.execute(
+        "select * from pgclarify.investigate('Who pays for towing to a repair shop?', options => %s)", [options]
+    )
+    assert model.predict_calls > before
+    called = superuser.execute(
+        """
+        select distinct purpose from pgclarify.completion
+        where model = 'nli-1' and run_id = (select max(run_id) from pgclarify.run)
+        """
+    ).fetchall()
+    assert called == [("inference",)]
+
+
+class TestMoney:
+    def test_tokens_have_the_price_of_the_reranker(
+        self, asker: Connection, superuser: Connection, model: Server
+    ) -> None:
+        price(superuser, "words-1", "2", "0")
+        search(asker, "unlimited mileage", budget=4)
+        completions, prompt_tokens, completion_tokens, cost = last_run(
+            superuser, "completions", "prompt_tokens", "completion_tokens", "cost_usd"
+        )
+        assert (completions, completion_tokens) == (1, 0)
+        assert prompt_tokens > 0
+        assert cost == Decimal(prompt_tokens) * 2 / 1_000_000
+        # Asked anew, the same passages cost nothing.
+        before = model.rerank_calls
+        asker.execute("set pgclarify.reuse_runs = off")
+        search(asker, "unlimited mileage", budget=4)
+        assert last_run(superuser, "completions", "reused_completions", "cost_usd") == (0, 1, 0)
+        assert model.rerank_calls == before
+
+    def test_without_a_price_a_call_is_not_free(self, asker: Connection, superuser: Connection, model: Server) -> None:
+        search(asker, "weekly rental")
+        assert last_run(superuser, "completions", "cost_usd") == (1, None)
+        budget(superuser, max_cost_usd=1)
+        before = model.rerank_calls
+        with pytest.raises(psycopg.Error) as caught:
+            search(asker, "monthly rental")
+        assert caught.value.sqlstate == RUN_FAILED
+        assert model.rerank_calls == before
+
+    def test_a_server_that_counts_no_tokens_costs_what_was_reserved(
+        self, asker: Connection, superuser: Connection, model: Server
+    ) -> None:
+        price(superuser, "words-1", "2", "0")
+        budget(superuser, max_cost_usd=1)
+        model.rerank = lambda body: Reply(
+            body=json.dumps({"results": [{"index": n, "relevance_score": 0.5} for n in range(len(body["documents"]))]})
+        )
+        search(asker, "a repair shop", budget=4)
+        assert last_run(superuser, "completions", "cost_usd") == (1, None)
+        spent, reserved = superuser.execute("select spent_usd, reserved_usd from pgclarify.budget_status").fetchall()[0]
+        assert spent > 0
+        assert reserved == 0
+
+    def test_a_budget_that_is_spent_leaves_the_order_of_the_search(
+        self, asker: Connection, superuser: Connection, model: Server
+    ) -> None:
+        budget(superuser, max_calls=0)
+        before = model.rerank_calls
+        rows = search(asker, "a full tank")
+        assert last_run(superuser, "status", "completions", "stop_code") == ("partial", 0, "budget")
+        assert model.rerank_calls == before
+        found = asker.execute("select document_id from pgclarify.search(%s, %s, 3)", ["a full tank", CORPUS]).fetchall()
+        assert [document_id for document_id, _ in rows] == [document_id for (document_id,) in found]
+
+    def test_an_estimate_asks_nobody_and_knows_both_prices(
+        self, asker: Connection, superuser: Connection, model: Server
+    ) -> None:
+        questions = ["What does the collision damage waiver cost?"]
+        statement = "select calls, calls_at_most, reused_calls, cost_usd from pgclarify.estimate(%s, %s, 3, %s)"
+
+        def estimate() -> tuple[Any, ...]:
+            row = asker.execute(statement.encode(), [questions, CORPUS, json.dumps(RERANKED)]).fetchone()
+            assert row is not None
+            return tuple(row)
+
+        before = model.calls, model.rerank_calls
+        # A relaxation, one call of the reranker, three verdicts; no price is known.
+        assert estimate() == (5, 5, 0, None)
+        assert (model.calls, model.rerank_calls) == before
+        asker.execute(
+            "select * from pgclarify.clarify(%s, %s, 3, options => %s)", [*questions, CORPUS, json.dumps(RERANKED)]
+        )
+        assert (model.calls, model.rerank_calls) == (before[0] + 4, before[1] + 1)
+        asker.execute("set pgclarify.reuse_runs = off")
+        assert estimate() == (0, 0, 5, 0)
+        questions = ["What do members get on their birthday?"]
+        price(superuser, model="rules-1", input_usd="1", output_usd="1")
+        try:
+            assert estimate()[3] is None
+            price(superuser, "words-1", "1000", "0")
+            cost = estimate()[3]
+            price(superuser, "words-1", "0", "0")
+            assert cost > estimate()[3] > 0
+        finally:
+            superuser.execute("delete from pgclarify.model_price where model = 'rules-1'")
+
+
+def test_a_server_that_fails_fails_the_run(asker: Connection, superuser: Connection, model: Server) -> None:
+    model.rerank = lambda _: Reply.error(401, f"{API_KEY} is no key")
+    with pytest.raises(psycopg.Error) as caught:
+        search(asker, "smoked in the car")
+    assert caught.value.sqlstate == RUN_FAILED
+    assert API_KEY not in str(caught.value)
+    assert (
+        scalar(superuser, "select error_code from pgclarify.run order by run_id desc limit 1") == ENDPOINT_UNAVAILABLE
+    )
+    assert scalar(superuser, "select count(*) from pgclarify.completion where leased_until is not null") == 0
+
+
+def test_scores_are_erased_with_a_document_that_they_are_of(
+    asker: Connection, superuser: Connection, model: Server
+) -> None:
+    superuser.execute(
+        "select pgclarify.add_document(%s, '900', 'The harbor ferry takes rental bicycles on Sundays.')", [CORPUS]
+    )
+    wait_until_searchable(superuser)
+    assert search(asker, "ferry bicycles")[0][0] == "900"
+    assert ledger(superuser)[0][3]
+    assert scalar(superuser, "select pgclarify.erase_document(%s, '900')", CORPUS)
+    assert not ledger(superuser)[0][3]
+
+
+def test_a_worker_without_a_language_model_may_have_rerankers(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    first = run_worker(database)
+    load(connection)
+    wait_until_searchable(connection)
+    with pytest.raises(psycopg.Error) as caught:
+        search(connection, "tolls")
+    assert caught.value.sqlstate == RUN_FAILED
+    assert scalar(connection, "select error_code from pgclarify.run") == NOT_CONFIGURED
+    first.stop()
+    settings = {"PGCLARIFY_RERANK_BASE_URL": own_model.base_url, "PGCLARIFY_RERANK_API_KEY": "sk-rerank"}
+    second = run_worker(database, settings=settings)
+    assert search(connection, "an administrative fee for tolls")[0][0] == "107"
+    assert (own_model.rerank_calls, own_model.calls, own_model.keys) == (1, 0, {"sk-rerank"})
+    assert (
+        scalar(
+            connection,
+            "select calls from pgclarify.estimate(array['fuel'], %s, 3, %s)",
+            CORPUS,
+            json.dumps(RERANKED),
+        )
+        == 1
+    )
+    assert "sk-rerank" not in second.log.read_text()

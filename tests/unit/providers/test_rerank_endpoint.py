@@ -1,0 +1,395 @@
+"""Rerankers behind an endpoint: what is sent, in which form, and what is made of whatever comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from pgclarify.config import Settings
+from pgclarify.errors import (
+    ConfigurationError,
+    EndpointFailed,
+    EndpointUnavailable,
+    ModelNotFound,
+    RequestRefused,
+    describe,
+)
+from pgclarify.model_calls import Completion
+from pgclarify.prompts.inference import inference
+from pgclarify.prompts.relaxation import relaxation
+from pgclarify.prompts.reranking import reranking
+from pgclarify.providers.address import Address
+from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
+from tests.openai_server import Reply, RerankBehavior, Server, as_tei, rerank_results, serve, shared_words
+
+KEY = "sk-very-secret-0123456789"
+QUESTION = "who pays tolls"
+TEXTS = ("A deductible applies to hail.", "The renter pays all tolls.", "Tolls are due.")
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgclarify.providers.bounded_client._FIRST_PAUSE", 0.001)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    async with serve() as running:
+        yield running
+
+
+@asynccontextmanager
+async def model_of(server: Server, name: str = "endpoint:words-1", **changes: Any) -> AsyncIterator[RerankModel]:
+    address = Address(server.base_url, SecretStr(KEY))
+    endpoint = RerankEndpoint(address, **{"max_retries": 1, "timeout": 20, **changes})
+    try:
+        yield endpoint.model(name)
+    finally:
+        await endpoint.aclose()
+
+
+async def complete(model: RerankModel, *texts: str) -> Completion:
+    call = reranking(QUESTION, texts or TEXTS, ["d1"])
+    completion = await model.complete(model.request(call))
+    # What cannot be read would be paid for, and of no use.
+    call.read(completion)
+    return completion
+
+
+async def scores_of(model: RerankModel, *texts: str) -> list[float]:
+    sent: list[float] = json.loads((await complete(model, *texts)).reply)
+    return sent
+
+
+def changed(change: Callable[[dict[str, Any]], Any]) -> RerankBehavior:
+    """Change what the server would send."""
+
+    def rerank(body: Mapping[str, Any]) -> Reply:
+        reply = json.loads(shared_words(body).body or "")
+        change(reply)
+        return Reply(body=json.dumps(reply))
+
+    return rerank
+
+
+async def test_scores_come_in_the_order_of_the_texts(server: Server) -> None:
+    async with model_of(server) as model:
+        completion = await complete(model)
+    assert json.loads(completion.reply) == pytest.approx([0, 2 / 3, 1 / 3])
+    assert server.rerank_bodies == [{"model": "words-1", "query": QUESTION, "documents": list(TEXTS)}]
+    assert server.keys == {KEY}
+    tokens = sum(len(QUESTION) + len(text) for text in TEXTS) // 4
+    assert (completion.prompt_tokens, completion.completion_tokens) == (tokens, 0)
+
+
+@pytest.mark.parametrize(
+    ("sent", "tokens"),
+    [
+        ({"usage": {"prompt_tokens": 9, "total_tokens": 12}}, 12),
+        ({"usage": {"prompt_tokens": 9}}, 9),
+        ({"usage": {"total_tokens": "12"}}, None),
+        ({"usage": None, "meta": {"billed_units": {"input_tokens": 12}}}, 12),
+        # A price for a search is none for a token.
+        ({"usage": None, "meta": {"billed_units": {"search_units": 1}}}, None),
+        ({"usage": None, "meta": {"billed_units": None}}, None),
+        ({"usage": None, "meta": [1]}, None),
+        ({"usage": None}, None),
+    ],
+)
+async def test_tokens_are_those_that_are_charged(server: Server, sent: dict[str, Any], tokens: int | None) -> None:
+    server.rerank = changed(lambda reply: reply.update(sent))
+    async with model_of(server) as model:
+        assert (await complete(model)).prompt_tokens == tokens
+
+
+async def test_scores_of_any_size_are_kept_as_they_are(server: Server) -> None:
+    server.rerank = lambda body: rerank_results([-7.5, 12, 3.25], body)
+    async with model_of(server) as model:
+        assert await scores_of(model) == [-7.5, 12, 3.25]
+
+
+async def test_the_form_of_text_embeddings_inference_is_found_and_remembered(server: Server) -> None:
+    server.rerank = as_tei
+    async with model_of(server) as model:
+        completions = [await complete(model), await complete(model)]
+    assert [json.loads(one.reply) for one in completions] == [pytest.approx([0, 2 / 3, 1 / 3])] * 2
+    assert completions[0].prompt_tokens is None
+    assert ["texts" in body for body in server.rerank_bodies] == [False, False, True, True, True]
+    assert server.rerank_bodies[-1] == {"query": QUESTION, "texts": list(TEXTS), "truncate": True}
+
+
+async def test_a_server_that_takes_now_this_form_and_now_that_one_is_given_up(server: Server) -> None:
+    def refuses(body: Mapping[str, Any]) -> Reply:
+        is_probe = "probe" in (*body.get("texts", ()), *body.get("documents", ()))
+        # Of each pair of probes the second, which is in the other form.
+        if is_probe and server.rerank_calls % 3 == 0:
+            return Reply(body=json.dumps([{"index": 0, "score": 0.5}]))
+        return Reply.error(422, "no")
+
+    server.rerank = refuses
+    async with model_of(server) as model:
+        with pytest.raises(RequestRefused):
+            await complete(model, "one")
+    assert server.rerank_calls < 20
+
+
+def at_most(most: int, behavior: RerankBehavior, key: str) -> RerankBehavior:
+    def rerank(body: Mapping[str, Any]) -> Reply:
+        count = len(body.get(key, ()))
+        return Reply.error(422, f"batch size {count} > {most}") if count > most else behavior(body)
+
+    return rerank
+
+
+@pytest.mark.parametrize(("behavior", "key"), [(shared_words, "documents"), (as_tei, "texts")])
+async def test_a_server_that_takes_few_texts_is_found_out(server: Server, behavior: RerankBehavior, key: str) -> None:
+    server.rerank = at_most(4, behavior, key)
+    texts = [f"tolls {'pays ' * (number % 2)}{number}" for number in range(13)]
+    async with model_of(server) as model:
+        first = await scores_of(model, *texts)
+        server.rerank_bodies.clear()
+        second = await complete(model, *texts)
+    assert first == json.loads(second.reply) == pytest.approx([(1 + number % 2) / 3 for number in range(13)])
+    # Nothing is refused a second time, and tokens are those of all requests.
+    assert [len(body[key]) for body in server.rerank_bodies] == [4, 3, 3, 3]
+    expected = sum(sum(len(QUESTION) + len(text) for text in body[key]) // 4 for body in server.rerank_bodies)
+    assert second.prompt_tokens == (expected if key == "documents" else None)
+
+
+@pytest.mark.parametrize("status", [400, 413, 422, 500])
+async def test_a_text_that_is_too_long_is_cut_alone(server: Server, status: int) -> None:
+    def refuses(body: Mapping[str, Any]) -> Reply:
+        if any(len(text) > 300 for text in body["documents"]):
+            return Reply.error(status, "input is too large to process")
+        return shared_words(body)
+
+    server.rerank = refuses
+    long = "tolls " + "word " * 200
+    async with model_of(server, max_retries=0) as model:
+        assert await scores_of(model, *TEXTS, long) == pytest.approx([0, 2 / 3, 1 / 3, 1 / 3])
+        assert max(len(text) for body in server.rerank_bodies for text in body["documents"]) == len(long)
+        server.rerank_bodies.clear()
+        # That one text was refused says nothing about how many are taken.
+        await complete(model, *TEXTS, *TEXTS)
+    assert len(server.rerank_bodies) == 1
+
+
+async def test_a_text_that_is_refused_whatever_its_length_fails_the_call(server: Server) -> None:
+    server.rerank = lambda body: (
+        Reply.error(400, "no") if any("poison" in text for text in body["documents"]) else shared_words(body)
+    )
+    async with model_of(server) as model:
+        with pytest.raises(RequestRefused) as caught:
+            await complete(model, "poison" * 4, *TEXTS)
+    assert caught.value.sqlstate == "PC014"
+    # Halves of halves, and nothing of what comes after it.
+    asked = [body["documents"] for body in server.rerank_bodies if body["documents"] != ["probe"]]
+    assert [len(documents) for documents in asked] == [4, 2, 1, 1, 1]
+
+
+ENTRY = {"index": 0, "relevance_score": 0.5}
+
+
+@pytest.mark.parametrize(
+    "rerank",
+    [
+        changed(lambda reply: reply["results"].pop()),
+        changed(lambda reply: reply["results"].append(ENTRY)),
+        changed(lambda reply: reply["results"][0].update(index=7)),
+        changed(lambda reply: reply["results"][0].update(index=True)),
+        changed(lambda reply: reply["results"][0].update(index=None)),
+        changed(lambda reply: reply["results"][0].update(index=[0])),
+        changed(lambda reply: reply["results"][0].update(reply["results"][1])),
+        changed(lambda reply: reply["results"][0].update(relevance_score=None)),
+        changed(lambda reply: reply["results"][0].update(relevance_score="0.5")),
+        changed(lambda reply: reply["results"][0].update(relevance_score=True)),
+        changed(lambda reply: reply["results"][0].update(relevance_score=math.nan)),
+        changed(lambda reply: reply["results"][0].update(relevance_score=-math.inf)),
+        changed(lambda reply: reply["results"][0].update(relevance_score=10**400)),
+        changed(lambda reply: reply["results"].__setitem__(0, 0.5)),
+        changed(lambda reply: reply.update(results=None, error={"message": "overloaded"})),
+        lambda _: Reply(body="[]"),
+        lambda _: Reply(body="<html>"),
+        lambda _: Reply(body="[" * 30_000),
+    ],
+)
+async def test_what_is_not_one_finite_score_for_each_text_is_asked_again_and_then_an_error(
+    server: Server, rerank: RerankBehavior
+) -> None:
+    server.rerank = rerank
+    async with model_of(server) as model:
+        with pytest.raises(EndpointUnavailable) as caught:
+            await complete(model)
+    assert caught.value.sqlstate == "PC013"
+    assert len(server.rerank_bodies) == 2
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (Reply.error(401, f"wrong key {KEY}"), EndpointUnavailable),
+        (Reply.error(404, "no such model"), EndpointUnavailable),
+        (Reply.error(429, f"slower, {KEY}"), EndpointUnavailable),
+        (Reply.error(400, f"this is a chat model, {KEY}"), RequestRefused),
+        (Reply.error(500, "out of memory"), EndpointFailed),
+        (Reply.error(501, "no reranker"), EndpointFailed),
+        (Reply(body="x" * 3_000_000), EndpointFailed),
+        (Reply(status=307, headers={"Location": "http://127.0.0.1:1/"}, body=""), EndpointUnavailable),
+    ],
+)
+async def test_a_server_that_scores_nothing(server: Server, reply: Reply, kind: type[EndpointUnavailable]) -> None:
+    server.rerank = lambda _: reply
+    async with model_of(server) as model:
+        with pytest.raises(EndpointUnavailable) as caught:
+            await complete(model)
+    assert type(caught.value) is kind
+    assert caught.value.hint
+    assert KEY not in f"{caught.value}{describe(caught.value)}"
+    # No passage is sent more often than the tries allow: what is refused are not the passages.
+    sent = [
+        body for body in server.rerank_bodies if "probe" not in (*body.get("texts", ()), *body.get("documents", ()))
+    ]
+    assert len(sent) <= 2
+
+
+async def test_no_server() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        endpoint = RerankEndpoint(Address(f"http://127.0.0.1:{unused.getsockname()[1]}/v1", None), max_retries=0)
+        with pytest.raises(EndpointUnavailable):
+            await complete(endpoint.model("endpoint:words-1"))
+        await endpoint.aclose()
+
+
+async def test_another_try_after_what_passes(server: Server) -> None:
+    server.rerank_script.extend([Reply.error(429, "slower", retry_after=0.01)])
+    async with model_of(server) as model:
+        assert len(await scores_of(model)) == 3
+    assert server.rerank_calls == 2
+
+
+async def test_calls_wait_for_their_turn(server: Server) -> None:
+    server.latency = 0.01
+    begun = []
+
+    async def begin() -> None:
+        begun.append(server.in_flight)
+
+    async with model_of(server, concurrency=1) as model:
+        request = model.request(reranking(QUESTION, TEXTS, []))
+        await asyncio.gather(*(model.complete(request, begin) for _ in range(3)))
+    assert server.most_in_flight == 1
+    assert begun == [0, 0, 0]
+
+
+PAIRS = (("it opened in 1902", "in 1902"), ("in 1902", "it opened in 1902"), ("1902", "1903"))
+
+
+async def entailed(model: RerankModel, *pairs: tuple[str, str]) -> list[bool]:
+    call = inference(pairs or PAIRS)
+    return call.read(await model.complete(model.request(call)))
+
+
+class TestInference:
+    async def test_pairs_are_entailed_if_that_is_the_likeliest_label(self, server: Server) -> None:
+        async with model_of(server) as model:
+            assert await entailed(model) == [True, False, False]
+            assert await entailed(model, PAIRS[0]) == [True]
+        assert server.predict_bodies == [
+            {"inputs": [list(pair) for pair in PAIRS], "truncate": True},
+            {"inputs": [list(PAIRS[0])], "truncate": True},
+        ]
+        assert server.keys == {KEY}
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "[]",
+            "{}",
+            '{"error": "overloaded"}',
+            "null",
+            '[{"label": "entailment", "score": 1.0}, {"label": "neutral", "score": 0.0}, {"label": "x", "score": 0.0}]',
+            json.dumps([[{"label": "entailment", "score": 0.9}]] * 3),
+            json.dumps([[{"label": "LABEL_0", "score": 0.9}, {"label": "LABEL_1", "score": 0.1}]] * 3),
+            json.dumps([[{"label": "entailment", "score": math.nan}, {"label": "neutral", "score": 0.1}]] * 3),
+            json.dumps([[{"label": "entailment", "score": "1"}, {"label": "neutral", "score": 0.1}]] * 3),
+            json.dumps([[{"label": 1, "score": 0.5}, {"label": "entailment", "score": 0.5}]] * 3),
+            json.dumps([[{"label": "entailment", "score": 0.9}, {"label": "neutral", "score": 0.1}]] * 2),
+        ],
+    )
+    async def test_anything_else_is_an_error(self, server: Server, body: str) -> None:
+        server.predict = lambda _: Reply(body=body)
+        async with model_of(server) as model:
+            with pytest.raises(EndpointUnavailable) as caught:
+                await entailed(model)
+        assert caught.value.sqlstate == "PC013"
+        assert len(server.predict_bodies) == 2
+
+    async def test_a_refusal_is_an_error(self, server: Server) -> None:
+        server.predict = lambda _: Reply.error(424, "this model is a reranker")
+        async with model_of(server) as model:
+            with pytest.raises(EndpointUnavailable):
+                await entailed(model)
+
+
+async def test_only_prompts_of_cross_encoders_can_be_answered(server: Server) -> None:
+    call = reranking(QUESTION, TEXTS, ["d2", "d1", "d2"])
+    async with model_of(server) as model:
+        assert model.adapt(relaxation(QUESTION)) is None
+        assert model.adapt(call) is call
+        request = model.request(call)
+    assert (request.purpose, request.model, request.max_output_tokens) == ("reranking", "words-1", 0)
+    assert request.document_ids == ("d2", "d1")
+
+
+@pytest.mark.parametrize("name", ["endpoint:", "endpoint: "])
+async def test_no_name(server: Server, name: str) -> None:
+    with pytest.raises(ModelNotFound):
+        async with model_of(server, name):
+            pass
+
+
+@pytest.fixture
+def settings_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    yield lambda **given: Settings(_env_file=None, **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "url", "key"),
+    [
+        ({"rerank_base_url": "http://gpu/v1"}, "http://gpu/v1", "PGCLARIFY_RERANK_API_KEY"),
+        ({"openai_base_url": "http://gpu/v1"}, "http://gpu/v1", "OPENAI_API_KEY"),
+        ({"llm_endpoints": "http://one/v1,http://two/v1"}, "http://one/v1", "OPENAI_API_KEY"),
+        (
+            {"openai_base_url": "http://gpu/v1", "rerank_api_key": "sk-own"},
+            "http://gpu/v1",
+            "PGCLARIFY_RERANK_API_KEY",
+        ),
+    ],
+)
+def test_the_address_is_its_own_or_that_of_the_language_model(
+    settings_of: Any, given: dict[str, Any], url: str, key: str
+) -> None:
+    address = RerankEndpoint.from_settings(settings_of(**given, openai_api_key="sk-chat")).address
+    assert (address.base_url, address.key_variable) == (url, key)
+    # The language model's key goes nowhere but to the language model's address.
+    assert address.has_key == (key == "OPENAI_API_KEY" or "rerank_api_key" in given)
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"openai_api_key": "sk-chat"}, {"rerank_api_key": "sk-own"}, {"rerank_base_url": "gpu/v1"}]
+)
+def test_what_is_no_address(settings_of: Any, given: dict[str, Any]) -> None:
+    # OpenAI has no rerankers, so its key alone leads nowhere.
+    with pytest.raises(ConfigurationError):
+        RerankEndpoint.from_settings(settings_of(**given))
