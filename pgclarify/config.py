@@ -48,6 +48,15 @@ class EmbeddingBackend(StrEnum):
     INT8 = "int8"
 
 
+class Device(StrEnum):
+    """What models of PyTorch compute on."""
+
+    AUTO = "auto"
+    CPU = "cpu"
+    CUDA = "cuda"
+    MPS = "mps"
+
+
 class Settings(BaseSettings):
     """Every setting of pgclarify. Keys live here alone: never in SQL, a table, a log line or an error."""
 
@@ -112,6 +121,11 @@ class Settings(BaseSettings):
         default=EmbeddingBackend.AUTO,
         description="What computes embedding models. auto: ONNX Runtime for all-MiniLM-L6-v2, torch for others. torch:"
         " torch for all. int8: as auto, but all-MiniLM-L6-v2 in 8-bit integers, which is faster and less exact.",
+    )
+    device: Device = Field(
+        default=Device.AUTO,
+        description="What models of sentence-transformers in the worker compute on: cpu, cuda (also ROCm) or mps. auto:"
+        " a GPU if PyTorch finds one.",
     )
     embedding_query_prefix: str = Field(
         default="", max_length=1000, description="What models of the embedding endpoint want before a question."

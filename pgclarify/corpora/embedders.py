@@ -31,7 +31,7 @@ async def open_embedders(settings: Settings) -> AsyncIterator[Embedders]:
                 stack.push_async_callback(endpoints[0].aclose)
             return await endpoints[0].open(model)
 
-        embedders = Embedders(settings.embedding_backend, open_at_endpoint)
+        embedders = Embedders(settings.embedding_backend, open_at_endpoint, device=settings.device)
         try:
             yield embedders
         finally:

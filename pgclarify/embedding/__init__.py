@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgclarify.config import EmbeddingBackend
+from pgclarify.config import Device, EmbeddingBackend
 from pgclarify.embedding.embedder import LocalEmbedder
 from pgclarify.embedding.minilm import load_minilm, multiplies_int8
 from pgclarify.embedding.packaged import PACKAGED, is_packaged, packaged_model
@@ -14,7 +14,11 @@ __all__ = ["LocalEmbedder", "LocalSpanReader", "load_embedder", "load_span_reade
 
 
 def load_embedder(
-    model: str, *, threads: int | None = None, backend: EmbeddingBackend = EmbeddingBackend.AUTO
+    model: str,
+    *,
+    threads: int | None = None,
+    backend: EmbeddingBackend = EmbeddingBackend.AUTO,
+    device: Device = Device.AUTO,
 ) -> LocalEmbedder:
     """Load an embedding model. May take seconds, so call it off the event loop, and close() the embedder in the end.
 
@@ -22,7 +26,9 @@ def load_embedder(
         model: "all-MiniLM-L6-v2", another sentence-transformers name, or a local path.
         threads: CPU threads that the model computes with; None leaves that to the library.
         backend: What computes it. AUTO is ONNX Runtime for all-MiniLM-L6-v2 where the package pgclarify-minilm is
-            installed, and PyTorch for others; INT8 is the same, but that model computes in 8-bit integers.
+            installed and no GPU is asked for, and PyTorch for others; INT8 is ONNX Runtime for that model in any case,
+            in 8-bit integers.
+        device: What PyTorch computes on.
 
     Raises:
         ModelNotFound: If there is no such model on this machine or where sentence-transformers looks.
@@ -37,10 +43,11 @@ def load_embedder(
             detail="The processor has none of the instructions for 8-bit integers: avx512_vnni, avx_vnni.",
             hint=f"Set PGCLARIFY_EMBEDDING_BACKEND={EmbeddingBackend.AUTO}, which runs everywhere.",
         )
-    folder = None if backend is EmbeddingBackend.TORCH or not is_packaged(model) else packaged_model(model)
+    is_light = in_int8 or (backend is EmbeddingBackend.AUTO and device in (Device.AUTO, Device.CPU))
+    folder = packaged_model(model) if is_light and is_packaged(model) else None
     if folder is not None:
         return LocalEmbedder(model, load_minilm(folder, threads=threads, in_int8=in_int8))
-    return LocalEmbedder(model, load_sentence_transformer(model, threads=threads))
+    return LocalEmbedder(model, load_sentence_transformer(model, threads=threads, device=device))
 
 
 def load_span_reader(*, threads: int | None = None) -> LocalSpanReader:

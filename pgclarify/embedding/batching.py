@@ -5,6 +5,7 @@ An input is a text, or whatever else a model reads.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 
 from pgclarify.errors import EmbeddingError
 
+_logger = logging.getLogger(__name__)
+
 # One batch in so many takes the oldest request first, so that a stream of small ones cannot starve a large one.
 _OLDEST_FIRST_EVERY = 4
 # Inputs up to so many times as long as the shortest of a batch share it: what is padded is computed for nothing.
@@ -24,6 +27,10 @@ _LENGTH_RATIO = 2
 _SHORT_CHARS = 64
 
 _Input = TypeVar("_Input")
+
+
+class OutOfMemory(EmbeddingError):
+    """The device of a model has no room for a batch."""
 
 
 @dataclass(slots=True)
@@ -50,7 +57,8 @@ class BatchQueue(Generic[_Input]):
     computed in many batches, between which small ones get their turn. Thread-safe.
 
     Args:
-        compute: Maps inputs to float32 vectors, shape (len(inputs), dimensions). Called in `threads` threads.
+        compute: Maps inputs to float32 vectors, shape (len(inputs), dimensions). Called in `threads` threads. After
+            OutOfMemory it gets halves of the batch, and no larger batches from then on.
         dimensions: Length of a vector.
         max_batch_chars: Most characters in a batch, each input counted as long as the longest; one always fits.
         max_chars: Beyond this length an input costs no more.
@@ -125,7 +133,7 @@ class BatchQueue(Generic[_Input]):
         """Compute until nothing waits. Runs in the threads."""
         while batch := self._next_batch():
             try:
-                vectors = self._compute([request.inputs[position] for request, position in batch])
+                vectors = self._compute_in_parts([request.inputs[position] for request, position in batch])
             except Exception as error:
                 self._fail({id(request): request for request, _ in batch}.values(), error)
             else:
@@ -135,6 +143,27 @@ class BatchQueue(Generic[_Input]):
                     request.future.set_result(request.vectors)
             with self._lock:
                 self._computing -= 1
+
+    def _compute_in_parts(self, inputs: list[_Input]) -> NDArray[np.float32]:
+        """Compute a batch; if there is no room for it, its halves, and so on.
+
+        Raises:
+            OutOfMemory: If there is no room for a single input.
+        """
+        try:
+            return self._compute(inputs)
+        except OutOfMemory:
+            if len(inputs) == 1:
+                raise
+        middle = -(-len(inputs) // 2)
+        longest = max(min(self._length(each), self._max_chars) for each in inputs)
+        with self._lock:
+            self._max_batch_chars = min(self._max_batch_chars, longest * middle)
+            most = self._max_batch_chars
+        _logger.warning(
+            "%s has no room for a batch of %d: batches have %d characters now", self._name, len(inputs), most
+        )
+        return np.concatenate([self._compute_in_parts(inputs[:middle]), self._compute_in_parts(inputs[middle:])])
 
     def _wake(self) -> None:
         """Start a thread if something waits and not all are started. The lock is held."""

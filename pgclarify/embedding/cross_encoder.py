@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms import to_unit_interval
+from pgclarify.config import Device
 from pgclarify.embedding.batching import BatchQueue
+from pgclarify.embedding.devices import telling_out_of_memory
 from pgclarify.embedding.embedder import (
     ACCELERATOR_BATCH_CHARS,
     CPU_BATCH_CHARS,
@@ -39,6 +41,7 @@ class SentenceTransformerCrossEncoder:
     Args:
         model: A name of a model, or a local path.
         threads: CPU threads that the model computes with; None leaves that to torch.
+        device: What it computes on.
 
     Raises:
         ModelNotFound: If there is no such model.
@@ -46,11 +49,11 @@ class SentenceTransformerCrossEncoder:
         ConfigurationError: If threads is not positive.
     """
 
-    def __init__(self, model: str, *, threads: int | None = None) -> None:
+    def __init__(self, model: str, *, threads: int | None = None, device: Device = Device.AUTO) -> None:
         if threads is not None and threads < 1:
             raise ConfigurationError("threads must be at least 1", detail=f"threads is {threads}.")
         self._name = model
-        self._encoder: Any = load_cross_encoder(model)
+        self._encoder: Any = load_cross_encoder(model, device)
         # Not every model of the library has a transformer with a head, and so a configuration that says all this.
         config = self._encoder.config
         self._check_head(getattr(config, "architectures", None) or [])
@@ -58,13 +61,13 @@ class SentenceTransformerCrossEncoder:
         self._labels = [str(names.get(number, number)) for number in range(self._encoder.num_labels)]
         # As they come: what the library would make of them differs from model to model.
         self._raw = _identity()
-        # A model may be published in half precision, in which a CPU is slow and equal scores are many.
+        # A model may be published in half precision, in which a CPU is slow; and equal scores are many, on a GPU, too.
         self._encoder.float()
         is_cpu = self._encoder.device.type == "cpu"
         max_tokens = min(int(self._encoder.max_seq_length or _MOST_TOKENS), _MOST_TOKENS)
         self._max_chars = max_tokens * MAX_CHARS_PER_TOKEN
         self._queue: BatchQueue[Pair] = BatchQueue(
-            self._compute,
+            telling_out_of_memory(self._compute),
             dimensions=len(self._labels),
             max_batch_chars=CPU_BATCH_CHARS if is_cpu else ACCELERATOR_BATCH_CHARS,
             # 5 characters a token: longer pairs are cut by the model, and cost no more.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from pgclarify.config import Device
 from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
 from pgclarify.embedding.registry import Registry
 
@@ -21,11 +24,18 @@ class CrossEncoders(Registry[SentenceTransformerCrossEncoder]):
     Args:
         most_loaded: How many stay when nobody uses them, those that were asked for last.
         most_leaving: With how many beside those in use, no further one is loaded.
+        device: What they compute on.
     """
 
-    def __init__(self, *, most_loaded: int = _MOST_LOADED, most_leaving: int = _MOST_LEAVING) -> None:
+    def __init__(
+        self,
+        *,
+        most_loaded: int = _MOST_LOADED,
+        most_leaving: int = _MOST_LEAVING,
+        device: Device = Device.AUTO,
+    ) -> None:
         super().__init__(
-            SentenceTransformerCrossEncoder,
+            partial(SentenceTransformerCrossEncoder, device=device),
             most_loaded=most_loaded,
             most_loading=_MOST_LOADING,
             most_leaving=most_leaving,

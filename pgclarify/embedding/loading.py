@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from pgclarify.config import Device
 from pgclarify.embedding.packaged import packaged_model, use_one_tokenizer_thread
 from pgclarify.errors import ModelNotFound
 
@@ -27,11 +28,15 @@ _CACHES = ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY")
 _CACHED_SHAPES = "16"
 
 
-def load_model(name: str) -> Any:  # noqa: ANN401 - the library's class, which is slow to import
+def load_model(name: str, device: Device = Device.AUTO) -> Any:  # noqa: ANN401 - the library's class, which is slow to import
     """Load a sentence-transformers model.
 
     What is on this machine is preferred: the installed package, a local folder, the cache of earlier downloads. Only
     then does the library look elsewhere.
+
+    Args:
+        name: Of the model, or a path.
+        device: What it computes on.
 
     Returns:
         A sentence_transformers.SentenceTransformer.
@@ -43,7 +48,7 @@ def load_model(name: str) -> Any:  # noqa: ANN401 - the library's class, which i
     _require_library(f"embedding model {name}")
     packaged = packaged_model(name)
     try:
-        return _load("SentenceTransformer", str(packaged or name), is_here=packaged is not None)
+        return _load("SentenceTransformer", str(packaged or name), device, is_here=packaged is not None)
     except Exception as error:
         raise ModelNotFound(
             f"no embedding model {name}",
@@ -53,8 +58,12 @@ def load_model(name: str) -> Any:  # noqa: ANN401 - the library's class, which i
         ) from error
 
 
-def load_cross_encoder(name: str) -> Any:  # noqa: ANN401 - the library's class, which is slow to import
+def load_cross_encoder(name: str, device: Device = Device.AUTO) -> Any:  # noqa: ANN401 - the library's class, which is slow to import
     """Load a cross-encoder, from this machine if it is there.
+
+    Args:
+        name: Of the model, or a path.
+        device: What it computes on.
 
     Returns:
         A sentence_transformers.CrossEncoder.
@@ -64,7 +73,7 @@ def load_cross_encoder(name: str) -> Any:  # noqa: ANN401 - the library's class,
     """
     _require_library(f"cross-encoder {name}")
     try:
-        return _load("CrossEncoder", name)
+        return _load("CrossEncoder", name, device)
     except Exception as error:
         raise ModelNotFound(
             f"no cross-encoder {name}",
@@ -88,12 +97,17 @@ def _require_library(what: str) -> None:
         )
 
 
-def _load(kind: str, location: str, *, is_here: bool = False) -> Any:  # noqa: ANN401 - see above
+def _load(kind: str, location: str, device: Device, *, is_here: bool = False) -> Any:  # noqa: ANN401 - see above
     """Load a model of a class of the library."""
     use_one_tokenizer_thread()
     for cache in _CACHES:
         os.environ.setdefault(cache, _CACHED_SHAPES)
-    make = partial(getattr(importlib.import_module("sentence_transformers"), kind), trust_remote_code=False)
+    make = partial(
+        getattr(importlib.import_module("sentence_transformers"), kind),
+        trust_remote_code=False,
+        # The library finds one itself if it is given none.
+        device=None if device is Device.AUTO else device.value,
+    )
     with _quiet():
         try:
             return make(location, local_files_only=True)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
-from pgclarify.config import EmbeddingBackend
+from pgclarify.config import Device, EmbeddingBackend
 from pgclarify.embedding import load_embedder
 from pgclarify.embedding.minilm import multiplies_int8
 from pgclarify.embedding.packaged import is_packaged
@@ -166,6 +166,7 @@ class Embedders(Registry[ClosableEmbedder]):
         backend: What computes those that run here, and in what precision.
         open_at_endpoint: Opens a model whose name says that it is behind an endpoint.
         most_loaded: How many stay when nobody uses them, those that were asked for last.
+        device: What those that run here compute on.
     """
 
     def __init__(
@@ -174,9 +175,11 @@ class Embedders(Registry[ClosableEmbedder]):
         open_at_endpoint: Callable[[str], Awaitable[ClosableEmbedder]] | None = None,
         *,
         most_loaded: int = _MOST_LOADED,
+        device: Device = Device.AUTO,
     ) -> None:
-        super().__init__(partial(load_embedder, backend=backend), most_loaded=most_loaded)
+        super().__init__(partial(load_embedder, backend=backend, device=device), most_loaded=most_loaded)
         self._backend = backend
+        self._is_on_gpu = device in (Device.CUDA, Device.MPS)
         self._open_at_endpoint = open_at_endpoint
         self._for_readings = Registry(partial(load_embedder, backend=EmbeddingBackend.INT8), most_loaded=1)
 
@@ -189,7 +192,8 @@ class Embedders(Registry[ClosableEmbedder]):
         Raises:
             EmbeddingError: As `get` does.
         """
-        is_faster = self._backend is EmbeddingBackend.AUTO and is_packaged(model) and multiplies_int8()
+        may_differ = self._backend is EmbeddingBackend.AUTO and not self._is_on_gpu
+        is_faster = may_differ and is_packaged(model) and multiplies_int8()
         return await (self._for_readings if is_faster else self).get(model)
 
     async def _load_anew(self, model: str) -> ClosableEmbedder:

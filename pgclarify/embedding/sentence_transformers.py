@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from pgclarify.config import Device
+from pgclarify.embedding.devices import in_half_precision, telling_out_of_memory
 from pgclarify.embedding.embedder import ACCELERATOR_BATCH_CHARS, CPU_BATCH_CHARS, LoadedModel
 from pgclarify.embedding.loading import load_model
 from pgclarify.errors import EmbeddingError
@@ -17,19 +19,20 @@ from pgclarify.errors import EmbeddingError
 _PASSAGE_PROMPTS = ("document", "passage", "corpus")
 
 
-def load_sentence_transformer(name: str, *, threads: int | None = None) -> LoadedModel:
+def load_sentence_transformer(name: str, *, threads: int | None = None, device: Device = Device.AUTO) -> LoadedModel:
     """Load a model, which takes seconds.
 
     Args:
         name: "all-MiniLM-L6-v2" (taken from an installed package if there is one), another sentence-transformers
             name, or a local path.
         threads: CPU threads that the model computes with; None leaves that to torch.
+        device: What it computes on. With CUDA that is in half precision, unless its vectors suffer.
 
     Raises:
         ModelNotFound: If there is no such model.
         EmbeddingError: If the model is not what it should be.
     """
-    transformer: Any = load_model(name)
+    transformer: Any = load_model(name, device)
     dimensions = transformer.get_embedding_dimension()
     tokenizer = getattr(transformer.tokenizer, "backend_tokenizer", None)
     if dimensions is None or tokenizer is None:
@@ -43,6 +46,8 @@ def load_sentence_transformer(name: str, *, threads: int | None = None) -> Loade
     counting.no_truncation()
     counting.no_padding()
     is_cpu = transformer.device.type == "cpu"
+    if transformer.device.type == "cuda":
+        transformer = in_half_precision(transformer, _encode)
     # Some models leave the prompt out of the vector, so that it is no part of the text.
     is_text = all(getattr(module, "include_prompt", True) for module in transformer)
     prompts = {name: prompt for name, prompt in transformer.prompts.items() if prompt and is_text}
@@ -50,7 +55,7 @@ def load_sentence_transformer(name: str, *, threads: int | None = None) -> Loade
     passage_prompt = next((prompts[name] for name in _PASSAGE_PROMPTS if name in prompts), "")
     prompt_tokens = max(map(len, counting.encode_batch([query_prompt, passage_prompt], add_special_tokens=False)))
     return LoadedModel(
-        encode=partial(_encode, transformer),
+        encode=telling_out_of_memory(partial(_encode, transformer)),
         tokenizer=counting,
         dimensions=int(dimensions),
         max_tokens=int(transformer.max_seq_length or transformer.tokenizer.model_max_length) - prompt_tokens,
@@ -71,7 +76,12 @@ def _encode(transformer: Any, texts: list[str]) -> NDArray[np.float32]:  # noqa:
         convert_to_numpy=True,
         normalize_embeddings=True,
     )
-    return np.asarray(vectors, dtype=np.float32)
+    if vectors.dtype == np.float32:
+        return np.asarray(vectors)
+    # In half precision the length of a vector is off by some thousandths.
+    wide = np.asarray(vectors, dtype=np.float32)
+    unit: NDArray[np.float32] = wide / np.linalg.norm(wide, axis=1, keepdims=True)
+    return unit
 
 
 def set_threads(threads: int) -> None:

@@ -29,6 +29,7 @@ from pgclarify.database.runs import Runs
 from pgclarify.database.sessions import require_direct
 from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.embedding.cross_encoders import CrossEncoders
+from pgclarify.embedding.devices import check_device
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.install.versions import check_schema
@@ -80,7 +81,8 @@ def run_worker(settings: Settings, dsn: str, *, on_ready: Callable[[], None] | N
         on_ready: Called each time the worker has become ready to serve.
 
     Raises:
-        ConfigurationError: If the settings name no usable provider, or the database is behind a pooler.
+        ConfigurationError: If the settings name no usable provider, or a device that is not there, or if the database
+            is behind a pooler.
         EmbeddingError: If the provider needs a model that cannot be loaded.
         SchemaMismatch: If the schema is not the one that this version works with.
         ServerUnavailable: If there is no connection at the start.
@@ -94,7 +96,9 @@ async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[],
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     await asyncio.to_thread(_check, with_keepalives(dsn))
-    cross_encoders = CrossEncoders()
+    # Before a model is loaded, which would fail as if there were no such model.
+    await asyncio.to_thread(check_device, settings.device)
+    cross_encoders = CrossEncoders(device=settings.device)
     async with AsyncExitStack() as stack:
         embedders = await stack.enter_async_context(open_embedders(settings))
         stack.callback(cross_encoders.close)

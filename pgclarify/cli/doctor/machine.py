@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
-from pgclarify.config import Settings, unknown_variables
-from pgclarify.errors import EmbeddingError, ModelNotFound, PgclarifyError
+from pgclarify.config import Device, Settings, unknown_variables
+from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound, PgclarifyError
 
 # A full disk stops the server; 1,000 documents take some 10 MB with their vectors and indexes.
 _LEAST_BYTES = 200_000_000
@@ -116,6 +116,22 @@ def disk_check(free: int, folder: Path, *, holds_database: bool) -> Check:
     if free < (_FEW_BYTES if holds_database else _LEAST_BYTES):
         return warning("disk", finding, remedy)
     return ok("disk", finding)
+
+
+def check_device(device: Device) -> Check:
+    """What models of sentence-transformers in a worker compute on.
+
+    Args:
+        device: As the settings have it.
+    """
+    try:
+        from pgclarify.embedding.devices import describe_device
+    except ModuleNotFoundError:
+        return ok("device", "none: this installation asks, and runs no worker")
+    try:
+        return ok("device", describe_device(device))
+    except ConfigurationError as error:
+        return problem("device", _said(error), error.hint)
 
 
 def check_embedding_model(model: str) -> Check:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.embedding.batching import BatchQueue
+from pgclarify.embedding.batching import BatchQueue, OutOfMemory
 from pgclarify.errors import EmbeddingError
 
 
@@ -169,3 +169,44 @@ def test_a_call_whose_batches_both_fail_is_told_once(pair: tuple[BatchQueue[str]
     with pytest.raises(EmbeddingError):
         queue.submit(["bad", "bad"]).result(30)
     assert queue.submit(["a", "b"]).result(30).tolist() == [[1], [1]]
+
+
+class SmallDevice:
+    """Embeds a text as its length, and has room for so many texts at once."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.batches: list[int] = []
+
+    def __call__(self, texts: list[str]) -> NDArray[np.float32]:
+        self.batches.append(len(texts))
+        if len(texts) > self.room:
+            raise OutOfMemory("no room")
+        return np.array([[len(text)] for text in texts], dtype=np.float32)
+
+
+def on_device(device: SmallDevice) -> BatchQueue[str]:
+    return BatchQueue(device, dimensions=1, max_batch_chars=1600, max_chars=200, length=len)
+
+
+def test_a_batch_without_room_is_computed_in_halves_and_no_larger_one_is_made() -> None:
+    device = SmallDevice(room=5)
+    queue = on_device(device)
+    texts = ["x" * (100 - number) for number in range(16)]
+    for _ in range(2):
+        assert queue.submit(texts).result(30).tolist() == [[float(len(text))] for text in texts]
+    queue.close()
+    assert device.batches[:4] == [16, 8, 4, 4]
+    # Twice as long ones count as two; what was learnt holds for the second request, too.
+    assert max(device.batches[5:]) <= 8
+    assert all(batch <= 5 for batch in device.batches[-4:])
+
+
+def test_no_room_for_a_single_text_is_an_error_and_the_queue_goes_on() -> None:
+    device = SmallDevice(room=0)
+    queue = on_device(device)
+    with pytest.raises(OutOfMemory):
+        queue.submit(["one", "two"]).result(30)
+    device.room = 1
+    assert queue.submit(["three"]).result(30).tolist() == [[5.0]]
+    queue.close()

@@ -1,0 +1,131 @@
+"""What models compute on. There is no GPU here: what torch says of one is played."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from pgclarify.cli.doctor import machine
+from pgclarify.cli.doctor.check import Level
+from pgclarify.config import Device
+from pgclarify.embedding import load_embedder
+from pgclarify.embedding.batching import OutOfMemory
+from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
+from pgclarify.embedding.devices import check_device, describe_device, in_half_precision, telling_out_of_memory
+from pgclarify.embedding.loading import load_model
+from pgclarify.embedding.sentence_transformers import _encode
+from pgclarify.errors import ConfigurationError
+from tests.small_cross_encoder import save_cross_encoder
+from tests.small_model import save_small_model
+
+SENTENCES = ["Tolls are charged to the renter.", "A deductible applies to hail.", "Who pays?"]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return save_small_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "some GPU")
+
+
+def test_a_device_that_is_not_there_is_an_error() -> None:
+    for device in (Device.CUDA, Device.MPS):
+        with pytest.raises(ConfigurationError) as caught:
+            check_device(device)
+        assert device in str(caught.value)
+        found = machine.check_device(device)
+        assert (found.level, bool(found.remedy)) == (Level.PROBLEM, True)
+    for device in (Device.AUTO, Device.CPU):
+        check_device(device)
+        assert machine.check_device(device).finding == "the processor"
+
+
+def test_without_torch_there_is_only_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgclarify.embedding.devices.find_spec", lambda _: None)
+    assert "processor" in describe_device(Device.AUTO)
+    with pytest.raises(ConfigurationError):
+        describe_device(Device.CUDA)
+
+
+@pytest.mark.usefixtures("gpu")
+def test_a_gpu_is_named() -> None:
+    assert describe_device(Device.AUTO) == describe_device(Device.CUDA) == "cuda: some GPU"
+    assert describe_device(Device.CPU) == "the processor"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."), OutOfMemory),
+        (RuntimeError("MPS backend out of memory (MPS allocated: 9 GB)."), OutOfMemory),
+        (RuntimeError("the sizes of tensors must match"), RuntimeError),
+        (ValueError("out of memory"), ValueError),
+    ],
+)
+def test_out_of_memory_is_told_from_other_errors(error: Exception, kind: type[Exception]) -> None:
+    def compute(_: list[str]) -> NDArray[np.float32]:
+        raise error
+
+    with pytest.raises(kind) as caught:
+        telling_out_of_memory(compute)(["one", "two"])
+    assert type(caught.value) is kind
+    if kind is OutOfMemory:
+        # Else its frames would hold on to what the batch has taken.
+        assert caught.value.__context__ is None
+
+
+def test_models_of_all_kinds_go_on_with_halves(small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+
+    def with_little_room(whole: Any) -> Any:
+        def compute(self: Any, inputs: list[Any], **options: Any) -> Any:
+            sizes.append(len(inputs))
+            if len(inputs) > 2:
+                raise torch.OutOfMemoryError("CUDA out of memory.")
+            return whole(self, inputs, **options)
+
+        return compute
+
+    from sentence_transformers import CrossEncoder, SentenceTransformer
+
+    embedder = load_embedder(small, threads=1, device=Device.CPU)
+    encoder = SentenceTransformerCrossEncoder(save_cross_encoder(tmp_path / "model"), threads=1, device=Device.CPU)
+    pairs = [("who pays", sentence) for sentence in SENTENCES]
+    exact, scores = asyncio.run(embedder.encode(SENTENCES)), asyncio.run(encoder.relevance(pairs))
+    monkeypatch.setattr(SentenceTransformer, "encode", with_little_room(SentenceTransformer.encode))
+    monkeypatch.setattr(CrossEncoder, "predict", with_little_room(CrossEncoder.predict))
+    assert asyncio.run(embedder.encode(SENTENCES)) == pytest.approx(exact, abs=1e-5)
+    assert asyncio.run(encoder.relevance(pairs)) == pytest.approx(scores, abs=1e-5)
+    embedder.close()
+    encoder.close()
+    assert sizes == [3, 2, 1, 3, 2, 1]
+
+
+class TestHalfPrecision:
+    def test_is_taken_where_vectors_stay(self) -> None:
+        model = load_model("all-MiniLM-L6-v2", Device.CPU)
+        rounded = in_half_precision(model, _encode)
+        assert next(rounded.parameters()).dtype == torch.float16
+        assert next(model.parameters()).dtype == torch.float32
+        vectors = _encode(rounded, SENTENCES)
+        assert vectors.dtype == np.float32
+        assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(3), abs=1e-6)
+        assert ((vectors * _encode(model, SENTENCES)).sum(axis=1) > 0.9999).all()
+
+    @pytest.mark.parametrize("factor", [1e6, 1e-7])
+    def test_is_left_where_numbers_do_not_fit(self, small: str, factor: float) -> None:
+        model = load_model(small, Device.CPU)
+        with torch.no_grad():
+            embeddings = model[0].auto_model.embeddings
+            embeddings.LayerNorm.weight *= factor
+        assert in_half_precision(model, _encode) is model
