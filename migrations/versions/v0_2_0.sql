@@ -349,6 +349,47 @@ comment on column pgclarify_private.budget_counter.cost_usd is
     'US dollars that calls have cost which were begun in it, and are answered.';
 comment on column pgclarify_private.budget_counter.calls is 'How many those are.';
 
+create table pgclarify_private.embedding_usage (
+    embedding_usage_id bigint generated always as identity,
+    day date not null,
+    corpus_id bigint,
+    corpus_name text,
+    requested_by name not null,
+    requested_by_oid oid not null,
+    operation text not null,
+    model text not null,
+    texts bigint not null,
+    tokens bigint not null,
+    unpriced_tokens bigint not null,
+    cost_usd numeric not null,
+    constraint embedding_usage_pk primary key (embedding_usage_id),
+    constraint embedding_usage_key
+        unique nulls not distinct (day, corpus_id, requested_by, requested_by_oid, operation, model),
+    constraint embedding_usage_operation_is_known check (operation in ('embed_passages', 'embed_questions')),
+    constraint embedding_usage_counts_are_not_negative check (texts >= 0 and tokens >= 0),
+    constraint embedding_usage_unpriced_tokens_are_among_tokens check (unpriced_tokens between 0 and tokens),
+    constraint embedding_usage_cost_usd_is_an_amount check (cost_usd >= 0 and cost_usd < 'infinity')
+);
+comment on table pgclarify_private.embedding_usage is
+    'What embedding endpoints were used for, a row for each day, corpus, role and model.';
+comment on column pgclarify_private.embedding_usage.embedding_usage_id is 'Key.';
+comment on column pgclarify_private.embedding_usage.day is 'The day of UTC.';
+comment on column pgclarify_private.embedding_usage.corpus_id is
+    'The corpus, which may be gone; null for what was of none.';
+comment on column pgclarify_private.embedding_usage.corpus_name is
+    'Its name when the first of these texts were embedded; null if of none.';
+comment on column pgclarify_private.embedding_usage.requested_by is 'Role that asked, or owns the corpus.';
+comment on column pgclarify_private.embedding_usage.requested_by_oid is 'Its oid.';
+comment on column pgclarify_private.embedding_usage.operation is
+    'embed_passages (of a corpus), or embed_questions (also readings and answers of runs).';
+comment on column pgclarify_private.embedding_usage.model is 'The embedding model, as in embedding_space.';
+comment on column pgclarify_private.embedding_usage.texts is 'How many texts.';
+comment on column pgclarify_private.embedding_usage.tokens is
+    'Their tokens; half a token for each byte where the endpoint did not say.';
+comment on column pgclarify_private.embedding_usage.unpriced_tokens is
+    'Those that were embedded while the model had no price.';
+comment on column pgclarify_private.embedding_usage.cost_usd is 'US dollars that the others cost.';
+
 create unlogged table pgclarify_private.served_answer (
     run_id bigint not null,
     served_at timestamptz default now() not null

@@ -27,7 +27,7 @@ async def open_embedders(settings: Settings) -> AsyncIterator[Embedders]:
             from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 
             if not endpoints:
-                endpoints.append(EmbeddingEndpoint.from_settings(settings))
+                endpoints.append(EmbeddingEndpoint.from_settings(settings, tally=embedders.tally))
                 stack.push_async_callback(endpoints[0].aclose)
             return await endpoints[0].open(model)
 

@@ -22,7 +22,7 @@ from pgclarify.errors import (
 )
 from pgclarify.ingest.chunking import PART_CHUNKS
 from pgclarify.model import Chunk, IndexedDocument, PendingDocument
-from pgclarify.protocols import DocumentStore, Embedder
+from pgclarify.protocols import DocumentStore, Embedder, Payer, paid_by
 
 _logger = logging.getLogger(__name__)
 
@@ -104,7 +104,9 @@ class Ingestion:
         try:
             cut, is_all = await self._cut(pending, splitter)
             hashes = await self._hashes([document for document, _ in cut if document.was_indexed])
-            await self._keep(await self._embed(cut, hashes, splitter, embedder))
+            with paid_by(Payer(embedding_space_id=first.embedding_space_id)):
+                indexed = await self._embed(cut, hashes, splitter, embedder)
+            await self._keep(indexed)
             if not is_all:
                 await self._store.release_documents()
         except EmbeddingUnavailable as error:

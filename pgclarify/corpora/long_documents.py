@@ -22,7 +22,7 @@ from pgclarify.errors import (
     describe,
 )
 from pgclarify.model import Chunk, IndexedDocument, LongDocument, PendingDocument
-from pgclarify.protocols import Embedder, LongDocumentStore
+from pgclarify.protocols import Embedder, LongDocumentStore, Payer, paid_by
 
 _logger = logging.getLogger(__name__)
 
@@ -98,7 +98,8 @@ class LongIngestion:
             return
         end = len(document.content) if next_start is None else next_start
         try:
-            vectors = await self._embed(claimed, chunks, splitter, embedder)
+            with paid_by(Payer(embedding_space_id=document.embedding_space_id)):
+                vectors = await self._embed(claimed, chunks, splitter, embedder)
             if vectors is None:
                 await self._store.release_document()
                 return

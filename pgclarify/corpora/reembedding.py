@@ -19,7 +19,7 @@ from pgclarify.errors import (
     describe,
 )
 from pgclarify.model import PendingPassage
-from pgclarify.protocols import Embedder, SpaceStore
+from pgclarify.protocols import Embedder, Payer, SpaceStore, paid_by
 
 _logger = logging.getLogger(__name__)
 
@@ -82,7 +82,8 @@ class Reembedding:
             return len(passages)
         embedder, splitter = ready
         try:
-            await self._fill(passages, splitter, embedder)
+            with paid_by(Payer(embedding_space_id=first.embedding_space_id)):
+                await self._fill(passages, splitter, embedder)
         except EmbeddingUnavailable as error:
             self._models.leave(first.embedding_model, error)
             await self._refuse(first, error)

@@ -179,6 +179,17 @@ select pgclarify_private.refuse_filling(%(embedding_space_id)s, %(error)s);
 -- Keep why documents wait for the embedding model.
 select pgclarify_private.delay_documents(%(embedding_space_id)s, %(error)s);
 
+-- name: count_embeddings
+-- Count what embedding endpoints were used for, and charge budgets.
+select
+    pgclarify_private.count_embeddings(
+        %(run_ids)s::bigint[],
+        %(embedding_space_ids)s::bigint[],
+        %(models)s::text[],
+        %(texts)s::bigint[],
+        %(tokens)s::bigint[]
+    );
+
 -- name: list_due_spaces
 -- Spaces that can take their next step.
 select embedding_space_id from pgclarify_private.due_spaces();

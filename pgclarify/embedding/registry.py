@@ -18,7 +18,7 @@ from pgclarify.embedding import load_embedder
 from pgclarify.embedding.minilm import multiplies_int8
 from pgclarify.embedding.packaged import is_packaged
 from pgclarify.errors import EmbeddingError, ModelNotFound
-from pgclarify.protocols import Embedder
+from pgclarify.protocols import Embedder, EmbeddingTally
 from pgclarify.vocabulary import AT_ENDPOINT
 
 _logger = logging.getLogger(__name__)
@@ -167,6 +167,9 @@ class Embedders(Registry[ClosableEmbedder]):
         open_at_endpoint: Opens a model whose name says that it is behind an endpoint.
         most_loaded: How many stay when nobody uses them, those that were asked for last.
         device: What those that run here compute on.
+
+    Attributes:
+        tally: What models behind endpoints have embedded, if `open_at_endpoint` has them add it there.
     """
 
     def __init__(
@@ -181,6 +184,7 @@ class Embedders(Registry[ClosableEmbedder]):
         self._backend = backend
         self._is_on_gpu = device in (Device.CUDA, Device.MPS)
         self._open_at_endpoint = open_at_endpoint
+        self.tally = EmbeddingTally()
         self._for_readings = Registry(partial(load_embedder, backend=EmbeddingBackend.INT8), most_loaded=1)
 
     async def get_for_readings(self, model: str) -> ClosableEmbedder:

@@ -17,6 +17,7 @@ from pgclarify.client import AsyncClient
 from pgclarify.client.opening import CONNECTION_OPTIONS
 from pgclarify.config import Settings
 from pgclarify.corpora.embedders import open_embedders
+from pgclarify.database.embedding_usage import count_embeddings
 from pgclarify.database.errors import translated
 from pgclarify.database.evaluated_runs import EvaluatedRuns
 from pgclarify.database.evaluations import EvaluationTables
@@ -277,7 +278,9 @@ class Bench:
 
     async def _embedders_of_ours(self) -> Embedders:
         if not self._embedders:
-            self._embedders.append(await self._stack.enter_async_context(open_embedders(self._settings)))
+            embedders = await self._stack.enter_async_context(open_embedders(self._settings))
+            self._stack.push_async_callback(count_embeddings, self._pool, embedders.tally)
+            self._embedders.append(embedders)
         return self._embedders[0]
 
 

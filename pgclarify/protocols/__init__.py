@@ -22,6 +22,7 @@ from pgclarify.protocols.models import (
     Said,
     SpanReader,
 )
+from pgclarify.protocols.paid_texts import EmbeddingTally, PaidTexts, Payer, current_payer, paid_by
 from pgclarify.protocols.stores import (
     CompletionKey,
     DialogueStore,
@@ -44,6 +45,7 @@ __all__ = [
     "DialogueStore",
     "DocumentStore",
     "Embedder",
+    "EmbeddingTally",
     "Entailment",
     "EstimateStore",
     "ExplorationStore",
@@ -53,6 +55,8 @@ __all__ = [
     "LongDocumentStore",
     "Meter",
     "Method",
+    "PaidTexts",
+    "Payer",
     "Reranker",
     "Retriever",
     "RunStore",
@@ -60,4 +64,6 @@ __all__ = [
     "SpaceStore",
     "SpanReader",
     "StepStore",
+    "current_payer",
+    "paid_by",
 ]

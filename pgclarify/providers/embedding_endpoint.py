@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import accumulate, pairwise
 from typing import Any, Final, Self
 
 import numpy as np
@@ -26,9 +27,10 @@ from pgclarify.errors import (
     ModelNotFound,
 )
 from pgclarify.foreign_text import check_unicode
+from pgclarify.protocols import EmbeddingTally, PaidTexts, Payer, current_payer
 from pgclarify.providers.address import REFUSING, Address, Asked
 from pgclarify.providers.bounded_client import Call
-from pgclarify.providers.embedding_reply import read_embeddings
+from pgclarify.providers.embedding_reply import Embeddings, read_embeddings
 from pgclarify.vocabulary import AT_ENDPOINT
 
 _logger = logging.getLogger(__name__)
@@ -53,6 +55,8 @@ _LONGEST_VECTOR: Final = 65536
 # A number in JSON has up to 25 characters and a comma; in base64 it takes less.
 _BYTES_PER_NUMBER: Final = 32
 _BYTES_AROUND: Final = 64 * 1024
+# Few languages and tokenizers have more tokens, so that a budget reckons with no fewer.
+_BYTES_PER_TOKEN: Final = 2
 # What tells dimensions, and that an endpoint answers.
 _PROBE: Final = "probe"
 
@@ -71,9 +75,11 @@ class EmbeddingEndpoint:
         timeout: Seconds that all tries of a request may take. The indexing of other corpora waits as long.
         max_retries: Further tries after a lost connection, a time-out, an answer that cannot be read, 408, 409, 429 or
             5xx. Retry-After is obeyed up to a minute.
+        tally: Where what was embedded is added up; None for nowhere.
 
     Attributes:
         limit: Held by each request.
+        tally: As given.
         query_prefix: As given.
         passage_prefix: As given.
 
@@ -90,6 +96,7 @@ class EmbeddingEndpoint:
         concurrency: int = 16,
         timeout: float = 60.0,
         max_retries: int = 3,
+        tally: EmbeddingTally | None = None,
     ) -> None:
         if not address.has_own and not address.has_key:
             raise ConfigurationError(
@@ -103,11 +110,19 @@ class EmbeddingEndpoint:
         self.passage_prefix = passage_prefix
         self._address = address
         self.limit = asyncio.Semaphore(concurrency)
+        self.tally = EmbeddingTally() if tally is None else tally
         self._timeout = timeout
         self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
 
     @classmethod
-    def from_settings(cls, settings: Settings, *, timeout: float | None = None, max_retries: int = 3) -> Self:
+    def from_settings(
+        cls,
+        settings: Settings,
+        *,
+        timeout: float | None = None,
+        max_retries: int = 3,
+        tally: EmbeddingTally | None = None,
+    ) -> Self:
         """Make the endpoint that the settings describe: that of embeddings, or else that of the language model.
 
         The language model's key is sent to the language model's address only.
@@ -116,6 +131,7 @@ class EmbeddingEndpoint:
             settings: Of this process.
             timeout: As of the class; None for that of the settings.
             max_retries: As of the class.
+            tally: As of the class.
 
         Raises:
             ConfigurationError: If they do not make an endpoint.
@@ -134,6 +150,7 @@ class EmbeddingEndpoint:
             concurrency=settings.llm_concurrency,
             timeout=settings.llm_timeout if timeout is None else timeout,
             max_retries=max_retries,
+            tally=tally,
         )
 
     @property
@@ -167,11 +184,11 @@ class EmbeddingEndpoint:
         compact = {**request, "encoding_format": "base64"}
         async with self.limit:
             try:
-                vectors = await self.ask(compact, [_PROBE])
+                probed = await self.ask(compact, [_PROBE])
                 request = compact
             except RequestFailed:
-                vectors = await self.ask(request, [_PROBE])
-        dimensions = vectors.shape[1]
+                probed = await self.ask(request, [_PROBE])
+        dimensions = probed.vectors.shape[1]
         if asked_dimensions not in (None, dimensions):
             raise DimensionMismatch(
                 f"the embedding model {parts['name']} does not give as many dimensions as are asked for",
@@ -187,18 +204,13 @@ class EmbeddingEndpoint:
             )
         return EndpointEmbedder(self, model, request, dimensions)
 
-    async def ask(
-        self, request: dict[str, Any], texts: Sequence[str], dimensions: int = _LONGEST_VECTOR
-    ) -> NDArray[np.float32]:
+    async def ask(self, request: dict[str, Any], texts: Sequence[str], dimensions: int = _LONGEST_VECTOR) -> Embeddings:
         """Make one request. The caller holds the limit.
 
         Args:
             request: Its body without the texts.
             texts: At least one.
             dimensions: The most that a vector may have.
-
-        Returns:
-            As of `read_embeddings`.
 
         Raises:
             EmbeddingUnavailable: If no embeddings came back, after all retries; RequestFailed if the endpoint answers.
@@ -239,9 +251,10 @@ class RequestFailed(EmbeddingUnavailable):
 
 @dataclass(eq=False, slots=True)
 class _Waiting:
-    """A text, where its vector goes, and how often the text was halved."""
+    """A text, who pays for it, where its vector goes, and how often the text was halved."""
 
     text: str
+    payer: Payer
     vector: asyncio.Future[NDArray[np.float32]]
     halvings: int = 0
 
@@ -311,7 +324,8 @@ class EndpointEmbedder:
         check_unicode(texts)
         loop = asyncio.get_running_loop()
         prefix = self._endpoint.passage_prefix if are_passages else self._endpoint.query_prefix
-        waiting = [_Waiting(prefix + text, loop.create_future()) for text in await self._cut(texts)]
+        payer = current_payer()
+        waiting = [_Waiting(prefix + text, payer, loop.create_future()) for text in await self._cut(texts)]
         (self._passages if are_passages else self._questions).extend(waiting)
         # Other tasks that have texts to embed add them first.
         await asyncio.sleep(0)
@@ -375,7 +389,7 @@ class EndpointEmbedder:
     async def _answer(self, batch: list[_Waiting]) -> None:
         """Give texts their vectors, or errors. A text that is to blame for a failure fails alone."""
         try:
-            vectors = await self._vectors([each.text for each in batch])
+            vectors = await self._vectors([each.text for each in batch], [each.payer for each in batch])
             for each, vector in zip(batch, vectors, strict=True):
                 if not each.vector.done():
                     each.vector.set_result(vector)
@@ -400,9 +414,14 @@ class EndpointEmbedder:
                 if not each.vector.done():
                     each.vector.set_exception(error)
 
-    async def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
-        """Vectors of unit length, as one request gives them."""
-        sent = await self._endpoint.ask(self._request, texts, self._dimensions)
+    async def _vectors(self, texts: list[str], payers: Sequence[Payer] = ()) -> NDArray[np.float32]:
+        """Vectors of unit length, as one request gives them. The payers of the texts are charged; a probe has none."""
+        embedded = await self._endpoint.ask(self._request, texts, self._dimensions)
+        self._endpoint.tally.add(
+            PaidTexts(payer, self._model, 1, tokens)
+            for payer, tokens in zip(payers, _tokens(texts, embedded.tokens), strict=False)
+        )
+        sent = embedded.vectors
         dimensions = sent.shape[1]
         if dimensions != self._dimensions:
             raise EmbeddingUnavailable(
@@ -437,6 +456,21 @@ def _counting() -> Tokenizer:
     tokenizer = Tokenizer(WordLevel({"[UNK]": 0}, unk_token="[UNK]"))  # noqa: S106 - no password
     tokenizer.pre_tokenizer = Split(Regex(_COUNTED), behavior="removed", invert=True)
     return tokenizer
+
+
+def _tokens(texts: Sequence[str], together: int | None) -> list[int]:
+    """How many tokens each text of a request has, by its share of the bytes.
+
+    Args:
+        texts: At least one.
+        together: How many all of them have; None if the server did not say: then half a token for each byte.
+    """
+    sizes = [len(text.encode()) for text in texts]
+    if together is None:
+        return [-(-size // _BYTES_PER_TOKEN) for size in sizes]
+    # Differences of rounded sums, so that none is lost.
+    ends = [0, *(together * size // max(1, sum(sizes)) for size in accumulate(sizes))]
+    return [end - start for start, end in pairwise(ends)]
 
 
 def _cut(texts: Sequence[str]) -> list[str]:

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import base64
 import binascii
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.providers.reply import UnreadableReply, parsed, words
+from pgclarify.providers.reply import UnreadableReply, parsed, tokens, words
 
 
-def read_embeddings(body: bytes, count: int) -> NDArray[np.float32]:
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """What an endpoint has embedded.
+
+    Attributes:
+        vectors: float32, shape (texts, dimensions), in the order of the texts, as the server sent them: their length
+            may be other than 1, and numbers may not be finite.
+        tokens: How many tokens all texts together had; None if the server did not say.
+    """
+
+    vectors: NDArray[np.float32]
+    tokens: int | None
+
+
+def read_embeddings(body: bytes, count: int) -> Embeddings:
     """Read a list of embeddings, each in base64 or as a list of numbers.
 
     Args:
         body: What came.
         count: How many texts were sent.
-
-    Returns:
-        float32, shape (count, dimensions), in the order of the texts, as the server sent them: their length may be
-        other than 1, and numbers may not be finite.
 
     Raises:
         UnreadableReply: If it is anything else, or not one vector for each text, all of as many dimensions.
@@ -38,7 +49,8 @@ def read_embeddings(body: bytes, count: int) -> NDArray[np.float32]:
     vectors = [_vector(rows[index]) for index in range(count)]
     if len({len(vector) for vector in vectors}) != 1 or not len(vectors[0]):
         raise UnreadableReply
-    return np.stack(vectors)
+    usage = found.get("usage")
+    return Embeddings(np.stack(vectors), tokens(usage.get("prompt_tokens")) if isinstance(usage, dict) else None)
 
 
 def _vector(sent: object) -> NDArray[np.float32]:

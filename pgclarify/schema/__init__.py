@@ -17,7 +17,7 @@ from pgclarify.schema.indexing import pending_document, staged_passage, term_cha
 from pgclarify.schema.interpretation import citation, interpretation
 from pgclarify.schema.keys import applied_sql, caller_key, loopback
 from pgclarify.schema.listed_answer import listed_answer
-from pgclarify.schema.money import budget, budget_counter, model_price
+from pgclarify.schema.money import budget, budget_counter, embedding_usage, model_price
 from pgclarify.schema.passage import passage, passage_embedding, passage_id_seq, term
 from pgclarify.schema.question_group import citation_tally, question_group, question_wording, served_answer
 from pgclarify.schema.run import run
@@ -49,6 +49,7 @@ __all__ = [
     "detection",
     "document",
     "embedding_space",
+    "embedding_usage",
     "estimate",
     "eval_case",
     "eval_metric",

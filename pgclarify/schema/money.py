@@ -5,6 +5,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    Date,
     ForeignKey,
     Identity,
     Numeric,
@@ -14,6 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.dialects.postgresql import OID
 
 from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
 
@@ -121,5 +123,54 @@ budget_counter = Table(
     CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="budget_counter_cost_usd_is_an_amount"),
     CheckConstraint("calls >= 0", name="budget_counter_calls_are_not_negative"),
     comment="What was spent of a budget in a period.",
+    schema=PRIVATE_SCHEMA,
+)
+
+embedding_usage = Table(
+    "embedding_usage",
+    metadata,
+    Column("embedding_usage_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
+    Column("day", Date, nullable=False, comment="The day of UTC."),
+    Column("corpus_id", BigInteger, comment="The corpus, which may be gone; null for what was of none."),
+    Column("corpus_name", Text, comment="Its name when the first of these texts were embedded; null if of none."),
+    Column("requested_by", Name, nullable=False, comment="Role that asked, or owns the corpus."),
+    Column("requested_by_oid", OID, nullable=False, comment="Its oid."),
+    Column(
+        "operation",
+        Text,
+        nullable=False,
+        comment="embed_passages (of a corpus), or embed_questions (also readings and answers of runs).",
+    ),
+    Column("model", Text, nullable=False, comment="The embedding model, as in embedding_space."),
+    Column("texts", BigInteger, nullable=False, comment="How many texts."),
+    Column(
+        "tokens",
+        BigInteger,
+        nullable=False,
+        comment="Their tokens; half a token for each byte where the endpoint did not say.",
+    ),
+    Column(
+        "unpriced_tokens",
+        BigInteger,
+        nullable=False,
+        comment="Those that were embedded while the model had no price.",
+    ),
+    Column("cost_usd", Numeric, nullable=False, comment="US dollars that the others cost."),
+    PrimaryKeyConstraint("embedding_usage_id", name="embedding_usage_pk"),
+    UniqueConstraint(
+        "day",
+        "corpus_id",
+        "requested_by",
+        "requested_by_oid",
+        "operation",
+        "model",
+        name="embedding_usage_key",
+        postgresql_nulls_not_distinct=True,
+    ),
+    CheckConstraint("operation in ('embed_passages', 'embed_questions')", name="embedding_usage_operation_is_known"),
+    CheckConstraint("texts >= 0 and tokens >= 0", name="embedding_usage_counts_are_not_negative"),
+    CheckConstraint("unpriced_tokens between 0 and tokens", name="embedding_usage_unpriced_tokens_are_among_tokens"),
+    CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="embedding_usage_cost_usd_is_an_amount"),
+    comment="What embedding endpoints were used for, a row for each day, corpus, role and model.",
     schema=PRIVATE_SCHEMA,
 )

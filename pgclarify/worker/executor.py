@@ -21,7 +21,7 @@ from pgclarify.operations.context import Models, RunContext, Stores
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Classifier, Completer
+from pgclarify.protocols import Classifier, Completer, Payer, paid_by
 from pgclarify.worker.language_models import LanguageModels
 from pgclarify.worker.quarantine import Quarantine
 
@@ -72,7 +72,8 @@ class RunExecutor:
             return
         tables = RunTables(self._runs, run)
         context = RunContext(run, tables, self._stores, self._models)
-        task = asyncio.create_task(execute(context))
+        with paid_by(Payer(run_id=run_id)):
+            task = asyncio.create_task(execute(context))
         self._held[run_id, run.attempt] = (run, task)
         try:
             await asyncio.shield(task)

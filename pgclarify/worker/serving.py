@@ -21,6 +21,7 @@ from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.corpora.reembedding import Reembedding
 from pgclarify.database.connections import Connections, with_keepalives
 from pgclarify.database.documents import Documents
+from pgclarify.database.embedding_usage import count_embeddings
 from pgclarify.database.errors import translated
 from pgclarify.database.long_documents import LongDocuments
 from pgclarify.database.pool import open_pool
@@ -31,7 +32,7 @@ from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.devices import check_device
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import DatabaseBusy, ServerUnavailable
+from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
 from pgclarify.install.versions import check_schema
 from pgclarify.jobs import Queue, open_queue
 from pgclarify.protocols import Completer
@@ -61,6 +62,8 @@ _logger = logging.getLogger(__name__)
 
 _WORK_SECONDS = 0.3
 _WATCH_SECONDS = 0.5
+# Budgets do not know of what is embedded in between.
+_COUNTING_SECONDS = 1.0
 _REQUEUE_SECONDS = 2.0
 _PRESENCE_SECONDS = 5.0
 _RECONNECT_SECONDS = 2.0
@@ -191,6 +194,7 @@ async def _serve(
                 asyncio.create_task(every(seconds, work), name=name)
                 for name, seconds, work in (
                     ("watch", _WATCH_SECONDS, executor.stop_lost_runs),
+                    ("costs", _COUNTING_SECONDS, lambda: count_embeddings(pool, embedders.tally)),
                     ("captures", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_capture")),
                     ("readers", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_idle_table_reader")),
                     ("partitions", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_partition")),
@@ -222,6 +226,8 @@ async def _serve(
             for task in everything:
                 task.cancel()
             await asyncio.gather(*everything, return_exceptions=True)
+        with suppress(DatabaseError):
+            await count_embeddings(pool, embedders.tally)
 
 
 async def _be_present(

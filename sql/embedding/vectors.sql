@@ -20,6 +20,7 @@ as $$
 declare
     v_space pgclarify.embedding_space;
     v_living bigint[];
+    v_delayed_space_ids bigint[];
     v_document_ids text[];
     v_passage_ids bigint[];
 begin
@@ -29,6 +30,7 @@ begin
     ) then
         return;
     end if;
+    v_delayed_space_ids := pgclarify_private.delay_unpaid_spaces();
     v_living := array(select living.worker_id from pgclarify_private.living_workers() as living);
     for v_space in
         select space.*
@@ -36,6 +38,7 @@ begin
         where space.state = 'building'
             and space.queued_document_id is not null
             and space.model <> all(claim_passages.skipped_models)
+            and space.embedding_space_id <> all(v_delayed_space_ids)
             -- Those that are stuck must not hold up the others.
             and pgclarify_private.has_work(space, v_living)
         -- By turns, so that a large corpus does not hold up the others.
@@ -106,7 +109,8 @@ $$;
 comment on function pgclarify_private.claim_passages(bigint, integer, interval, text[], bigint) is
 'Lease up to max_passages pending passages of one space that is being built, and queue more if there are none. Leases of dead '
 'workers and those that have run out are taken over. skipped_models: embedding models that the worker has not. '
-'after_space_id: the space whose turn was the last one, 0 at first.';
+'after_space_id: the space whose turn was the last one, 0 at first. Spaces whose embeddings no budget pays for now are left '
+'out.';
 grant execute on function pgclarify_private.claim_passages(bigint, integer, interval, text[], bigint) to pgclarify_worker;
 
 create or replace function pgclarify_private.delay_ingestion(embedding_space_id bigint)

@@ -14,7 +14,7 @@ comment on function pgclarify_private.expected_passages(text) is
 'How many passages a document will have, about, before it has been cut.';
 
 create or replace function pgclarify_private.waiting_corpora(
-    are_long boolean, skipped_models text[], after_corpus_id bigint, living bigint[]
+    are_long boolean, skipped_models text[], after_corpus_id bigint, living bigint[], delayed_space_ids bigint[]
 )
 returns table (corpus_id bigint)
 language plpgsql stable security definer
@@ -27,6 +27,7 @@ begin
     -- A space that is not open yet waits.
     inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
     where space.model <> all(waiting_corpora.skipped_models)
+        and space.embedding_space_id <> all(waiting_corpora.delayed_space_ids)
         and exists (
             select
             from pgclarify_private.pending_document as pending
@@ -52,10 +53,10 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.waiting_corpora(boolean, text[], bigint, bigint[]) is
+comment on function pgclarify_private.waiting_corpora(boolean, text[], bigint, bigint[], bigint[]) is
 'Corpora with documents that could be leased, by turns: those after the one whose turn was the last, and then from the first '
 'one on. So a corpus waits for one step of each of the others, however much waits in them. are_long: documents that take '
-'several steps, or the others. living: keys of the living workers.';
+'several steps, or the others. living: keys of the living workers. delayed_space_ids: spaces of corpora that are left out.';
 
 create or replace function pgclarify_private.dequeue_documents(
     corpus_id bigint, document_ids text[], out documents bigint, out passages bigint

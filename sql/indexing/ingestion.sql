@@ -34,16 +34,18 @@ as $$
 declare
     v_corpus_id bigint;
     v_living bigint[];
+    v_delayed_space_ids bigint[];
 begin
     if not exists (select from pgclarify_private.pending_document) then
         return;
     end if;
+    v_delayed_space_ids := pgclarify_private.delay_unpaid_spaces();
     v_living := array(select living.worker_id from pgclarify_private.living_workers() as living);
     -- One corpus at a time, by turns. Where all that waits is locked by somebody's transaction, the next one has its turn.
     for v_corpus_id in
         select waiting.corpus_id
         from pgclarify_private.waiting_corpora(
-            false, claim_documents.skipped_models, claim_documents.after_corpus_id, v_living
+            false, claim_documents.skipped_models, claim_documents.after_corpus_id, v_living, v_delayed_space_ids
         ) as waiting
     loop
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
@@ -112,7 +114,7 @@ comment on function pgclarify_private.claim_documents(bigint, integer, bigint, i
 'Lease up to max_documents pending documents of one corpus, of about max_chars characters together, at least one; not those '
 'that are known to be long. Leases of dead workers and those that have run out are taken over. skipped_models: embedding '
 'models that the worker has not; corpora of theirs are left to others. after_corpus_id: the corpus whose turn was the last '
-'one, 0 at first.';
+'one, 0 at first. Corpora whose embeddings no budget pays for now are left out.';
 grant execute on function
     pgclarify_private.claim_documents(bigint, integer, bigint, interval, text[], bigint) to pgclarify_worker;
 

@@ -65,16 +65,18 @@ as $$
 declare
     v_corpus_id bigint;
     v_living bigint[];
+    v_delayed_space_ids bigint[];
     v_pending pgclarify_private.pending_document;
 begin
     if not exists (select from pgclarify_private.pending_document as pending where pending.is_long) then
         return;
     end if;
+    v_delayed_space_ids := pgclarify_private.delay_unpaid_spaces();
     v_living := array(select living.worker_id from pgclarify_private.living_workers() as living);
     for v_corpus_id in
         select waiting.corpus_id
         from pgclarify_private.waiting_corpora(
-            true, claim_long_document.skipped_models, claim_long_document.after_corpus_id, v_living
+            true, claim_long_document.skipped_models, claim_long_document.after_corpus_id, v_living, v_delayed_space_ids
         ) as waiting
     loop
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;

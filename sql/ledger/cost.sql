@@ -251,11 +251,29 @@ begin
     ) as unpriced
     cross join lateral pgclarify_private.paid(unpriced.run_id) as paid
     where run.run_id = unpriced.run_id;
+    -- All of them at once: a day, role and model of a corpus are one row.
+    update pgclarify_private.embedding_usage as known
+    set
+        cost_usd = known.cost_usd + unpriced.unpriced_tokens * price.input_usd * 0.000001,
+        unpriced_tokens = known.unpriced_tokens - unpriced.unpriced_tokens
+    from (
+        select locked.embedding_usage_id, locked.model, locked.unpriced_tokens
+        from pgclarify_private.embedding_usage as locked
+        where
+            locked.unpriced_tokens > 0
+            and locked.day >= coalesce((price_runs.since at time zone 'UTC')::date, '-infinity')
+        -- In the order of count_embeddings, or the two deadlock.
+        order by locked.corpus_id, locked.requested_by, locked.requested_by_oid, locked.operation, locked.model
+        for no key update
+    ) as unpriced
+    cross join lateral pgclarify_private.price_of(pgclarify_private.endpoint_model(unpriced.model)) as price
+    where known.embedding_usage_id = unpriced.embedding_usage_id;
     return cardinality(v_run_ids);
 end
 $$;
 
 comment on function pgclarify.price_runs(timestamptz, integer) is
 'Fill in what runs cost that ended while a model of theirs had no price, at the prices of now, and return how many those are; '
-'for members of pgclarify_owner. since: only runs that ended at that time or later; null for all. max_runs: how many to price '
-'in this call, 1 to 1,000,000; call it until it returns 0.';
+'for members of pgclarify_owner. It fills in what embeddings cost, too. since: only runs that ended at that time or later, and '
+'embeddings of that day or later; null for all. max_runs: how many runs to price in this call, 1 to 1,000,000; call it until '
+'it returns 0.';

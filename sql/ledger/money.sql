@@ -14,30 +14,58 @@ select
     coalesce(sum(run.completion_tokens), 0)::bigint as completion_tokens,
     coalesce(sum(run.cost_usd), 0) as cost_usd,
     count(*) filter (where run.finished_at is not null and run.cost_usd is null) as unpriced_runs,
-    coalesce(sum(run.cached_tokens), 0)::bigint as cached_tokens
+    coalesce(sum(run.cached_tokens), 0)::bigint as cached_tokens,
+    0::bigint as embedded_texts,
+    0::bigint as unpriced_tokens
 from pgclarify.run
 group by
-    (run.created_at at time zone 'UTC')::date, run.corpus_name, run.requested_by, run.operation, run.model;
+    (run.created_at at time zone 'UTC')::date, run.corpus_name, run.requested_by, run.operation, run.model
+union all
+select
+    embedding_usage.day,
+    embedding_usage.corpus_name,
+    embedding_usage.requested_by,
+    embedding_usage.operation,
+    embedding_usage.model,
+    0,
+    0,
+    0,
+    embedding_usage.tokens,
+    0,
+    embedding_usage.cost_usd,
+    0,
+    0,
+    embedding_usage.texts,
+    embedding_usage.unpriced_tokens
+from pgclarify_private.embedding_usage;
 
 comment on view pgclarify.usage is
-'What runs that you may see have used, a row for each day, corpus, role, operation and model.';
-comment on column pgclarify.usage.day is 'The day on which they were asked, of UTC.';
+'What runs that you may see have used, a row for each day, corpus, role, operation and model; and what embedding endpoints '
+'have, in rows of their own.';
+comment on column pgclarify.usage.day is 'The day on which they were asked, or texts embedded, of UTC.';
 comment on column pgclarify.usage.corpus is
 'The corpus''s name when they were asked; null for what was asked of no corpus.';
-comment on column pgclarify.usage.requested_by is 'Role that asked.';
-comment on column pgclarify.usage.operation is 'clarify, investigate and so on, as in run_summary.';
-comment on column pgclarify.usage.model is 'Model that judged; null for those that no worker has started.';
-comment on column pgclarify.usage.runs is 'Runs, whatever has become of them.';
+comment on column pgclarify.usage.requested_by is 'Role that asked; of embed_passages, the owner of the corpus.';
+comment on column pgclarify.usage.operation is
+'clarify, investigate and so on, as in run_summary; embed_passages and embed_questions for what endpoints have embedded for a '
+'corpus, and for runs.';
+comment on column pgclarify.usage.model is
+'Model that judged; null for runs that no worker has started. Of embed_passages and embed_questions, the embedding model.';
+comment on column pgclarify.usage.runs is 'Runs, whatever has become of them; 0 for embeddings.';
 comment on column pgclarify.usage.completions is 'Calls that they paid for; runs that go on are not in it, here and below.';
 comment on column pgclarify.usage.reused_completions is 'Replies that they took from the ledger.';
 comment on column pgclarify.usage.prompt_tokens is 'Input tokens that they paid for.';
 comment on column pgclarify.usage.completion_tokens is 'Output tokens that they paid for.';
-comment on column pgclarify.usage.cost_usd is 'US dollars that they cost, without those of unpriced_runs.';
+comment on column pgclarify.usage.cost_usd is
+'US dollars that they cost, without those of unpriced_runs and of unpriced_tokens.';
 comment on column pgclarify.usage.unpriced_runs is
 'Runs that have ended and of which the cost is not known: a model that they called had no price, or the endpoint did not say '
 'how many tokens a call took; see price_runs.';
 comment on column pgclarify.usage.cached_tokens is
 'Those of prompt_tokens that the endpoint took from its cache, as it reports them.';
+comment on column pgclarify.usage.embedded_texts is 'Texts that were embedded; 0 for runs.';
+comment on column pgclarify.usage.unpriced_tokens is
+'Those of prompt_tokens that were embedded while the model had no price; 0 for runs. See price_runs.';
 grant select on pgclarify.usage to pgclarify_reader;
 
 create or replace function pgclarify_private.reserved_now(caller pgclarify_private.caller)

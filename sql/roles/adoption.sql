@@ -22,6 +22,10 @@ begin atomic
         from pgclarify.eval_run
         group by eval_run.requested_by, eval_run.requested_by_oid
         union all
+        select spent.requested_by, spent.requested_by_oid, 'sum of embeddings', count(*)
+        from pgclarify_private.embedding_usage as spent
+        group by spent.requested_by, spent.requested_by_oid
+        union all
         select source.attached_by, source.attached_by_oid, 'attached table', count(*)
         from pgclarify_private.source
         group by source.attached_by, source.attached_by_oid
@@ -93,6 +97,27 @@ begin
         citations = citation_tally.citations + excluded.citations,
         runs = citation_tally.runs + excluded.runs,
         last_cited_at = greatest(citation_tally.last_cited_at, excluded.last_cited_at);
+    with taken as (
+        delete from pgclarify_private.embedding_usage as spent
+        using pg_roles as present
+        where present.rolname = spent.requested_by and present.oid <> spent.requested_by_oid
+        returning spent.*, present.oid as present_oid
+    )
+    insert into pgclarify_private.embedding_usage as known (
+        day, corpus_id, corpus_name, requested_by, requested_by_oid, operation, model, texts, tokens, unpriced_tokens,
+        cost_usd
+    )
+    select
+        taken.day, taken.corpus_id, min(taken.corpus_name), taken.requested_by, taken.present_oid, taken.operation,
+        taken.model, sum(taken.texts), sum(taken.tokens), sum(taken.unpriced_tokens), sum(taken.cost_usd)
+    from taken
+    group by taken.day, taken.corpus_id, taken.requested_by, taken.present_oid, taken.operation, taken.model
+    on conflict on constraint embedding_usage_key do update
+    set
+        texts = known.texts + excluded.texts,
+        tokens = known.tokens + excluded.tokens,
+        unpriced_tokens = known.unpriced_tokens + excluded.unpriced_tokens,
+        cost_usd = known.cost_usd + excluded.cost_usd;
 end
 $$;
 

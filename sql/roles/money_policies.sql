@@ -3,6 +3,7 @@
 alter table pgclarify.model_price enable row level security;
 alter table pgclarify.budget enable row level security;
 alter table pgclarify_private.budget_counter enable row level security;
+alter table pgclarify_private.embedding_usage enable row level security;
 
 -- Prices are no secret. Only members of pgclarify_owner write them, whom no policy binds.
 drop policy if exists model_price_is_readable on pgclarify.model_price;
@@ -31,6 +32,15 @@ create policy budget_counter_of_visible_budget on pgclarify_private.budget_count
 );
 comment on policy budget_counter_of_visible_budget on pgclarify_private.budget_counter is 'Whoever sees the budget.';
 grant select on pgclarify_private.budget_counter to pgclarify_reader;
+
+drop policy if exists embedding_usage_is_visible on pgclarify_private.embedding_usage;
+create policy embedding_usage_is_visible on pgclarify_private.embedding_usage for select to pgclarify_reader using (
+    corpus_id = any((select pgclarify_private.my_analyzed_corpora())::bigint[])
+    or pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
+);
+comment on policy embedding_usage_is_visible on pgclarify_private.embedding_usage is
+'Who asked, or owns the corpus, members of that role, and the analyst of the corpus.';
+grant select on pgclarify_private.embedding_usage to pgclarify_reader;
 
 -- Functions write budgets, for the reason that roles/policies.sql gives. In version 0.1 users did.
 revoke insert, update, delete on pgclarify.budget from pgclarify_user;

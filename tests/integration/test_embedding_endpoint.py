@@ -114,3 +114,35 @@ def test_an_address_of_its_own_and_none(
     assert own_model.keys == {"sk-embeddings"}
     assert own_model.calls == 0
     assert "sk-embeddings" not in worker.log.read_text()
+
+
+def test_costs_are_counted_and_a_spent_budget_makes_documents_wait(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    used = "select sum(prompt_tokens)::bigint, sum(cost_usd), sum(embedded_texts)::bigint from pgclarify.usage"
+    of = " where operation = %s"
+    # A dollar a token.
+    connection.execute(
+        "insert into pgclarify.model_price (model, input_usd, output_usd) values ('words-1', 1000000, 0)"
+    )
+    connection.execute('select pgclarify.set_budget(\'all\', options => \'{"period": "total", "max_cost_usd": 1}\')')
+    worker = run_worker(database, own_model.base_url)
+    scalar(connection, CREATE, "rental", MODEL)
+    connection.execute(ADD, ["rental", "1", "Tolls are charged to the renter."])
+    wait_until_searchable(connection, "rental")
+    until(lambda: scalar(connection, used.replace("sum(prompt_tokens)::bigint", "count(*)") + of, "embed_passages"))
+    # The server counts a token for four characters.
+    assert connection.execute(used + of, ["embed_passages"]).fetchone() == (8, 8, 1)
+
+    connection.execute(ADD, ["rental", "2", "Fuel is charged to the renter."])
+    until(lambda: status(connection, "rental")[2])
+    assert status(connection, "rental")[3] == 1
+    assert scalar(connection, SEARCH, "who pays tolls", "rental") == "1"
+    worker.stop()
+    # Also what the worker embedded just before it ended.
+    assert connection.execute(used + of, ["embed_questions"]).fetchone() == (3, 3, 1)
+    assert scalar(connection, "select spent_usd from pgclarify.budget_status") == 11
+
+    run_worker(database, own_model.base_url)
+    connection.execute("select pgclarify.set_budget('all', options => '{\"max_cost_usd\": 100}')")
+    until(lambda: status(connection, "rental")[2:] == (None, 0))

@@ -64,13 +64,13 @@ TABLES = (
     "listed_answer", "ambiguity_rule", "ambiguity_detection", "evidence_citation", "clarifying_question_list",
     "conversation_turn", "answer_list", "investigation_step", "investigation_citation", "budget",
     "budget_counter", "budget_status", "usage", "citation_tally", "asked_run", "asked_question", "content_gap",
-    "ambiguous_question", "stale_answer", "cited_document", "named_role",
+    "ambiguous_question", "stale_answer", "cited_document", "named_role", "embedding_usage",
     "seen_by_requester",
 )  # fmt: skip
 
 
 # What views and policies read: nobody is told of them.
-PRIVATE = {"budget_counter", "citation_tally", "asked_run", "named_role", "seen_by_requester"}
+PRIVATE = {"budget_counter", "citation_tally", "embedding_usage", "asked_run", "named_role", "seen_by_requester"}
 
 
 def refusal(connection: Connection, statement: str, name: str) -> dict[str, str | None]:

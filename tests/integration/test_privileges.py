@@ -249,6 +249,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.document",
         "pgclarify.edge",
         "pgclarify.embedding_space",
+        "pgclarify_private.embedding_usage",
         "pgclarify.estimate",
         "pgclarify.eval_case",
         "pgclarify.eval_metric",

@@ -23,6 +23,7 @@ from pgclarify.errors import (
     ModelNotFound,
     describe,
 )
+from pgclarify.protocols import EmbeddingTally, PaidTexts, Payer, paid_by
 from pgclarify.providers.address import Address
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, EndpointEmbedder
 from tests.openai_server import DIMENSIONS, EmbeddingBehavior, Reply, Server, bags_of_words, embeddings, serve
@@ -123,6 +124,44 @@ async def test_texts_that_wait_share_requests_and_large_batches_are_cut(server: 
     assert np.array_equal(together[0], np.concatenate(together[1:]))
     assert [len(body["input"]) for body in server.embedding_bodies] == [32, 32, 32, 32, 12]
     assert server.most_in_flight == 1
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        # Of 4 and 8 bytes.
+        ({"usage": {"prompt_tokens": 7, "total_tokens": 9}}, (2, 5)),
+        ({"usage": {"prompt_tokens": "many"}}, (2, 4)),
+        ({"usage": None}, (2, 4)),
+    ],
+)
+async def test_who_shares_a_request_pays_for_a_share_of_its_tokens(
+    server: Server, usage: Mapping[str, Any], tokens: tuple[int, int]
+) -> None:
+    tally, payers = EmbeddingTally(), (Payer(run_id=1), Payer(embedding_space_id=2))
+
+    async def embed(embedder: EndpointEmbedder, payer: Payer, text: str) -> None:
+        with paid_by(payer):
+            await embedder.encode([text])
+
+    async with opened(server, tally=tally) as embedder:
+        server.embed = raw(usage)
+        await asyncio.gather(*(embed(embedder, *each) for each in zip(payers, ("cars", "cars car"), strict=True)))
+    assert len(server.embedding_bodies) == 1
+    assert tally.take() == [PaidTexts(payer, MODEL, 1, share) for payer, share in zip(payers, tokens, strict=True)]
+
+
+async def test_what_was_paid_for_in_vain_counts_and_what_was_refused_does_not(server: Server) -> None:
+    tally = EmbeddingTally()
+    async with opened(server, tally=tally, max_retries=0) as embedder:
+        server.embed = lambda _: Reply.error(400)
+        with pytest.raises(EmbeddingError):
+            await embedder.encode(["four"])
+        assert tally.take() == []
+        server.embed = lambda body: embeddings([[0.0] * DIMENSIONS for _ in body["input"]], body)
+        with pytest.raises(EmbeddingError):
+            await embedder.encode(["four"])
+    assert [(paid.texts, paid.tokens) for paid in tally.take()] == [(1, 1)]
 
 
 async def test_a_question_does_not_wait_for_a_corpus(server: Server) -> None:

@@ -1,0 +1,208 @@
+-- What embedding endpoints cost. Their calls are not in the ledger: a corpus has too many passages. Workers add up what they
+-- have embedded, and write the sums every second. Embedding for a corpus waits while a budget is spent.
+
+create or replace function pgclarify_private.endpoint_model(model text)
+returns text
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case
+            when starts_with(endpoint_model.model, 'endpoint:')
+                then regexp_replace(substr(endpoint_model.model, 10), '@[1-9][0-9]{0,5}$', '')
+        end;
+end;
+
+comment on function pgclarify_private.endpoint_model(text) is
+'The name that an embedding model has at its endpoint, and in model_price: without endpoint: and without the dimensions that '
+'are asked for. Null for a model that workers load, which costs nothing.';
+
+create or replace function pgclarify_private.count_embeddings(
+    run_ids bigint[], embedding_space_ids bigint[], models text[], texts bigint[], tokens bigint[]
+)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_now constant timestamptz := clock_timestamp();
+begin
+    perform pgclarify_private.lock_budgets();
+    with given as (
+        select *
+        from unnest(
+            count_embeddings.run_ids, count_embeddings.embedding_space_ids, count_embeddings.models,
+            count_embeddings.texts, count_embeddings.tokens
+        ) as given (run_id, embedding_space_id, model, texts, tokens)
+    ),
+    price as materialized (
+        select named.model, known.input_usd
+        from (select distinct given.model from given) as named
+        cross join lateral pgclarify_private.price_of(pgclarify_private.endpoint_model(named.model)) as known
+    ),
+    owed as materialized (
+        select
+            paid.corpus_id, min(paid.corpus_name) as corpus_name, paid.requested_by, paid.requested_by_oid, paid.operation,
+            paid.model, price.input_usd, sum(paid.texts)::bigint as texts, sum(paid.tokens)::bigint as tokens,
+            sum(paid.tokens) * price.input_usd * 0.000001 as cost_usd
+        from (
+            select
+                coalesce(run.corpus_id, corpus.corpus_id) as corpus_id,
+                coalesce(run.corpus_name, corpus.name) as corpus_name,
+                coalesce(run.requested_by, corpus.owner, session_user) as requested_by,
+                coalesce(
+                    run.requested_by_oid, corpus.owner_oid, pgclarify_private.role_oid(session_user)
+                ) as requested_by_oid,
+                case when given.embedding_space_id is null then 'embed_questions' else 'embed_passages' end as operation,
+                given.model, given.texts, given.tokens
+            from given
+            left join pgclarify.run on given.run_id = run.run_id
+            left join pgclarify.embedding_space as space on given.embedding_space_id = space.embedding_space_id
+            left join pgclarify.corpus on space.corpus_id = corpus.corpus_id
+        ) as paid
+        left join price on paid.model = price.model
+        group by
+            paid.corpus_id, paid.requested_by, paid.requested_by_oid, paid.operation, paid.model, price.input_usd
+    ),
+    counted as (
+        insert into pgclarify_private.embedding_usage as known (
+            day, corpus_id, corpus_name, requested_by, requested_by_oid, operation, model, texts, tokens, unpriced_tokens,
+            cost_usd
+        )
+        select
+            (v_now at time zone 'UTC')::date, owed.corpus_id, owed.corpus_name, owed.requested_by, owed.requested_by_oid,
+            owed.operation, owed.model, owed.texts, owed.tokens, case when owed.cost_usd is null then owed.tokens else 0 end,
+            coalesce(owed.cost_usd, 0)
+        from owed
+        -- In one order, or two workers deadlock.
+        order by owed.corpus_id, owed.requested_by, owed.requested_by_oid, owed.operation, owed.model
+        on conflict on constraint embedding_usage_key do update
+        set
+            texts = known.texts + excluded.texts,
+            tokens = known.tokens + excluded.tokens,
+            unpriced_tokens = known.unpriced_tokens + excluded.unpriced_tokens,
+            cost_usd = known.cost_usd + excluded.cost_usd
+    )
+    insert into pgclarify_private.budget_counter as counter (budget_id, period_start, cost_usd)
+    select budget.budget_id, period.start, sum(owed.cost_usd)
+    from owed
+    cross join lateral unnest(
+        pgclarify_private.budgets_of(owed.requested_by, owed.corpus_id)
+    ) as charged (budget_id)
+    inner join pgclarify.budget on charged.budget_id = budget.budget_id
+    cross join lateral (
+        select pgclarify_private.period_start(budget.period, budget.created_at, v_now) as start
+    ) as period
+    where owed.cost_usd > 0
+    group by budget.budget_id, period.start
+    order by budget.budget_id, period.start
+    on conflict on constraint budget_counter_pk do update set cost_usd = counter.cost_usd + excluded.cost_usd;
+end
+$$;
+
+comment on function pgclarify_private.count_embeddings(bigint[], bigint[], text[], bigint[], bigint[]) is
+'Count what endpoints have embedded, at the prices of now, and charge budgets with it. One element for each of: run_ids (the '
+'run that it was for), embedding_space_ids (the space that it was for), both null for what is neither; models, as spaces name '
+'them; texts and tokens, how many there were. Passages are charged to the owner of the corpus, questions to who asked, what is '
+'neither to the role that the worker logged in as.';
+grant execute on function pgclarify_private.count_embeddings(bigint[], bigint[], text[], bigint[], bigint[])
+to pgclarify_worker;
+
+create or replace function pgclarify_private.embedding_refusal(requester name, corpus_id bigint, model text)
+returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- Without names of budgets: this is shown to all who see the corpus.
+    select
+        case
+            when price.input_usd is null then format(
+                'the embedding model has no price, which a budget goes by: Insert one for "%s" into pgclarify.model_price.',
+                pgclarify_private.shown(pgclarify_private.endpoint_model(embedding_refusal.model))
+            )
+            else 'a budget is spent: Embedding goes on when the budget begins anew, or when pgclarify.set_budget has raised '
+                'it; see pgclarify.budget_status.'
+        end
+    from unnest(
+        pgclarify_private.budgets_of(embedding_refusal.requester, embedding_refusal.corpus_id)
+    ) as held (budget_id)
+    inner join pgclarify.budget on held.budget_id = budget.budget_id
+    left join pgclarify_private.budget_counter as counter
+        on budget.budget_id = counter.budget_id
+        and counter.period_start
+        = pgclarify_private.period_start(budget.period, budget.created_at, statement_timestamp())
+    left join lateral pgclarify_private.price_of(
+        pgclarify_private.endpoint_model(embedding_refusal.model)
+    ) as price on true
+    where
+        budget.max_cost_usd is not null
+        and (
+            price.input_usd is null
+            or price.input_usd > 0 and coalesce(counter.cost_usd, 0) >= budget.max_cost_usd
+        )
+    limit 1;
+end;
+
+comment on function pgclarify_private.embedding_refusal(name, bigint, text) is
+'Why budgets in dollars let no passage of a corpus be embedded by a model behind an endpoint now; null if they do.';
+
+create or replace function pgclarify_private.delay_unpaid_spaces()
+returns bigint[]
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_space record;
+    v_delayed bigint[] := '{}';
+begin
+    -- Where all models are local, nobody waits for a lock on budgets.
+    if not exists (
+        select from pgclarify.embedding_space as space
+        where space.state <> 'retired' and starts_with(space.model, 'endpoint:')
+    ) then
+        return v_delayed;
+    end if;
+    perform pgclarify_private.lock_budgets();
+    if not exists (select from pgclarify.budget where budget.max_cost_usd is not null) then
+        return v_delayed;
+    end if;
+    for v_space in
+        select
+            space.embedding_space_id,
+            pgclarify_private.embedding_refusal(corpus.owner, corpus.corpus_id, space.model) as error
+        from pgclarify.embedding_space as space
+        inner join pgclarify.corpus on space.corpus_id = corpus.corpus_id
+        where
+            space.state <> 'retired'
+            and space.dimensions is not null
+            and starts_with(space.model, 'endpoint:')
+            and case space.state
+                when 'active' then exists (
+                    select from pgclarify_private.pending_document as pending where pending.corpus_id = space.corpus_id
+                )
+                else space.queued_at is null or exists (
+                    select from pgclarify_private.pending_passage as pending
+                    where pending.embedding_space_id = space.embedding_space_id
+                )
+            end
+    loop
+        continue when v_space.error is null;
+        v_delayed := v_delayed || v_space.embedding_space_id;
+        update pgclarify.embedding_space
+        set error = v_space.error
+        where embedding_space.embedding_space_id in (
+            select space.embedding_space_id
+            from pgclarify.embedding_space as space
+            where
+                space.embedding_space_id = v_space.embedding_space_id
+                and space.error is distinct from v_space.error
+            for no key update skip locked
+        );
+    end loop;
+    return v_delayed;
+end
+$$;
+
+comment on function pgclarify_private.delay_unpaid_spaces() is
+'The spaces for which budgets let nothing be embedded now. embedding_space.error says why: the next vectors that are stored '
+'end that.';

@@ -1,0 +1,232 @@
+"""What embedding endpoints cost: who sees it, which budgets it is charged to, and what waits when they are spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import DIMENSIONS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.spending import budget, enter, price, status
+
+pytestmark = pytest.mark.rolled_back
+
+# Of the price, only the name at the endpoint counts.
+MODEL = f"endpoint:words-1@{DIMENSIONS}"
+PRICED = "words-1"
+# At a dollar a million tokens.
+TOKENS = 1_000_000
+USAGE = """
+    select corpus, requested_by, operation, model, runs, prompt_tokens, cost_usd, embedded_texts, unpriced_tokens
+    from pgclarify.usage where embedded_texts > 0 order by corpus, requested_by, operation
+"""
+
+
+def corpus(connection: Connection, worker: HandWorker, name: str = "cars", model: str = MODEL) -> int:
+    """Make a corpus, and open its space; the id of the space."""
+    scalar(connection, "select pgclarify.create_corpus(%s, %s)", name, model)
+    worker.open_spaces()
+    return int(scalar(connection, "select max(embedding_space_id) from pgclarify.embedding_space"))
+
+
+def add(connection: Connection, document_id: str, name: str = "cars") -> None:
+    connection.execute("select pgclarify.add_document(%s, %s, 'Cars.')", [name, document_id])
+
+
+def count(
+    worker: HandWorker,
+    *,
+    run_id: int | None = None,
+    space_id: int | None = None,
+    tokens: int = TOKENS,
+    model: str = MODEL,
+) -> None:
+    worker.send(
+        "count_embeddings",
+        run_ids=[run_id],
+        embedding_space_ids=[space_id],
+        models=[model],
+        texts=[2],
+        tokens=[tokens],
+    )
+
+
+def why(connection: Connection, name: str = "cars") -> Any:
+    return scalar(connection, "select error from pgclarify.corpus_status where corpus = %s", name)
+
+
+class TestUsage:
+    def test_passages_are_the_owners_and_questions_of_who_asks(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        owner, asker, analyst = (make_role("pgclarify_user", name=name) for name in ("owner", "asker", "analyst"))
+        price(connection, PRICED, "2", "0")
+        worker = hire()
+        space_id = corpus(connect(owner), worker)
+        connect(owner).execute("select pgclarify.alter_corpus('cars', %s)", [f'{{"analyst": "{analyst}"}}'])
+        run_id = enter(connection, asker, "cars")
+        for _ in range(2):
+            count(worker, space_id=space_id)
+        count(worker, run_id=run_id, tokens=500_000)
+
+        passages = ("cars", owner, "embed_passages", MODEL, 0, 2 * TOKENS, Decimal(4), 4, 0)
+        questions = ("cars", asker, "embed_questions", MODEL, 0, 500_000, Decimal(1), 2, 0)
+        for role, expected in (
+            (owner, [passages]),
+            (asker, [questions]),
+            (analyst, sorted([passages, questions])),
+            (make_role("pgclarify_user"), []),
+        ):
+            assert sorted(connect(role).execute(USAGE).fetchall()) == expected
+
+    def test_outlives_its_corpus_and_its_run(self, connection: Connection, hire: Hire) -> None:
+        price(connection, PRICED)
+        worker = hire()
+        space_id = corpus(connection, worker)
+        count(worker, space_id=space_id)
+        connection.execute("select pgclarify.drop_corpus('cars')")
+        # What was under way then is still paid for, by the worker's role.
+        count(worker, space_id=10**9, run_id=None)
+        rows = connection.execute(USAGE).fetchall()
+        assert [(row[0], row[5]) for row in rows] == [("cars", TOKENS), (None, TOKENS)]
+
+    def test_what_had_no_price_is_priced_later(self, connection: Connection, hire: Hire) -> None:
+        worker = hire()
+        space_id = corpus(connection, worker)
+        count(worker, space_id=space_id)
+        assert connection.execute(USAGE).fetchall()[0][5:] == (TOKENS, Decimal(0), 2, TOKENS)
+        price(connection, PRICED, "3", "0")
+        count(worker, space_id=space_id)
+        scalar(connection, "select pgclarify.price_runs(since => now() + interval '2 days')")
+        assert connection.execute(USAGE).fetchall()[0][5:] == (2 * TOKENS, Decimal(3), 4, TOKENS)
+        assert scalar(connection, "select pgclarify.price_runs()") == 0
+        assert connection.execute(USAGE).fetchall()[0][5:] == (2 * TOKENS, Decimal(6), 4, 0)
+
+    def test_a_role_that_was_made_anew_gets_the_sums_of_its_name_when_it_is_adopted(
+        self, connection: Connection, hire: Hire
+    ) -> None:
+        worker = hire()
+        space_id = corpus(connection, worker)
+        count(worker, space_id=space_id)
+        connection.execute("update pgclarify_private.embedding_usage set requested_by_oid = 1")
+        count(worker, space_id=space_id)
+        kinds = "select kind, count from pgclarify_private.orphaned_roles()"
+        assert connection.execute(kinds).fetchall() == [("sum of embeddings", 1)]
+        connection.execute("select pgclarify_private.adopt_roles()")
+        assert [row[5] for row in connection.execute(USAGE).fetchall()] == [2 * TOKENS]
+        assert connection.execute(kinds).fetchall() == []
+
+
+class TestBudgets:
+    @pytest.mark.parametrize(
+        ("limits", "is_charged"),
+        [({}, True), ({"corpus": "cars"}, True), ({"corpus": "boats"}, False), ({"role_name": "nobody"}, False)],
+    )
+    def test_those_of_the_owner_and_the_corpus_are_charged_dollars_and_no_calls(
+        self, connection: Connection, hire: Hire, limits: Mapping[str, str], is_charged: bool
+    ) -> None:
+        price(connection, PRICED)
+        worker = hire()
+        corpus(connection, worker, "boats")
+        space_id = corpus(connection, worker)
+        of = {
+            "role_name": limits.get("role_name"),
+            "corpus_id": scalar(
+                connection, "select max(corpus_id) from pgclarify.corpus where name = %s", limits.get("corpus")
+            ),
+        }
+        budget(connection, max_cost_usd=10, max_calls=0, **of)
+        count(worker, space_id=space_id)
+        assert status(connection)[:2] == ((1, 0) if is_charged else (0, 0))
+
+    def test_a_corpus_waits_while_one_is_spent_and_goes_on_when_it_is_raised(
+        self, connection: Connection, hire: Hire
+    ) -> None:
+        price(connection, PRICED)
+        worker = hire()
+        space_id = corpus(connection, worker)
+        corpus(connection, worker, "local", "all-MiniLM-L6-v2")
+        budget(connection, max_cost_usd=2)
+        add(connection, "1")
+        count(worker, space_id=space_id)
+        worker.store(worker.claim())
+        count(worker, space_id=space_id)
+
+        add(connection, "2")
+        add(connection, "3", "local")
+        assert [document["document_id"] for document in worker.claim()] == ["3"]
+        assert why(connection)
+        assert why(connection, "local") is None
+        worker.release()
+        assert [document["document_id"] for document in worker.claim(after_corpus_id=10**9)] == ["3"]
+        assert worker.claim() == []
+
+        connection.execute("select pgclarify.set_budget('all', options => '{\"max_cost_usd\": 2.5}')")
+        worker.store(worker.claim())
+        assert why(connection) is None
+        assert scalar(connection, "select indexed_at is not null from pgclarify.document where id = '2'")
+
+    def test_a_budget_of_calls_stops_no_corpus(self, connection: Connection, hire: Hire) -> None:
+        worker = hire()
+        space_id = corpus(connection, worker)
+        budget(connection, max_calls=0)
+        count(worker, space_id=space_id)
+        add(connection, "1")
+        assert worker.claim() != []
+
+    def test_a_model_without_a_price_is_not_asked(self, connection: Connection, hire: Hire) -> None:
+        worker = hire()
+        corpus(connection, worker)
+        budget(connection, max_cost_usd=100)
+        add(connection, "1")
+        assert worker.claim() == []
+        assert f'"{PRICED}"' in why(connection)
+        # What is free may be embedded under any budget.
+        price(connection, PRICED, "0", "0")
+        connection.execute("select pgclarify.set_budget('all', options => '{\"max_cost_usd\": 0}')")
+        assert worker.claim() != []
+
+    def test_another_model_waits_likewise_and_searches_go_on_with_the_first(
+        self, connection: Connection, hire: Hire
+    ) -> None:
+        price(connection, PRICED)
+        worker = hire()
+        corpus(connection, worker, "cars", "all-MiniLM-L6-v2")
+        add(connection, "1")
+        worker.index_everything()
+        budget(connection, max_cost_usd=0)
+        scalar(connection, "select pgclarify.set_embedding_model('cars', %s)", MODEL)
+        worker.open_spaces()
+        worker.advance_spaces()
+        assert worker.claim_passages() == []
+        assert why(connection)
+        add(connection, "2")
+        worker.index_everything()
+        assert scalar(connection, "select pending from pgclarify.corpus_status") == 0
+        connection.execute("select pgclarify.remove_budget('all')")
+        while passages := worker.claim_passages():
+            worker.store_vectors(passages)
+        assert why(connection) is None
+        assert scalar(connection, "select next_embedded from pgclarify.corpus_status") == 2
+
+    def test_long_documents_wait_likewise(self, connection: Connection, hire: Hire) -> None:
+        price(connection, PRICED)
+        worker = hire()
+        corpus(connection, worker)
+        add(connection, "1")
+        (document,) = worker.claim()
+        worker.send(
+            "set_aside_documents",
+            worker_id=worker.worker_id,
+            corpus_id=document["corpus_id"],
+            document_ids=["1"],
+            passages=[1000],
+        )
+        claim: dict[str, Any] = {"lease": timedelta(minutes=1), "skipped_models": [], "after_corpus_id": 0}
+        budget(connection, max_cost_usd=0)
+        assert worker.send("claim_long_document", worker_id=worker.worker_id, **claim) == []
+        connection.execute("select pgclarify.remove_budget('all')")
+        assert len(worker.send("claim_long_document", worker_id=worker.worker_id, **claim)) == 1
