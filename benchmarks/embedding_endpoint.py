@@ -1,9 +1,10 @@
 """How fast documents become searchable with an embedding endpoint: against what endpoint and database can do at most.
 
 The endpoint is a stub that works on one request at a time, and takes 50 ms for it, whatever is in it. What the worker
-and the database can do without it is measured with a stub that takes no time.
+and the database can do without it is measured with a stub that takes no time. Where these two cannot do as much as the
+endpoint, a longer latency shows how well they keep it busy.
 
-python -m benchmarks.embedding_endpoint [--passages N]
+python -m benchmarks.embedding_endpoint [--passages N] [--latency SECONDS]
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from benchmarks.ingest import add, wait_until_searchable
 from tests import openai_server
 
 PASSAGES = 10_000
+LATENCY = 0.05
 _MODEL = "endpoint:stub@384"
-_LATENCY = 0.05
 _TEXTS_A_REQUEST = 32
 
 
-def measure(passages: int = PASSAGES) -> list[Figure]:
+def measure(passages: int = PASSAGES, latency: float = LATENCY) -> list[Figure]:
     """Load the same documents with an endpoint that takes its time, and with one that takes none."""
-    limit = _TEXTS_A_REQUEST / _LATENCY
+    limit = _TEXTS_A_REQUEST / latency
     with product.database() as dsn:
-        with step(f"{passages:,} passages, {_LATENCY * 1000:.0f} ms a request"):
-            speed, texts, memory = _load(dsn, passages, _LATENCY)
+        with step(f"{passages:,} passages, {latency * 1000:.0f} ms a request"):
+            speed, texts, memory = _load(dsn, passages, latency)
         with step(f"{passages:,} passages, no time a request"):
             without, _, _ = _load(dsn, passages, 0.0)
     return [
@@ -67,4 +68,6 @@ def _load(dsn: str, passages: int, latency: float) -> tuple[float, float, float]
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--passages", type=int, default=PASSAGES)
-    show(measure(parser.parse_args().passages))
+    parser.add_argument("--latency", type=float, default=LATENCY)
+    arguments = parser.parse_args()
+    show(measure(arguments.passages, arguments.latency))

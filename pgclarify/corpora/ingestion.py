@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models, public_reason
-from pgclarify.corpora.splitting import Splitter, chunker_of, expected_passages, new_chunks, render, texts_a_call
+from pgclarify.corpora.splitting import (
+    Splitter,
+    chunker_of,
+    expected_passages,
+    is_behind_endpoint,
+    new_chunks,
+    render,
+    texts_a_call,
+)
 from pgclarify.errors import (
     DatabaseBusy,
     DatabaseError,
@@ -26,12 +34,16 @@ from pgclarify.protocols import DocumentStore, Embedder, Payer, paid_by
 
 _logger = logging.getLogger(__name__)
 
+# Claims that an endpoint embeds, or that are stored, beside the one that is being cut: each has 256 passages.
+_MOST_UNDER_WAY = 2
+
 
 class Ingestion:
     """Indexes pending documents, claim by claim, each of another corpus if there are several.
 
     A claim indexes at most 256 passages or so: what would be more is given back, and a document that is more by itself
-    is set aside for LongDocuments.
+    is set aside for LongDocuments. While the endpoint of a model works on one claim, the one before is stored, and the
+    one after is cut.
 
     Args:
         store: The tables of the corpora.
@@ -67,9 +79,12 @@ class Ingestion:
         self._max_chunks = max_chunks
         self._batch_size = batch_size
         self._retry_seconds = retry_seconds
+        self._under_way: set[asyncio.Task[None]] = set()
 
     async def ingest_once(self) -> int:
         """Claim pending documents of one corpus and index them; the caller loops until there are none.
+
+        What an endpoint embeds may still be under way when this returns, unless it returns 0.
 
         Chunks of which a document has a passage are not embedded again. A document that cannot be cut, embedded or
         stored is marked as failed, with the reason; the others go on. What waits for a model that this process has not,
@@ -79,12 +94,14 @@ class Ingestion:
             How many documents were claimed, failed ones included; 0 if none is pending.
 
         Raises:
-            DatabaseError: If the store fails, other than over one document.
+            DatabaseError: If the store fails, other than over one document, now or for what was under way.
         """
+        await self._wait_for_others(_MOST_UNDER_WAY - 1)
         pending = await self._store.claim_documents(
             max_documents=self._max_documents, max_chars=self._max_chars, skipped_models=self._models.missing()
         )
         if not pending:
+            await self._wait_for_others(0)
             # What somebody was changing when it was to be stored is still leased.
             if self._may_hold_leases:
                 self._may_hold_leases = await self._store.release_documents() > 0
@@ -98,41 +115,83 @@ class Ingestion:
             await self._delay(first, error)
             ready = None
         if ready is None:
-            await self._store.release_documents()
+            await self._store.release_documents(pending)
             return len(pending)
         embedder, splitter = ready
         try:
-            cut, is_all = await self._cut(pending, splitter)
-            hashes = await self._hashes([document for document, _ in cut if document.was_indexed])
-            with paid_by(Payer(embedding_space_id=first.embedding_space_id)):
-                indexed = await self._embed(cut, hashes, splitter, embedder)
-            await self._keep(indexed)
-            if not is_all:
-                await self._store.release_documents()
-        except EmbeddingUnavailable as error:
-            self._models.leave(first.embedding_model, error)
-            await self._delay(first, error)
-            await self._store.release_documents()
+            cut, left_over = await self._cut(pending, splitter)
+            if left_over:
+                await self._store.release_documents(left_over)
         except ServerUnavailable:
             raise
         except DatabaseError:
-            await self._store.release_documents()
+            await self._store.release_documents(pending)
             raise
+        if not cut:
+            return len(pending)
+        indexing = self._index(cut, splitter, embedder)
+        if is_behind_endpoint(embedder):
+            # This process stores and cuts other claims meanwhile.
+            self._under_way.add(asyncio.create_task(indexing, name="indexing"))
+        else:
+            await indexing
         return len(pending)
 
     async def close(self) -> None:
-        """Wait no longer for models that are being loaded."""
+        """Wait no longer for models that are being loaded, nor for endpoints."""
+        for task in self._under_way:
+            task.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
         await self._models.close()
+
+    async def _wait_for_others(self, most: int) -> None:
+        """Wait until no more than so many claims are under way.
+
+        Raises:
+            DatabaseError: If the store failed for one of them.
+        """
+        while True:
+            for task in [task for task in self._under_way if task.done()]:
+                self._under_way.remove(task)
+                task.result()
+            if len(self._under_way) <= most:
+                return
+            await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
+
+    async def _index(
+        self, cut: Sequence[tuple[PendingDocument, list[Chunk]]], splitter: Splitter, embedder: Embedder
+    ) -> None:
+        """Embed and store documents of one claim; give them back if the model's endpoint or the store fails.
+
+        Raises:
+            DatabaseError: If the store fails, other than over one document.
+        """
+        documents = [document for document, _ in cut]
+        first = documents[0]
+        try:
+            hashes = await self._hashes([document for document in documents if document.was_indexed])
+            with paid_by(Payer(embedding_space_id=first.embedding_space_id)):
+                indexed = await self._embed(cut, hashes, splitter, embedder)
+            await self._keep(indexed)
+        except EmbeddingUnavailable as error:
+            self._models.leave(first.embedding_model, error)
+            await self._delay(first, error)
+            await self._store.release_documents(documents)
+        except ServerUnavailable:
+            raise
+        except DatabaseError:
+            await self._store.release_documents(documents)
+            raise
 
     async def _cut(
         self, pending: Sequence[PendingDocument], splitter: Splitter
-    ) -> tuple[list[tuple[PendingDocument, list[Chunk]]], bool]:
-        """Cut as many documents as may be indexed at once; and whether these are all, but for long and failed ones."""
+    ) -> tuple[list[tuple[PendingDocument, list[Chunk]]], Sequence[PendingDocument]]:
+        """Cut as many documents as may be indexed at once, and set long and failed ones aside; what is left over."""
         cut: list[tuple[PendingDocument, list[Chunk]]] = []
         size = 0
-        for document in pending:
+        for place, document in enumerate(pending):
             if size >= self._max_chunks:
-                return cut, False
+                return cut, pending[place:]
             try:
                 chunks, next_start = await asyncio.to_thread(splitter.split_part, document.content)
             except Exception as error:  # whatever it is: one document must not hold up the others
@@ -141,11 +200,11 @@ class Ingestion:
             if next_start is not None:
                 await self._store.set_aside_document(document, expected_passages(document, next_start, len(chunks)))
             elif cut and size + len(chunks) > self._max_chunks:
-                return cut, False
+                return cut, pending[place:]
             else:
                 cut.append((document, chunks))
                 size += len(chunks)
-        return cut, True
+        return cut, ()
 
     async def _hashes(self, documents: Sequence[PendingDocument]) -> Mapping[str, Sequence[bytes]]:
         return await self._store.passage_hashes(documents) if documents else {}

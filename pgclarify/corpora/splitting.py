@@ -58,7 +58,12 @@ def texts_a_call(embedder: Embedder, usual: int) -> int:
         embedder: The model.
         usual: How many, for a model that computes here.
     """
-    return PART_CHUNKS if embedder.model.startswith(AT_ENDPOINT) else usual
+    return PART_CHUNKS if is_behind_endpoint(embedder) else usual
+
+
+def is_behind_endpoint(embedder: Embedder) -> bool:
+    """Whether a model computes elsewhere."""
+    return embedder.model.startswith(AT_ENDPOINT)
 
 
 def render(splitter: Splitter, titled: Sequence[tuple[str | None, Chunk]]) -> list[str]:

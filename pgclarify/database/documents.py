@@ -70,9 +70,16 @@ class Documents:
             passages=[passages],
         )
 
-    async def release_documents(self) -> int:
+    async def release_documents(self, documents: Sequence[PendingDocument] | None = None) -> int:
         """See DocumentStore."""
-        (row,) = await fetch(self._pool, "release_documents", worker_id=self._worker_id, are_long=False)
+        (row,) = await fetch(
+            self._pool,
+            "release_documents",
+            worker_id=self._worker_id,
+            are_long=False,
+            corpus_id=documents[0].corpus_id if documents else None,
+            document_ids=[document.document_id for document in documents] if documents else None,
+        )
         return int(row["kept"])
 
     async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:

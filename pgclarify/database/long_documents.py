@@ -53,7 +53,14 @@ class LongDocuments:
 
     async def release_document(self) -> int:
         """See LongDocumentStore."""
-        (row,) = await fetch(self._pool, "release_documents", worker_id=self._worker_id, are_long=True)
+        (row,) = await fetch(
+            self._pool,
+            "release_documents",
+            worker_id=self._worker_id,
+            are_long=True,
+            corpus_id=None,
+            document_ids=None,
+        )
         return int(row["kept"])
 
     async def passage_hashes(self, document: LongDocument) -> list[bytes]:

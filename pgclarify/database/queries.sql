@@ -255,7 +255,10 @@ from
 
 -- name: release_documents
 -- Give back what this worker has leased.
-select pgclarify_private.release_documents(%(worker_id)s, %(are_long)s) as kept;
+select
+    pgclarify_private.release_documents(
+        %(worker_id)s, %(are_long)s, %(corpus_id)s, %(document_ids)s::text[]
+    ) as kept;
 
 -- name: set_aside_documents
 -- Say that documents take several steps.

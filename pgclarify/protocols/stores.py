@@ -335,8 +335,12 @@ class DocumentStore(Protocol):
             passages: How many it will have, about.
         """
 
-    async def release_documents(self) -> int:
-        """Give back all that this worker has leased; returns how many it must keep for now."""
+    async def release_documents(self, documents: Sequence[PendingDocument] | None = None) -> int:
+        """Give back what this worker has leased; returns how many leases it must keep for now.
+
+        Args:
+            documents: Of one corpus, at least one; None for all.
+        """
 
     async def passage_hashes(self, documents: Sequence[PendingDocument]) -> Mapping[str, Sequence[bytes]]:
         """Say of which texts claimed documents of one corpus have passages with vectors.

@@ -141,7 +141,9 @@ comment on function pgclarify_private.leased_documents(bigint, bigint, text[], b
 'Those of these documents that the worker still has leased, and that are as they were: the others it need not embed.';
 grant execute on function pgclarify_private.leased_documents(bigint, bigint, text[], bytea[]) to pgclarify_worker;
 
-create or replace function pgclarify_private.release_documents(worker_id bigint, are_long boolean)
+create or replace function pgclarify_private.release_documents(
+    worker_id bigint, are_long boolean, corpus_id bigint, document_ids text[]
+)
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -152,7 +154,13 @@ begin
     where (pending_document.corpus_id, pending_document.document_id) in (
         select pending.corpus_id, pending.document_id
         from pgclarify_private.pending_document as pending
-        where pending.leased_by = release_documents.worker_id and pending.is_long = release_documents.are_long
+        where pending.leased_by = release_documents.worker_id
+            and pending.is_long = release_documents.are_long
+            and (
+                release_documents.document_ids is null
+                or pending.corpus_id = release_documents.corpus_id
+                and pending.document_id = any(release_documents.document_ids)
+            )
         for update skip locked
     );
     return (
@@ -162,10 +170,11 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.release_documents(bigint, boolean) is
-'Give back what a worker has leased, and return how many leases it keeps because somebody holds the rows. are_long: those '
-'that take several steps, or the others: a worker is at work on both.';
-grant execute on function pgclarify_private.release_documents(bigint, boolean) to pgclarify_worker;
+comment on function pgclarify_private.release_documents(bigint, boolean, bigint, text[]) is
+'Give back what a worker has leased, and return how many leases it keeps: because somebody holds the rows, or because it is '
+'still at work on the documents. are_long: those that take several steps, or the others: a worker is at work on both. '
+'corpus_id, document_ids: these documents; null for all.';
+grant execute on function pgclarify_private.release_documents(bigint, boolean, bigint, text[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.fail_document(
     worker_id bigint, corpus_id bigint, document_id text, content_hash bytea, error text

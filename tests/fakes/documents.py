@@ -102,12 +102,12 @@ class FakeDocumentStore:
         self.set_aside[document.document_id] = passages
         self.leased.pop(document.document_id, None)
 
-    async def release_documents(self) -> int:
+    async def release_documents(self, documents: Sequence[PendingDocument] | None = None) -> int:
         """Put what is leased back on the list."""
         await asyncio.sleep(0)
-        self.pending[:0] = self.leased.values()
-        self.leased.clear()
-        return 0
+        ids = list(self.leased) if documents is None else [document.document_id for document in documents]
+        self.pending[:0] = [self.leased.pop(document_id) for document_id in ids if document_id in self.leased]
+        return len(self.leased)
 
     async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:
         """Tell the hashes of what was stored."""

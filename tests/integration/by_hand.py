@@ -222,7 +222,8 @@ class HandWorker:
 
     def release(self) -> int:
         """Give leases back; returns how many cannot be."""
-        return int(self.send("release_documents", worker_id=self.worker_id, are_long=False)[0]["kept"])
+        given = {"worker_id": self.worker_id, "are_long": False, "corpus_id": None, "document_ids": None}
+        return int(self.send("release_documents", **given)[0]["kept"])
 
     def sweep(self) -> list[str]:
         """Drop the partitions that dropped corpora have left; their names."""

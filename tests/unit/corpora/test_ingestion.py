@@ -116,8 +116,67 @@ async def test_all_that_is_claimed_goes_to_an_endpoint_at_once() -> None:
     content = "\n\n".join(f"Paragraph {number} says something of its own about rental cars." for number in range(100))
     store = FakeDocumentStore([Document("long", content), *SHORT], embedding_model="endpoint:fake")
     embedder = FakeEmbedder(model="endpoint:fake")
-    assert await ingestion(store, embedder, batch_size=8).ingest_once() == 4
+    pipeline = ingestion(store, embedder, batch_size=8)
+    assert [await pipeline.ingest_once() for _ in range(2)] == [4, 0]
     assert [len(call) for call in embedder.calls] == [sum(len(one.chunks) for one in store.indexed.values())]
+
+
+class _SlowStore(FakeDocumentStore):
+    """Stores when it is allowed to."""
+
+    def __init__(self) -> None:
+        super().__init__(SHORT, embedding_model="endpoint:fake")
+        self.may_store = asyncio.Event()
+        self.asked_to = asyncio.Semaphore(0)
+
+    async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
+        self.asked_to.release()
+        await self.may_store.wait()
+        await super().store_documents(documents)
+
+
+async def test_an_endpoint_embeds_while_what_it_has_embedded_is_stored() -> None:
+    store = _SlowStore()
+    pipeline = ingestion(store, FakeEmbedder(model="endpoint:fake"), max_documents=1)
+    assert [await pipeline.ingest_once() for _ in range(2)] == [1, 1]
+    for _ in range(2):
+        await store.asked_to.acquire()
+    third = asyncio.create_task(pipeline.ingest_once())
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert store.stored == []
+    assert len(store.pending) == 1, "no more is held in memory"
+
+    store.may_store.set()
+    assert await third == 1
+    assert await pipeline.ingest_once() == 0
+    assert sorted(store.stored) == [["drivers"], ["offices"], ["policy"]]
+
+
+async def test_what_is_under_way_ends_when_the_worker_does() -> None:
+    store = _SlowStore()
+    pipeline = ingestion(store, FakeEmbedder(model="endpoint:fake"))
+    assert await pipeline.ingest_once() == 3
+    await store.asked_to.acquire()
+    await pipeline.close()
+    store.may_store.set()
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert store.stored == []
+
+
+async def test_a_failure_under_way_is_raised_and_gives_only_its_own_documents_back() -> None:
+    store = FakeDocumentStore(SHORT, embedding_model="endpoint:fake", refuses=["policy"], refusal="53100")
+    pipeline = ingestion(store, FakeEmbedder(model="endpoint:fake"), max_documents=2)
+    claimed = 0
+    with pytest.raises(DatabaseError):
+        while True:
+            claimed += await pipeline.ingest_once()
+    assert claimed == 3
+    assert [document.document_id for document in store.pending] == ["policy", "drivers"]
+    assert "offices" in {*store.leased, *store.indexed}
+    assert store.failed == {}
+    await pipeline.close()
 
 
 async def test_an_empty_document_is_indexed_without_a_passage() -> None:
