@@ -25,11 +25,12 @@ async def open_embedders(settings: Settings) -> AsyncIterator[Embedders]:
         async def open_at_endpoint(model: str) -> ClosableEmbedder:
             # Here, since it imports a library that takes some tenths of a second.
             from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
+            from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 
             if not endpoints:
                 endpoints.append(EmbeddingEndpoint.from_settings(settings, tally=embedders.tally))
                 stack.push_async_callback(endpoints[0].aclose)
-            return await endpoints[0].open(model)
+            return await EndpointEmbedder.open(endpoints[0], model)
 
         embedders = Embedders(settings.embedding_backend, open_at_endpoint, device=settings.device)
         try:

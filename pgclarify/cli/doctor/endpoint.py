@@ -156,11 +156,12 @@ def check_embedding_model(settings: Settings, model: str, *, has_workers: bool =
 
 async def _ask_embedding_endpoint(settings: Settings, model: str) -> str:
     from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
+    from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 
     endpoint = EmbeddingEndpoint.from_settings(settings, timeout=_SECONDS, max_retries=0)
     began = time.perf_counter()
     try:
-        embedder = await endpoint.open(model)
+        embedder = await EndpointEmbedder.open(endpoint, model)
         seconds = time.perf_counter() - began
     finally:
         await endpoint.aclose()

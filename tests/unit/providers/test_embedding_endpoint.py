@@ -25,7 +25,8 @@ from pgclarify.errors import (
 )
 from pgclarify.protocols import EmbeddingTally, PaidTexts, Payer, paid_by
 from pgclarify.providers.address import Address
-from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, EndpointEmbedder
+from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
+from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 from tests.openai_server import DIMENSIONS, EmbeddingBehavior, Reply, Server, bags_of_words, embeddings, serve
 
 KEY = "sk-very-secret-0123456789"
@@ -57,7 +58,7 @@ async def endpoint_of(server: Server, **changes: Any) -> AsyncIterator[Embedding
 async def opened(server: Server, model: str = MODEL, **changes: Any) -> AsyncIterator[EndpointEmbedder]:
     """A model that has been opened; the server has forgotten that."""
     async with endpoint_of(server, **changes) as endpoint:
-        embedder = await endpoint.open(model)
+        embedder = await EndpointEmbedder.open(endpoint, model)
         server.embedding_bodies.clear()
         yield embedder
         embedder.close()
@@ -279,7 +280,7 @@ async def test_dimensions_that_are_not_asked_for_or_fit_no_index(server: Server,
     server.embed = lambda body: embeddings([np.ones(4001)] * len(body["input"]), body)
     async with endpoint_of(server) as endpoint:
         with pytest.raises(DimensionMismatch) as caught:
-            await endpoint.open(model)
+            await EndpointEmbedder.open(endpoint, model)
     assert "4001" in (caught.value.detail or "")
 
 
@@ -287,7 +288,7 @@ async def test_dimensions_that_are_not_asked_for_or_fit_no_index(server: Server,
 async def test_no_name(server: Server, model: str) -> None:
     async with endpoint_of(server) as endpoint:
         with pytest.raises(ModelNotFound):
-            await endpoint.open(model)
+            await EndpointEmbedder.open(endpoint, model)
     assert server.embedding_bodies == []
 
 
@@ -325,9 +326,9 @@ async def test_a_server_that_does_not_embed_is_told_from_a_text_that_cannot_be(
     server: Server, embed: EmbeddingBehavior
 ) -> None:
     async with endpoint_of(server) as endpoint:
-        embedder = await endpoint.open(MODEL)
+        embedder = await EndpointEmbedder.open(endpoint, MODEL)
         server.embed = embed
-        for attempt in (embedder.encode(["red cars"]), endpoint.open(MODEL)):
+        for attempt in (embedder.encode(["red cars"]), EndpointEmbedder.open(endpoint, MODEL)):
             with pytest.raises(EmbeddingUnavailable) as caught:
                 await attempt
             assert caught.value.sqlstate == "PC013"
@@ -340,7 +341,7 @@ async def test_no_server() -> None:
         unused.bind(("127.0.0.1", 0))
         endpoint = EmbeddingEndpoint(Address(f"http://127.0.0.1:{unused.getsockname()[1]}/v1", None), max_retries=0)
         with pytest.raises(EmbeddingUnavailable):
-            await endpoint.open(MODEL)
+            await EndpointEmbedder.open(endpoint, MODEL)
         await endpoint.aclose()
 
 
@@ -487,7 +488,7 @@ async def test_address_and_key(
     settings = settings_of(**{name: value.replace("URL", server.base_url) for name, value in values.items()})
     settings = settings.model_copy(update={"embedding_query_prefix": "Question: "})
     endpoint = EmbeddingEndpoint.from_settings(settings, max_retries=0)
-    await (await endpoint.open(MODEL)).encode(["red cars"])
+    await (await EndpointEmbedder.open(endpoint, MODEL)).encode(["red cars"])
     assert server.embedding_bodies[-1]["input"] == ["Question: red cars"]
     await endpoint.aclose()
     assert server.keys == {key}

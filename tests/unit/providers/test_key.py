@@ -10,6 +10,7 @@ from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EndpointUnavailable
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.endpoint import Endpoint
+from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 from pgclarify.providers.key import Key
 from tests.openai_server import Reply, serve
 from tests.unit.providers.test_endpoint import endpoint_of, request
@@ -111,9 +112,9 @@ async def test_embeddings_take_their_key_from_a_file(file, has_own):
         )
         endpoint = EmbeddingEndpoint.from_settings(settings)
         try:
-            await endpoint.open("endpoint:rules-1")
+            await EndpointEmbedder.open(endpoint, "endpoint:rules-1")
             file.write_text(NEW)
-            await endpoint.open("endpoint:rules-1")
+            await EndpointEmbedder.open(endpoint, "endpoint:rules-1")
         finally:
             await endpoint.aclose()
         assert server.keys == {OLD, NEW}
