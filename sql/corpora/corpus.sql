@@ -277,8 +277,15 @@ begin
             raise exception 'text search configuration "%" does not exist', v_settings ->> 'search_config'
                 using errcode = 'undefined_object',
                     detail = 'Configurations outside pg_catalog are named with their schema.',
-                    hint = 'List them with: select cfgnamespace::regnamespace, cfgname from pg_ts_config.';
+                    hint = 'List them with: select cfgnamespace::regnamespace, cfgname from pg_ts_config. For a language that '
+                        || 'has none, such as Polish or Japanese, pass simple.';
     end;
+    if v_search_config = 'simple' then
+        raise notice 'searches by words find words as they are written'
+            using detail = 'Text search configuration "simple" knows no language: "book" does not find "books".',
+                hint = 'If PostgreSQL has a configuration for the language of the documents, make the corpus with that one. '
+                    || 'A multilingual embedding model finds other forms of a word as well.';
+    end if;
     perform pgclarify_private.check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
     perform pgclarify_private.check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], null);
     begin

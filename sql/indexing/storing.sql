@@ -244,7 +244,9 @@ begin
                 from (
                     select
                         staged.*,
-                        to_tsvector($4, concat_ws(E'\n', staged.title, staged.heading, staged.content)) as lexemes
+                        pgclarify_private.to_lexemes(
+                            $4, concat_ws(E'\n', staged.title, staged.heading, staged.content)
+                        ) as lexemes
                     from staged
                     where not staged.is_same
                     -- Once a passage, although it is named twice.

@@ -31,7 +31,7 @@ begin
                 select
                     term.lexeme, term.passages,
                     ('''' || replace(replace(term.lexeme, E'\\', E'\\\\'), '''', '''''') || '''')::tsquery as query
-                from unnest(tsvector_to_array(to_tsvector($3, $4))) as given (lexeme)
+                from unnest(tsvector_to_array(pgclarify_private.to_lexemes($3, $4))) as given (lexeme)
                 inner join pgclarify_private.term
                     on term.corpus_id = $2 and term.lexeme = given.lexeme and term.passages > 0
             ),
@@ -68,7 +68,9 @@ begin
         greatest((question_lexemes.counted).lexemes - (question_lexemes.counted).restricted_lexemes, 1)::double precision
         / greatest(v_open, 1)
     from unnest(
-        tsvector_to_array(to_tsvector(question_lexemes.search_config::regconfig, question_lexemes.question))
+        tsvector_to_array(
+            pgclarify_private.to_lexemes(question_lexemes.search_config::regconfig, question_lexemes.question)
+        )
     ) as asked_for (lexeme)
     inner join pgclarify_private.term
         on term.corpus_id = (question_lexemes.counted).corpus_id
@@ -153,7 +155,9 @@ begin
     if signal_sql.signal in ('lexical', 'both') then
         select counted.* into v_count
         from pgclarify_private.corpus_count as counted where counted.corpus_id = signal_sql.corpus_id;
-        v_lexemes := length(to_tsvector(v_corpus.search_config::regconfig, signal_sql.question));
+        v_lexemes := length(
+            pgclarify_private.to_lexemes(v_corpus.search_config::regconfig, signal_sql.question)
+        );
         select array_agg(asked.query), array_agg(asked.weight), max(asked.mean_lexemes)
         into v_queries, v_weights, v_mean_lexemes
         from pgclarify_private.question_lexemes(

@@ -96,6 +96,19 @@ begin atomic
             -- What a dictionary makes of one of its stop words.
             and ts_lexize(dictionary.oid::regdictionary, word.word) = '{}'
         group by dictionary.dictname
+        union all
+        -- PostgreSQL has no dictionary of Polish.
+        select 'polish', sum(word.occurrences)
+        from word
+        where
+            word.word = any(
+                string_to_array(
+                    'w z na do nie się jest są to że o jak po za od czy ile kiedy gdzie dla lub oraz przez przy który która '
+                    || 'które może można mogę musi trzeba tylko już albo ale pod ze we przed jaki jaka jakie co kto ma ten ta',
+                    ' '
+                )
+            )
+        having count(*) > 0
     )
     select
         coalesce(
@@ -118,8 +131,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.language_of(text) is
-'The language of a text, by the stop words of PostgreSQL''s own dictionaries: a name such as english; "another" if it is not '
-'in Latin letters and has none of these words; null if nothing tells. Reads the first 4,000 characters.';
+'The language of a text, by the stop words of PostgreSQL''s own dictionaries, and some of Polish: a name such as english; '
+'"another" if it is not in Latin letters and has none of these words; null if nothing tells. Reads the first 4,000 characters.';
 
 create or replace function pgclarify_private.is_foreign(run pgclarify.run)
 returns boolean

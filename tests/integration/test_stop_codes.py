@@ -16,6 +16,7 @@ pytestmark = pytest.mark.rolled_back
 DOCS = Path(__file__).parents[2] / "docs"
 LUGGAGE = "We replace lost baggage for up to $1,800."
 GERMAN = "Wir ersetzen das verlorene Gepäck, wenn die Tasche nicht mehr da ist, bis zu einem Betrag von 1800 Dollar."
+POLISH = "Za zgubiony bagaż, który nie wrócił do domu, płacimy do 1800 dolarów."
 GREEK = "Αντικαθιστούμε τις χαμένες αποσκευές έως 1800 δολάρια."
 
 
@@ -87,6 +88,8 @@ def model(connection: Connection, connect: Connect, make_role: MakeRole) -> Desk
         ("Gepäck", "Gepäck: 1800", "german", "language"),
         ("Was ist mit dem Gepäck, das nicht da ist?", LUGGAGE, "english", "language"),
         ("luggage", GREEK, "english", "language"),
+        ("Czy zgubiony bagaż jest ubezpieczony?", LUGGAGE, "english", "language"),
+        ("bagaż", POLISH, "simple", "language"),
     ],
 )
 def test_without_a_language_model(rules: Desk, question: str, content: str | None, config: str, code: str) -> None:

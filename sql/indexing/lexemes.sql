@@ -1,0 +1,51 @@
+-- What a search by words compares: the lexemes of a passage and of a question, made in the same way.
+
+create or replace function pgclarify_private.with_blanks(content text)
+returns text
+language plpgsql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    -- Ideographs, hiragana, katakana, Hangul, Thai and Lao, Burmese, Khmer. Where the script changes, so does the word, more
+    -- often than not: 犬は is two words.
+    v_scripts constant text[] := array[
+        '\u3005-\u3007\u3400-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF', '\u3041-\u309F', '\u30A1-\u30FA\u30FC-\u30FF',
+        '\uAC00-\uD7A3', '\u0E01-\u0EFF', '\u1000-\u109F', '\u1780-\u17FF'
+    ];
+    v_letter constant text := '[' || array_to_string(v_scripts, '') || ']';
+    v_content text := normalize(with_blanks.content, nfkc);
+begin
+    v_content := regexp_replace(v_content, '([' || array_to_string(v_scripts, ']+|[') || ']+)', ' \1 ', 'g');
+    -- ABC becomes AABBCC, and that without its ends AB BC. A letter alone stays alone.
+    v_content := regexp_replace(v_content, '(' || v_letter || ')', '\1\1', 'g');
+    v_content := regexp_replace(v_content, ' (' || v_letter || ')' || v_letter || ' ', ' \1 ', 'g');
+    v_content := regexp_replace(v_content, ' ' || v_letter || '(' || v_letter || '+)' || v_letter || ' ', ' \1 ', 'g');
+    return regexp_replace(v_content, '(' || v_letter || v_letter || ')', '\1 ', 'g');
+end
+$$;
+
+comment on function pgclarify_private.with_blanks(text) is
+'A text with each run of letters of a script without blanks between words (Chinese, Japanese, Thai, Lao, Burmese, Khmer; '
+'Korean, whose words carry endings) cut into overlapping pairs: 開館時間 becomes 開館 館時 時間. A letter alone stays. '
+'Full-width and half-width forms become the usual ones.';
+
+create or replace function pgclarify_private.to_lexemes(search_config regconfig, content text)
+returns tsvector
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select to_tsvector(
+        to_lexemes.search_config,
+        case
+            when
+                to_lexemes.content
+                ~ '[\u0E01-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u9FFF\uAC00-\uFAFF\uFF01-\uFFEF\U00020000-\U0003FFFF]'
+                then pgclarify_private.with_blanks(to_lexemes.content)
+            else to_lexemes.content
+        end
+    );
+end;
+
+comment on function pgclarify_private.to_lexemes(regconfig, text) is
+'The lexemes of a text by a text search configuration. Of text without blanks between words the lexemes are pairs of letters: '
+'PostgreSQL would make one word of a whole clause, which no question has.';

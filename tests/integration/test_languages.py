@@ -1,0 +1,100 @@
+# ruff: noqa: RUF001 -- full-width forms are what is tested
+"""Searches by words in languages without a configuration in PostgreSQL, or without blanks between words."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.integration.by_hand import Connection, Hire, scalar
+from tests.integration.test_retrieval import add_all, bm25, lexical
+from tests.languages import CORPORA
+
+pytestmark = pytest.mark.rolled_back
+
+
+def notices(connection: Connection, options: str) -> list[str | None]:
+    """The severities of what is said when a corpus is made."""
+    found = []
+    connection.add_notice_handler(lambda notice: found.append(notice.severity_nonlocalized))
+    connection.execute("select pgclarify.create_corpus('insurance', options => %s::jsonb)", [options])
+    return found
+
+
+def pairs(text: str) -> list[str]:
+    """What is compared of a Japanese text: pairs of letters of one script, letters alone, numbers."""
+    runs = re.findall(r"[\u4e00-\u9fff々]+|[\u3041-\u309f]+|[\u30a1-\u30ffー]+|\d+", text)
+    return [
+        part
+        for run in runs
+        for part in ([run] if len(run) == 1 or run.isdigit() else (run[at : at + 2] for at in range(len(run) - 1)))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "parted"),
+    [
+        ("開館時間は10時", "開館 館時 時間 は 10 時"),
+        ("犬は", "犬 は"),
+        ("２０２６年ﾌﾟﾘﾝﾀｰ", "2026 年 プリ リン ンタ ター"),
+        ("도서관", "도서 서관"),
+        ("ห้องสมุด", "ห้ ้อ อง งส สม มุ ุด"),
+        ("The Tokyo 東京 tower", "The Tokyo 東京 tower"),
+    ],
+)
+def test_letters_are_paired_where_words_have_no_blanks(connection: Connection, text: str, parted: str) -> None:
+    assert scalar(connection, "select pgclarify_private.with_blanks(%s)", text).split() == parted.split()
+
+
+@pytest.mark.parametrize("text", ["Cars are insured.", "Die Straße ist naß", "l’été « chaud »", "żółw 🐢 5½", "ﬁrst"])
+def test_other_texts_have_the_lexemes_of_postgresql(connection: Connection, text: str) -> None:
+    same = "select pgclarify_private.to_lexemes('german', %s) = to_tsvector('german', %s)"
+    assert scalar(connection, same, text, text)
+
+
+@pytest.mark.parametrize("config", ["simple", "english"])
+def test_japanese_is_ranked_by_bm25_of_its_pairs(connection: Connection, hire: Hire, config: str) -> None:
+    connection.execute(
+        "select pgclarify.create_corpus('insurance', options => jsonb_build_object('search_config', %s::text))",
+        [config],
+    )
+    passages = {one.id: one.content.translate(WIDE) for one in CORPORA["japanese"].documents}
+    add_all(connection, passages)
+    hire().index_everything()
+
+    for asked in CORPORA["japanese"].questions:
+        expected = bm25({key: pairs(content) for key, content in passages.items()}, pairs(asked.question))
+        assert dict(lexical(connection, asked.question)) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [("图书馆几点开门", "chinese"), ("ห้องสมุดเปิดกี่โมง", "thai"), ("도서관이 언제 열려요?", "korean"), ("猫", "japanese")],
+)
+def test_a_question_finds_what_shares_a_part_of_a_clause(
+    connection: Connection, hire: Hire, question: str, found: str
+) -> None:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    documents = {
+        "chinese": "市图书馆上午九点开门，星期一休息。",
+        "thai": "ห้องสมุดเปิดเวลาเก้าโมงเช้า",
+        "korean": "도서관은 아침 아홉 시에 문을 연다.",
+        "japanese": "犬や猫は入れません。",
+        "english": "The library opens at nine.",
+    }
+    add_all(connection, documents)
+    hire().index_everything()
+
+    assert [key for key, _ in lexical(connection, question)][:1] == [found]
+
+
+def test_who_takes_no_language_is_told_what_is_lost(connection: Connection) -> None:
+    assert notices(connection, '{"search_config": "simple"}') == ["NOTICE"]
+
+
+def test_who_takes_a_language_is_told_nothing(connection: Connection) -> None:
+    assert notices(connection, '{"search_config": "german"}') == []
+
+
+WIDE = {ord("０") + digit: str(digit) for digit in range(10)} | {ord("，"): ","}
