@@ -62,7 +62,8 @@ class Detection:
     Attributes:
         question: The question.
         is_ambiguous: Whether the probability reaches the threshold, or a rule says so.
-        probability: Of being ambiguous, from 0 to 1; 1 if a rule matched.
+        probability: Of being ambiguous, from 0 to 1; 1 if a rule matched; None if the question is in another language
+            than English, which the classifier does not read.
         kind: pragmatic, syntactic or lexical; None unless ambiguous.
         reasons: What spoke, each with its source (classifier, feature, rule, corpus), name and text. What a corpus
             supports is said, and decides nothing.
@@ -71,7 +72,7 @@ class Detection:
 
     question: str
     is_ambiguous: bool
-    probability: float
+    probability: float | None
     kind: str | None
     reasons: tuple[DetectionReason, ...]
     classifier_version: str

@@ -284,6 +284,9 @@ create index detection_document_ids_idx on pgclarify.detection
     using gin (jsonb_path_query_array(reasons, '$[*].document_ids[*]'));
 create index detection_unattributed_idx on pgclarify.detection (run_id)
     where reasons @? '$[*] ? (@.source == "corpus" && !exists(@.document_ids))';
+alter table pgclarify.detection alter column probability drop not null;
+comment on column pgclarify.detection.probability is
+    'Of being ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
 comment on column pgclarify.detection.reasons is
     'What spoke: array of objects with source (classifier, feature, rule or corpus), name and text, and of a '
     'corpus document_ids.';

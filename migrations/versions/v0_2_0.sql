@@ -1107,7 +1107,7 @@ create table pgclarify.detection (
     ordinal integer not null,
     question text not null,
     is_ambiguous boolean not null,
-    probability real not null,
+    probability real,
     kind text,
     reasons jsonb not null,
     classifier_version text not null,
@@ -1129,7 +1129,8 @@ comment on column pgclarify.detection.ordinal is 'Place of the question in the r
 comment on column pgclarify.detection.question is 'The question.';
 comment on column pgclarify.detection.is_ambiguous is
     'True if the probability reaches the threshold of the run, or a rule says so.';
-comment on column pgclarify.detection.probability is 'Of being ambiguous, from 0 to 1; 1 if a rule matched.';
+comment on column pgclarify.detection.probability is
+    'Of being ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
 comment on column pgclarify.detection.kind is
     'pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or lexical (a '
     'name or word with several meanings); null unless ambiguous.';
@@ -1987,7 +1988,8 @@ create type pgclarify.ambiguity as (
 comment on type pgclarify.ambiguity is 'Whether a question is ambiguous: the row of detect_ambiguity.';
 comment on column pgclarify.ambiguity.run_id is 'The run.';
 comment on column pgclarify.ambiguity.is_ambiguous is 'True if the probability reaches the threshold, or a rule says so.';
-comment on column pgclarify.ambiguity.probability is 'Of being ambiguous, from 0 to 1; 1 if a rule matched.';
+comment on column pgclarify.ambiguity.probability is
+    'Of being ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
 comment on column pgclarify.ambiguity.kind is 'pragmatic, syntactic or lexical; null unless ambiguous.';
 comment on column pgclarify.ambiguity.reasons is
     'What spoke: array of objects with source (classifier, feature, rule or corpus), name and text.';
@@ -2010,7 +2012,8 @@ comment on column pgclarify.question_ambiguity.run_id is 'The run.';
 comment on column pgclarify.question_ambiguity.is_ambiguous is
     'True if the probability reaches the threshold, or a rule says so; null, as all that follows but status, unless the run '
     'succeeded.';
-comment on column pgclarify.question_ambiguity.probability is 'Of being ambiguous, from 0 to 1; 1 if a rule matched.';
+comment on column pgclarify.question_ambiguity.probability is
+    'Of being ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
 comment on column pgclarify.question_ambiguity.kind is 'pragmatic, syntactic or lexical; null unless ambiguous.';
 comment on column pgclarify.question_ambiguity.reasons is
     'What spoke: array of objects with source (classifier, feature or rule), name and text.';

@@ -36,6 +36,8 @@ def ambiguity(row: Row) -> RenderableType:
 
 
 def _verdict(row: Row) -> Text:
+    if row["probability"] is None:
+        return Text("Not judged", style="bold")
     probability = (f"  (probability {row['probability']:.2f})", "dim")
     if not row["is_ambiguous"]:
         return Text.assemble(("Clear", "bold green"), probability)
@@ -67,8 +69,9 @@ def _line(row: Row) -> Text:
     question = printable(row["question"])
     if row["is_ambiguous"] is None:
         return Text(f"{'':>11}  {row['status']:<{_KIND_CHARS}}  {question}", style="red")
+    probability = "" if row["probability"] is None else f"{row['probability']:.2f}"
     return Text(
-        f"{row['probability']:>11.2f}  {row['kind'] or '':<{_KIND_CHARS}}  {question}",
+        f"{probability:>11}  {row['kind'] or '':<{_KIND_CHARS}}  {question}",
         style="yellow" if row["is_ambiguous"] else "",
     )
 
@@ -194,6 +197,8 @@ def route(row: Row) -> RenderableType:
         said = f"The question is clear, so one pass answered it{saved}."
     elif row["is_ambiguous"]:
         said = f"The question is ambiguous ({row['kind']}: {_KINDS[row['kind']]}), so it was clarified."
+    elif row["probability"] is None:
+        said = "The question was not judged, so it was clarified."
     else:
         said = "The question is clear, but one pass found no proof, so it was clarified."
     return Group(Text(f"\n{said}"), *_reasons(row["reasons"] or ()))

@@ -35,7 +35,8 @@ class Ambiguity:
     Attributes:
         run_id: The run.
         is_ambiguous: True if the probability reaches the threshold, or a rule says so.
-        probability: Of being ambiguous, from 0 to 1; 1 if a rule matched.
+        probability: Of being ambiguous, from 0 to 1; 1 if a rule matched; None if the question is in another language
+            than English, which the classifier does not read.
         kind: pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or
             lexical (a name or word with several meanings); None unless ambiguous.
         reasons: What spoke.
@@ -43,7 +44,7 @@ class Ambiguity:
 
     run_id: int
     is_ambiguous: bool
-    probability: float
+    probability: float | None
     kind: str | None
     reasons: tuple[AmbiguityReason, ...]
 
@@ -57,7 +58,7 @@ class QuestionAmbiguity:
         question: The question.
         run_id: The run, which others of them may share.
         is_ambiguous: As in Ambiguity; None unless the run succeeded.
-        probability: As in Ambiguity; None unless the run succeeded.
+        probability: As in Ambiguity; None also unless the run succeeded.
         kind: As in Ambiguity.
         reasons: As in Ambiguity; none unless the run succeeded.
         status: How that run ended: succeeded, failed or cancelled.

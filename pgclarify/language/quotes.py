@@ -11,7 +11,7 @@ from typing import Literal
 
 _QUOTE, _DASH, _SPACE = "'", "-", " "
 _FOLDED = (
-    dict.fromkeys("\"'`´‘’‚‛“”„‟‹›«»′″‵‶ʹʺʻʼʽ〝〞〟＂＇｀", _QUOTE)  # noqa: RUF001 (the look-alikes are the point)
+    dict.fromkeys("\"'`´‘’‚‛“”„‟‹›«»′″‵‶ʹʺʻʼʽ〝〞〟＂＇｀「」『』｢｣", _QUOTE)  # noqa: RUF001 (the look-alikes are the point)
     | dict.fromkeys("-‐‑‒–—―−﹘﹣－", _DASH)  # noqa: RUF001
     # Soft hyphen, zero-width and directional characters, variation selectors: nobody sees them.
     | dict.fromkeys(
@@ -19,12 +19,22 @@ _FOLDED = (
         "\u2066\u2067\u2068\u2069\ufe00\ufe0e\ufe0f\ufeff",
         "",
     )
+    # A full stop and a comma as Chinese and Japanese have them, and the wave that keyboards write as a tilde.
+    | {"。": ".", "｡": ".", "、": ",", "､": ",", "〜": "~"}
     # Its casing is an apostrophe and n, and half a character cannot be part of a run of quotation marks.
     | {"\u0149": "n"}
 )
 # Of each of these, a run counts as one: "  ", ``, --.
 _COLLAPSED = frozenset((_QUOTE, _DASH, _SPACE))
 _RUN = re.compile(rf"([{_QUOTE}{_SPACE}{_DASH}])\1+")
+# Letters of scripts without blanks between words.
+UNSPACED = "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+# Blanks that say nothing: before a question mark and within quotation marks, as French has them, and between letters of
+# those scripts, where a line may end anywhere.
+_IDLE = re.compile(
+    rf"{_SPACE}(?:(?=[?!;:{_QUOTE}])|(?<={_QUOTE}{_SPACE})"
+    rf"|(?<=[{UNSPACED}.,]{_SPACE})(?=[{UNSPACED}])|(?<=[{UNSPACED}]{_SPACE})(?=[.,]))"
+)
 # Folding these would change what is said: x² is not x2.
 _MEANINGFUL = ("<super>", "<sub>", "<fraction>", "<circle>")
 _ELLIPSIS = "..."
@@ -55,12 +65,25 @@ class _FoldedText:
             end == len(self.text) or self.starts[end] >= self.ends[end - 1]
         )
 
+    def without_idle_blanks(self) -> _FoldedText:
+        """The same text without blanks that typography sets and that say nothing."""
+        blanks = [blank.start() for blank in _IDLE.finditer(self.text)]
+        if not blanks:
+            return self
+        bounds = list(zip([0, *(blank + 1 for blank in blanks)], [*blanks, len(self.text)], strict=True))
+        return _FoldedText(
+            "".join(self.text[start:end] for start, end in bounds),
+            [offset for start, end in bounds for offset in self.starts[start:end]],
+            [offset for start, end in bounds for offset in self.ends[start:end]],
+        )
+
 
 def fold(text: str) -> str:
     """Fold what typography may change without changing what is said.
 
     White space, quotation marks of all kinds and dashes become one of each, runs included; case is folded; characters
-    that nobody sees are dropped; ligatures, full-width forms, the ellipsis and composed accents are taken apart.
+    that nobody sees are dropped; full stops and commas of Chinese and Japanese become ours; ligatures, full-width
+    forms, the ellipsis and composed accents are taken apart.
 
     Args:
         text: Any text.
@@ -81,7 +104,9 @@ def without_accents(decomposed: str) -> str:
 def find_quote(quote: str, content: str) -> tuple[int, int] | None:
     """Find where a quote occurs verbatim, typography aside, in time linear in both lengths.
 
-    Quotation marks and ellipses at the ends of the quote are given up if it does not occur with them.
+    Blanks that only typography sets do not count: before a question mark, inside quotation marks, between letters of
+    scripts that have none between words. Quotation marks and ellipses at the ends of the quote are given up if it does
+    not occur with them.
 
     Args:
         quote: What a model says it read.
@@ -91,7 +116,7 @@ def find_quote(quote: str, content: str) -> tuple[int, int] | None:
         Offsets (start, end) of the first occurrence: content[start:end] is what is cited. None if there is no
         occurrence, or no letter or digit in the quote.
     """
-    folded_quote = fold(quote)
+    folded_quote = _fold(quote).text.strip(_SPACE)
     folded_content = _fold_once(content)
     for wanted in dict.fromkeys((folded_quote, _strip_ends(folded_quote))):
         if not any(character.isalnum() for character in wanted):
@@ -112,7 +137,7 @@ def find_quote(quote: str, content: str) -> tuple[int, int] | None:
 def _fold(text: str) -> _FoldedText:
     translated = text.translate(_TABLE)
     if text.isascii() and not _has_runs(translated):
-        return _FoldedText(translated, range(len(text)), range(1, len(text) + 1))
+        return _FoldedText(translated, range(len(text)), range(1, len(text) + 1)).without_idle_blanks()
     # Where each folded character comes from, runs included.
     origins: list[int] = []
     after = 0
@@ -133,7 +158,7 @@ def _fold(text: str) -> _FoldedText:
         after = run.end()
     starts += origins[after:]
     ends += [offset + 1 for offset in origins[after:]]
-    return _FoldedText(_without_runs(translated), starts, ends)
+    return _FoldedText(_without_runs(translated), starts, ends).without_idle_blanks()
 
 
 # In one passage, several quotes are looked for.

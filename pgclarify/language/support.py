@@ -1,13 +1,15 @@
-"""What an English text says of a question and of an answer, by their words."""
+"""What a text says of a question and of an answer, by their words: English ones, and answers in any language."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from pgclarify.language.languages import is_foreign
 from pgclarify.language.names import content_words
 from pgclarify.language.numbers import find_quantities, write_numbers
 from pgclarify.language.quotes import fold, without_accents
@@ -48,6 +50,9 @@ _HOW_MANY: Final = re.compile(r"\b(?i:top|first|best)\s+(\d+)|\b(\d{1,2})(?=\s+[
 # Parts of a list in a sentence, for counts: "Ida, Jon and Nora".
 _BETWEEN_ITEMS: Final = re.compile(r"\s*(?:[,;]\s*(?:and|or)?|\b(?:and|or)\b)\s+", re.IGNORECASE)
 _MOST_COUNTED: Final = 20
+# A number as any language writes it: 1,200.50 and 1.200,50 and 1 200,50.
+_WRITTEN: Final = re.compile(r"\d+(?:[.,'\u2019\s]\d+)*")
+_DIGITS: Final = re.compile(r"\d+")
 _LONGEST_INITIALS: Final = 6
 
 
@@ -74,6 +79,9 @@ def says_answer(
     were asked about). If the question says them together, too, they have to be a known answer, or the question has to
     give a choice. Yes and no are in no text.
 
+    Where the question or a text is plainly in another language than English, the marks in a number do not count (1.200
+    is 1,200), and a number may stand there in words.
+
     Args:
         answer: A few words.
         texts: The texts.
@@ -87,8 +95,14 @@ def says_answer(
     there = distinct_words(*texts, *known)
     new = words - given
     if new:
-        numbers = {word for word in words if any(character.isdigit() for character in word)}
-        return numbers <= there | given and _are_half_there(new, there)
+        numbers = {word for word in words if any(map(str.isdigit, word))}
+        if numbers <= there | given and _are_half_there(new, there):
+            return True
+        # Of a word of one letter, such as the one for a book in Japanese, the neighbors make other pairs.
+        letters = "".join(there)
+        spelled = frozenset(word for word in new - numbers if len(word) > 1 or word not in letters)
+        is_told = any(map(is_foreign, (asked, *texts))) and _are_half_there(spelled, there)
+        return is_told and _has_numbers((asked, *texts, *known), answer)
     if not words:
         return False
     said = _phrase(answer)
@@ -97,6 +111,21 @@ def says_answer(
     if said not in _phrase(asked):
         return any(said in _phrase(text) for text in texts)
     return not _CHOOSING.isdisjoint(given) and any(said in _phrase(text) for text in (*texts, *choices))
+
+
+def _has_numbers(texts: Sequence[str], answer: str) -> bool:
+    """Whether texts have the digits of the numbers of an answer, or no digits at all: a number in words is not read."""
+    there = [unicodedata.normalize("NFKC", text) for text in texts]
+    digits = {number for text in there for number in _DIGITS.findall(text)}
+    written = {_bare(number) for text in there for number in _WRITTEN.findall(text)}
+    return not digits or all(
+        _bare(number) in written or digits.issuperset(_DIGITS.findall(number))
+        for number in _WRITTEN.findall(unicodedata.normalize("NFKC", answer))
+    )
+
+
+def _bare(number: str) -> str:
+    return "".join(_DIGITS.findall(number))
 
 
 def _are_half_there(words: frozenset[str], there: frozenset[str]) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pgclarify.language.quotes import fold
+from pgclarify.language.quotes import UNSPACED, fold
 from pgclarify.language.stems import stem
 
 # In each of these, what repeats is followed by a character outside its own class, so matching is linear in the text.
@@ -20,6 +21,9 @@ _INNER_DOT: Final = re.compile(r"(?<=[^\W_])\.(?=[^\W_])")
 _POSSESSIVE: Final = ("'s", "\u2019s")
 # Apostrophes part words, too, where all that counts is whether the same letters stand elsewhere.
 PIECE: Final = re.compile(r"\w+")
+# In a run of word characters: letters of scripts without blanks between words, and all others.
+_SCRIPT: Final = re.compile(rf"[{UNSPACED}]+|[^{UNSPACED}]+")
+_UNSPACED: Final = re.compile(rf"[{UNSPACED}]")
 
 
 def word_set(listed: str) -> frozenset[str]:
@@ -86,8 +90,25 @@ def plain_words(text: str) -> list[str]:
 
 
 def folded_words(text: str) -> list[str]:
-    """List the pieces of a folded text; "Ada's" is two."""
-    return PIECE.findall(fold(text))
+    """List the pieces of a folded text; "Ada's" is two.
+
+    Of a script without blanks between words, each pair of letters is a piece: a word of an answer is in a clause if its
+    pairs are.
+    """
+    folded = fold(text)
+    if folded.isascii():
+        return PIECE.findall(folded)
+    # Composed, since an accent that stands apart is no part of a word.
+    pieces = PIECE.findall(unicodedata.normalize("NFC", folded))
+    return [part for piece in pieces for part in _pairs(piece)] if _UNSPACED.search(folded) else pieces
+
+
+def _pairs(piece: str) -> Iterator[str]:
+    for part in _SCRIPT.findall(piece):
+        if _UNSPACED.match(part) and len(part) > 1:
+            yield from (part[start : start + 2] for start in range(len(part) - 1))
+        else:
+            yield part
 
 
 def distinct_words(*texts: str) -> frozenset[str]:
@@ -112,7 +133,7 @@ COMMON: Final = ARTICLES | word_set("of in on at to for by with from and or is w
 SMALL_WORDS: Final = COMMON | word_set(
     "he she it they his her its their him them this that these those which who has had have be been as not"
 )
-YES_OR_NO: Final = frozenset({"yes", "no"})
+YES_OR_NO: Final = word_set("yes no ja nein oui non si sí no tak nie はい いい いえ")
 PREPOSITIONS: Final = word_set(
     "of in on at to for by with from about into onto over under after before between during since until near as than"
     " like against through across among behind beside without within around inside outside up down off out per via"

@@ -18,7 +18,7 @@ from pgclarify.errors import CompletionError, describe
 from pgclarify.language.questions import words_that_point_back
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one
-from pgclarify.operations.ambiguity.detector import summarize
+from pgclarify.operations.ambiguity.detector import LANGUAGE, summarize
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.rewriting import rewriting
@@ -38,10 +38,11 @@ async def rewrite(context: RunContext) -> Ending:
     """Rewrite a run's question so that it stands on its own.
 
     A question is ambiguous here if it is with what was said before, and also if it only is without: it will be read
-    alone. A clear question comes back to the byte, without a call, and so does one before which nothing was said. An
-    ambiguous one is rewritten by the model, from the last five turns. What is not faithful is refused; then, and
-    without a model, the question comes back as it was, with the reason. The run is partial if the model could not be
-    reached or understood, and fails if the question could not be embedded.
+    alone. A clear question comes back to the byte, without a call, and so does one before which nothing was said. One
+    in another language than English is not judged, and comes back likewise, with that as the reason; a rule alone can
+    make it ambiguous. An ambiguous one is rewritten by the model, from the last five turns. What is not faithful is
+    refused; then, and without a model, the question comes back as it was, with the reason. The run is partial if the
+    model could not be reached or understood, and fails if the question could not be embedded.
 
     Args:
         context: The run. Of its settings, history and threshold count.
@@ -66,7 +67,8 @@ class _Rewrite:
         await dialogue.record_detections(self._run, [detection])
         failure = None
         if not detection.is_ambiguous:
-            rewriting = Rewriting(self._run.question, False)
+            unread = (reason.text for reason in detection.reasons if reason.name == LANGUAGE)
+            rewriting = Rewriting(self._run.question, False, next(unread, None))
         elif not self._history:
             rewriting = self._as_it_was("nothing was said before it that could tell what is meant")
         elif chat is None:

@@ -78,7 +78,14 @@ detection = Table(
         nullable=False,
         comment="True if the probability reaches the threshold of the run, or a rule says so.",
     ),
-    Column("probability", REAL, nullable=False, comment="Of being ambiguous, from 0 to 1; 1 if a rule matched."),
+    Column(
+        "probability",
+        REAL,
+        comment=(
+            "Of being ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than "
+            "English."
+        ),
+    ),
     Column(
         "kind",
         Text,

@@ -14,8 +14,12 @@ begin atomic
         array[1],
         3,
         case when detection.is_ambiguous then 'Ambiguous' end,
-        case when detection.is_ambiguous then detection.kind else 'Clear' end,
-        array['probability=' || to_char(detection.probability, 'FM0.00')]
+        case
+            when detection.is_ambiguous then detection.kind
+            when detection.probability is null then 'Not judged'
+            else 'Clear'
+        end,
+        array_remove(array['probability=' || to_char(detection.probability, 'FM0.00')], null)
     from pgclarify.detection
     where
         detection.run_id = (told_detections.run).run_id

@@ -32,7 +32,7 @@ comment on column pgclarify.ambiguity_detection.question is 'The question.';
 comment on column pgclarify.ambiguity_detection.is_ambiguous is
 'True if the probability reaches the threshold of the run, or a rule says so.';
 comment on column pgclarify.ambiguity_detection.probability is
-'Of being ambiguous, from 0 to 1; 1 if a rule matched.';
+'Of being ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
 comment on column pgclarify.ambiguity_detection.kind is
 'pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or lexical (a name or '
 'word with several meanings); null unless ambiguous.';

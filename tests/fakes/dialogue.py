@@ -68,7 +68,9 @@ class FakeDialogueStore:
             ValueError: If it is none that the table takes.
         """
         await self._store.record(run)
-        if not all(one.is_ambiguous == (one.kind is not None) and 0 <= one.probability <= 1 for one in detections):
+        if not all(
+            one.is_ambiguous == (one.kind is not None) and 0 <= (one.probability or 0) <= 1 for one in detections
+        ):
             raise ValueError(f"no table takes {detections}")
         self.detections[run.run_id] = list(detections)
 

@@ -39,6 +39,7 @@ class TestDetecting:
         found = client.detect_ambiguity(FOLLOW_UP)
 
         assert found.is_ambiguous
+        assert found.probability is not None
         assert 0.0 < found.probability <= 1.0
         assert found.kind == "pragmatic"
         assert all(reason.text for reason in found.reasons)

@@ -27,7 +27,7 @@ class Reason:
     Attributes:
         source: Who says so: "classifier" (what was learned from examples) or "feature" (what was counted).
         name: What spoke: "referential_words", "length", "readability", "names", "time", "form", "asking_words",
-            "history", "wording", "meaning" or "language".
+            "history", "wording" or "meaning".
         text: The same in words that a user understands.
     """
 

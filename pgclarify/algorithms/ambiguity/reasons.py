@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
@@ -19,7 +18,6 @@ _MOST_NAMED: Final = 3
 # Characters of a name or an answer that a reason repeats.
 _SHOWN: Final = 40
 _PLAIN_GRADE: Final = 6.0
-_LATIN: Final = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 
 _LENGTH: Final = frozenset(
     {"length", "one or two words", "three words", "twenty words", "characters", "content", "no content"}
@@ -67,13 +65,7 @@ class Spoken:
 
 
 def explain(wording: Wording, spoken: Spoken, *, is_ambiguous: bool) -> tuple[Reason, ...]:
-    """Say what spoke for a judgement, and nothing that did not: first what was counted, strongest first.
-
-    Of a text in other than Latin letters nothing true can be said of what its words count, and nothing like it was
-    among the examples: then that is all that is said.
-    """
-    if not _is_latin(wording.question):
-        return (Reason("classifier", "language", _NOT_LATIN),)
+    """Say what spoke for a judgement, and nothing that did not: first what was counted, strongest first."""
     strengths = _strengths(wording, spoken)
     sign = 1 if is_ambiguous else -1
     texts = _AMBIGUOUS if is_ambiguous else _CLEAR
@@ -84,11 +76,6 @@ def explain(wording: Wording, spoken: Spoken, *, is_ambiguous: bool) -> tuple[Re
         if text:
             found.append(Reason("classifier" if name in _LEARNED else "feature", name, text))
     return tuple(found[:_MOST_REASONS])
-
-
-def _is_latin(text: str) -> bool:
-    """Whether at least half of its letters are Latin ones. A text without letters passes."""
-    return 2 * len(_LATIN.findall(text)) >= sum(map(str.isalpha, text))
 
 
 def _strengths(wording: Wording, spoken: Spoken) -> dict[str, float]:
@@ -185,7 +172,6 @@ def _listed(words: Sequence[str]) -> str:
 
 
 _Text = Callable[[Wording], str]
-_NOT_LATIN: Final = "it is not written in Latin letters, and the classifier has learned from English only"
 
 _AMBIGUOUS: Final[Mapping[str, _Text]] = {
     "referential_words": _open_reference,

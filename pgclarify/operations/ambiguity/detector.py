@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
 from pgclarify.dialogue import Detection, DetectionReason, MatchedRule
+from pgclarify.language.languages import is_foreign
 from pgclarify.language.numbers import counted
 from pgclarify.model import Run
 from pgclarify.protocols import Classifier, DialogueStore, Embedder, Judged
@@ -19,8 +20,12 @@ from pgclarify.protocols import Classifier, DialogueStore, Embedder, Judged
 Asked: TypeAlias = tuple[str, Sequence[str]]
 """A question, and what was said before it, oldest first."""
 
+LANGUAGE: Final = "language"
+"""Name of the reason that a question is in another language than English."""
+
 # Between two batches of the classifier others get their turn.
 _BATCH: Final = 256
+_FOREIGN: Final = "it is not in English, and only English questions are judged"
 _NOTHING: Final = "nothing in its wording speaks for that; the threshold is {:g}"
 
 
@@ -48,7 +53,8 @@ class Detector:
             threshold: The probability from which a question counts as ambiguous; None for the classifier's own.
 
         Returns:
-            One detection for each question.
+            One detection for each question. One in another language than English is ambiguous by a rule only: the
+            classifier has seen nothing like it.
 
         Raises:
             EmbeddingError: If a question could not be embedded.
@@ -89,18 +95,22 @@ class Detector:
         return judged
 
     def _conclude(self, question: str, judged: Judged, rules: Sequence[MatchedRule], threshold: float) -> Detection:
-        is_ambiguous = bool(rules) or judged.probability >= threshold
+        is_read = not is_foreign(question)
+        is_likely = is_read and judged.probability >= threshold
+        is_ambiguous = bool(rules) or is_likely
         # What spoke for "clear" is no reason for what a rule decided.
-        speaks = not rules or judged.probability >= threshold
+        speaks = is_read and (is_likely or not rules)
         reasons = [DetectionReason(str(said.source), said.name, said.text) for said in judged.reasons if speaks]
-        if not (rules or reasons):
+        if not is_read:
+            reasons.append(DetectionReason("classifier", LANGUAGE, _FOREIGN))
+        elif not (rules or reasons):
             reasons.append(DetectionReason("classifier", "threshold", _NOTHING.format(threshold)))
         # One that is sure to be ambiguous by a rule is so as the rule says.
         kind = rules[0].kind if rules else str(judged.kind)
         return Detection(
             question=question,
             is_ambiguous=is_ambiguous,
-            probability=1.0 if rules else float(judged.probability),
+            probability=1.0 if rules else float(judged.probability) if is_read else None,
             kind=kind if is_ambiguous else None,
             reasons=(*(_ruled(rule) for rule in rules), *reasons),
             classifier_version=self._classifier.version,
@@ -120,6 +130,8 @@ def summarize(detections: Sequence[Detection]) -> str:
         ambiguous = sum(one.is_ambiguous for one in detections)
         return f"{ambiguous} of {counted(len(detections), 'question')} {'is' if ambiguous == 1 else 'are'} ambiguous"
     (one,) = detections
-    what = f"ambiguous ({one.kind})" if one.is_ambiguous else "clear"
     why = "".join(f": {reason.text}" for reason in one.reasons[:1])
+    if one.probability is None:
+        return f"not judged{why}"
+    what = f"ambiguous ({one.kind})" if one.is_ambiguous else "clear"
     return f"{what}, probability {one.probability:.2f}{why}"

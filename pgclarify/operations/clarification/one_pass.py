@@ -93,7 +93,8 @@ class OnePass:
             tally.rows = len(detections)
             tally.note = summarize(detections)
         await self._dialogue.record_detections(self._run, detections)
-        return detections[0].is_ambiguous
+        # What cannot be judged may be ambiguous.
+        return detections[0].is_ambiguous or detections[0].probability is None
 
     async def _answer(self) -> Answered | None:
         candidates = ranked((await self._first_stage.rank(self._run.question))[: self._run.settings.get("budget")])

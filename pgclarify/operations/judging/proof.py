@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pgclarify.language.languages import is_foreign
 from pgclarify.language.names import names
 from pgclarify.language.numbers import write_numbers
 from pgclarify.language.support import says_answer
-from pgclarify.language.words import PIECE, SMALL_WORDS, YES_OR_NO, distinct_words
+from pgclarify.language.words import SMALL_WORDS, YES_OR_NO, distinct_words, folded_words
 from pgclarify.ledger.calls import Unproven
 from pgclarify.model import Candidate
 from pgclarify.operations.judging.quotes import Quoted, cite
@@ -38,7 +39,8 @@ def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Se
     """Check an answer against the passages that it was read out of.
 
     As `prove_told`. And if there are names or numbers in what was asked or answered, one of them has to stand in the
-    cited passages: a model that finds nothing likes to quote what is about something else.
+    cited passages: a model that finds nothing likes to quote what is about something else. What is a name is only known
+    in English.
 
     Args:
         finding: What the model said.
@@ -55,6 +57,8 @@ def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Se
     proven = prove_told(finding, shown, asked=asked, steps=steps)
     if proven is None:
         return None
+    if _is_abroad(asked, proven.cited):
+        return proven
     before = [text for step in steps for text in (step.question, step.answer) if text is not None]
     about = frozenset[str]().union(*(names(text) for text in (asked, *before)))
     if about and about.isdisjoint(distinct_words(*_texts(proven.cited))):
@@ -67,9 +71,9 @@ def prove_told(
 ) -> Proven | None:
     """Check that an answer is told by the passages that it was read out of, whatever else these are about.
 
-    Quotes that are not in their passage are left out, and so are those that share no word with the question, the answer
-    or the steps; one at least has to be left. The answer has to be told by the cited passages or by the steps' answers,
-    as `is_told` has it, its numbers in whatever notation: an answer from memory is none.
+    Quotes that are not in their passage are left out, and so are those in English that share no word with the question,
+    the answer or the steps; one at least has to be left. The answer has to be told by the cited passages or by the
+    steps' answers, as `is_told` has it, its numbers in whatever notation: an answer from memory is none.
 
     Args:
         finding: What the model said.
@@ -91,10 +95,11 @@ def prove_told(
         raise Unproven("the quote does not occur in the passage")
     before = [text for step in steps for text in (step.question, step.answer) if text is not None]
     topic = distinct_words(asked, *before, answer, write_numbers(answer)) - SMALL_WORDS - YES_OR_NO
+    is_abroad = _is_abroad(asked, [one for one, _ in found])
     telling = [
         (one, citation)
         for one, citation in found
-        if not topic.isdisjoint(distinct_words(citation.quote, write_numbers(citation.quote)))
+        if is_abroad or not topic.isdisjoint(distinct_words(citation.quote, write_numbers(citation.quote)))
     ]
     if not telling:
         raise Unproven("the quote has nothing to do with the question")
@@ -135,6 +140,11 @@ def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tupl
     return list(found.values())
 
 
+def _is_abroad(asked: str, cited: Sequence[Candidate]) -> bool:
+    """Whether the question or a passage is plainly not in English: its words have other forms there."""
+    return is_foreign(asked) or any(is_foreign(one.passage.content) for one in cited)
+
+
 def _texts(cited: Sequence[Candidate]) -> list[str]:
     """All that the passages have to say, titles and headings included."""
     return [text for one in cited for text in (one.passage.title, one.passage.heading, one.passage.content) if text]
@@ -143,7 +153,7 @@ def _texts(cited: Sequence[Candidate]) -> list[str]:
 def _places(evidence: Evidence, shown: Sequence[Candidate]) -> Iterator[tuple[Candidate, Quoted]]:
     """Where a quote is: first in the passage that was named, then in the others if it is long enough to tell."""
     named = shown[evidence.passage - 1] if 1 <= evidence.passage <= len(shown) else None
-    others = shown if len(PIECE.findall(evidence.quote)) >= _TELLING_WORDS else ()
+    others = shown if len(folded_words(evidence.quote)) >= _TELLING_WORDS else ()
     for candidate in (named, *others):
         quoted = None if candidate is None else cite(evidence.quote, candidate.passage)
         if candidate is not None and quoted is not None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pgclarify.language.languages import is_foreign
 from pgclarify.language.numbers import write_numbers
 from pgclarify.language.quotes import find_quote
 from pgclarify.language.sentences import Kind, Sentence, split_sentences
@@ -54,7 +55,8 @@ def check_quote(
 ) -> Quoted | Refusal:
     """Check that a passage gives the answer of a reading to it, with the quote for a proof.
 
-    Words are only looked at where the passage is in English. Elsewhere it is enough that the quote occurs.
+    Words are only looked at where the passage is in English. Elsewhere it is enough that the quote occurs. If the
+    question is in another language than the passage, only the answer is looked for: it is in the passage's words.
 
     Args:
         reading: What was read in the passage.
@@ -76,6 +78,8 @@ def check_quote(
     is_short = Refusal.FRAGMENT in checks and len(PIECE.findall(passage.content[slice(*span)])) < _CLAUSE
     if not is_english(passage.content):
         return _quoted(wider if is_short else span, passage)
+    if is_foreign(reading.interpretation) or is_foreign(question):
+        checks = frozenset(checks) - {Refusal.ABOUT_ANOTHER, Refusal.BESIDE_THE_POINT}
     if Refusal.ABOUT_ANOTHER in checks and _is_about_another(reading, question, passage):
         return Refusal.ABOUT_ANOTHER
     if not is_short and _refusal(reading, question, passage, span, sentences, checks) is None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar, cast
 
 from pgclarify.errors import InvalidReply
+from pgclarify.language.languages import is_foreign
 from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS
 from pgclarify.language.stems import stem
 from pgclarify.language.words import coverage, words
@@ -27,7 +28,7 @@ from pgclarify.vocabulary import StopCode
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-7"
+PROMPT_VERSION: Final = "extractive-8"
 """Changes with every change of what the verifier makes of a passage, so that old completions are not served."""
 
 MAX_ENCODED: Final = 8
@@ -118,8 +119,11 @@ class ExtractiveVerifier:
     async def _most_probable(
         self, question: str, title: str | None, heading: str | None, content: str
     ) -> tuple[float, Reading] | None:
-        asked = Asked.read(question)
         content = content[:MAX_CHARS]
+        # Neither the rules nor the reader know another language: they would put English words around foreign ones.
+        if is_foreign(question) or is_foreign(content):
+            return None
+        asked = Asked.read(question)
         topic = read_topic(title, heading, content)
         pieces = gather_evidence(content)
         shared = _shared(asked, pieces, topic, content)

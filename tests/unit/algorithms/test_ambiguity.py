@@ -152,16 +152,6 @@ def test_what_has_no_words_is_not_said_to_have_any() -> None:
     assert not [reason for reason in judged.reasons if "words are" in reason.text]
 
 
-@pytest.mark.parametrize("question", ["東京の人口は何人ですか", "Сколько стоит билет в музей?", "متى؟"])
-@pytest.mark.parametrize("threshold", [0, 1])
-def test_of_another_script_it_is_said_only_that_it_was_not_learned(question: str, threshold: float) -> None:
-    (judged,) = CLASSIFIER.judge([(question, [])], directions(1), threshold=threshold)
-
-    (reason,) = judged.reasons
-    assert (reason.source, reason.name) == ("classifier", "language")
-    assert "from English only" in reason.text
-
-
 def test_only_words_with_a_capital_are_called_names() -> None:
     asked: Asked = [
         ("Was the fee paid à la carte in москва?", []),

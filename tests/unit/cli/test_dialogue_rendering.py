@@ -224,6 +224,12 @@ def test_a_conversation_says_how_to_go_on(
     assert output.splitlines() == ["", *told]
 
 
+def test_a_question_in_another_language_has_no_probability() -> None:
+    unread = clear(probability=None, reasons=[reason(name="language", text="it is not in English")])
+    assert shown(rendering.ambiguity(unread)) == "Not judged\n  - it is not in English\n"
+    assert shown(rendering.ambiguities([of_many(1, "Wie alt?", unread)])).split() == ["Wie", "alt?"]
+
+
 def test_the_gate_says_what_it_saved() -> None:
     output = shown(rendering.route(way()))
     assert output.startswith("\nThe question is clear, so one pass answered it: 20 calls saved.\n")
@@ -234,6 +240,8 @@ def test_the_gate_says_what_it_saved() -> None:
 def test_the_gate_says_why_it_was_clarified() -> None:
     vague = ambiguity(route="clarified", saved_completions=0, kind="syntactic")
     assert "is ambiguous (syntactic: it is vague), so it was clarified" in shown(rendering.route(vague))
+    unread = ambiguity(is_ambiguous=False, probability=None, kind=None, route="clarified", saved_completions=0)
+    assert "was not judged, so it was clarified" in shown(rendering.route(unread))
     unproven = shown(rendering.route(way(route="clarified", saved_completions=0, reasons=[])))
     assert unproven == "\nThe question is clear, but one pass found no proof, so it was clarified.\n"
 

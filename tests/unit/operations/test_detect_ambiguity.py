@@ -79,6 +79,21 @@ class TestOneQuestion:
         assert (found.is_ambiguous, found.kind, found.probability) == (False, None, 0.1)
         assert [reason.text for reason in found.reasons] == ["it is 0.1 ambiguous"]
 
+    @pytest.mark.parametrize("question", ["Wie viel kostet das?", "¿Cuánto cuesta?", "いくらですか", "Сколько стоит?"])
+    async def test_is_not_judged_in_another_language_than_english(self, question) -> None:
+        (found,), record, _ = await carry_out(question, settings={"threshold": 0})
+
+        assert (found.is_ambiguous, found.probability, found.kind) == (False, None, None)
+        assert [(reason.source, reason.name) for reason in found.reasons] == [("classifier", "language")]
+        assert record.status is RunStatus.SUCCEEDED
+        assert summarize([found]).startswith("not judged")
+
+    async def test_in_another_language_a_rule_decides(self) -> None:
+        (found,), _, _ = await carry_out("Wie viel kostet das?", rules=[("kostet", "lexical", None)])
+
+        assert (found.is_ambiguous, found.probability, found.kind) == (True, 1.0, "lexical")
+        assert [reason.name for reason in found.reasons][1:] == ["language"]
+
     @pytest.mark.parametrize(("threshold", "is_ambiguous"), [(0.8, True), (0.81, False), (0, True), (1, False)])
     async def test_by_the_callers_threshold_if_there_is_one(self, threshold, is_ambiguous) -> None:
         (found,), _, _ = await carry_out(VAGUE, settings={"threshold": threshold})

@@ -42,6 +42,7 @@ def passages(contents: Sequence[str] = CONTENTS) -> list[Passage]:
 class Desk:
     """Where one question is asked, and what came of it."""
 
+    question: str = QUESTION
     is_ambiguous: bool = False
     contents: Sequence[str] = CONTENTS
     verdicts: dict[str, Reading | None] = field(default_factory=lambda: {DRIVERS: LICENSE, COVERED: COVERAGE})
@@ -63,7 +64,7 @@ class Desk:
         self.embedder = FakeEmbedder()
 
     async def ask(self) -> RunRecord:
-        run = self.store.add_run(QUESTION, settings={"ask_back": "auto", **self.settings})
+        run = self.store.add_run(self.question, settings={"ask_back": "auto", **self.settings})
         await self.carry_out(run)
         return self.store.runs[run.run_id]
 
@@ -139,6 +140,14 @@ async def test_an_ambiguous_question_is_clarified() -> None:
     assert desk.route == ("clarified", 0)
     assert desk.dialogue.detections[1][0].kind == "pragmatic"
     assert notes(record)["detection"] == "ambiguous (pragmatic), probability 0.90: it is 0.9 ambiguous"
+
+
+async def test_a_question_in_another_language_is_clarified_since_nobody_knows_whether_it_is_clear() -> None:
+    desk = Desk(question="Wie lange muss man den Führerschein haben?")
+    record = await desk.ask()
+    assert {found.answer for found in record.interpretations} == {"two years", "30 dollars a day"}
+    assert desk.route == ("clarified", 0)
+    assert desk.dialogue.detections[1][0].probability is None
 
 
 @pytest.mark.parametrize(

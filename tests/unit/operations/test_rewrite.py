@@ -47,6 +47,16 @@ class TestWhatIsNotRewritten:
         assert (record.status, model.calls) == (RunStatus.SUCCEEDED, [])
         assert [stage.name for stage in record.stages] == ["detection"]
 
+    async def test_nor_one_in_another_language_which_is_said(self) -> None:
+        question = "Und wo wurde sie geboren?"
+        model = scripts.rewriter({question: "Wo wurde Ida Holm geboren?"})
+        rewriting, record, (detection,) = await carry_out(question, rewriter=model)
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (question, False)
+        assert [reason.name for reason in detection.reasons] == ["language"]
+        assert rewriting.reason == detection.reasons[0].text
+        assert (record.status, model.calls) == (RunStatus.SUCCEEDED, [])
+
     @pytest.mark.parametrize("history", [[], ["", " \n"]])
     async def test_nor_one_before_which_nothing_was_said(self, history) -> None:
         model = scripts.rewriter({VAGUE: REWRITTEN})

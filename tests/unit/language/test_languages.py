@@ -1,0 +1,69 @@
+"""A text is taken for another language than English only where it plainly is in one."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.language.languages import is_foreign
+from tests.languages import CORPORA, Corpus
+from tests.quality.passages import CHAINS, PASSAGES, QUESTIONS
+
+
+@pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
+def test_texts_and_questions_of_other_languages_are_known(corpus: Corpus) -> None:
+    texts = [one.content for one in corpus.documents] + [one.question for one in corpus.questions]
+    assert [text for text in texts if not is_foreign(text)] == []
+
+
+def test_english_texts_and_questions_are_not_taken_for_others() -> None:
+    texts = [text for _, text in PASSAGES.values()] + [one.question for one in QUESTIONS] + [one for one, _ in CHAINS]
+    assert [text for text in texts if is_foreign(text)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2026",
+        "rental cars",
+        "jaguar price",
+        "Jaguar XJ",
+        "in die hard",
+        "world war ii in color",
+        "who is in Das Boot",
+        "Charles de Gaulle airport",
+        "map of de la soul tour",
+        "Beyoncé café",
+        "pokémon los angeles",
+        "A. P. J. Abdul Kalam",
+        "What does “carpe diem” mean?",
+        "How do I say thank you in German, danke?",
+        "東京 tower opening hours",
+        # Nothing but a name or a noun tells no language.
+        "Bibliothek",
+    ],
+)
+def test_a_few_words_names_and_foreign_titles_pass_for_english(text: str) -> None:
+    assert not is_foreign(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wie alt ist sie?",
+        "Und wo wurde sie geboren?",
+        "Combien coûte l'abonnement ?",
+        "¿Cuánto cuesta?",
+        "Ile kosztuje karta?",
+        "Quanto costa la tessera?",
+        "Quanto custa o cartão para estudantes?",
+        "Hoeveel kost het abonnement?",
+        "Vad kostar det att låna en bok?",
+        "料金",
+        "도서관은 몇 시에 열어요?",
+        "ห้องสมุดเปิดกี่โมง",
+        "Когда открывается библиотека?",
+    ],
+)
+def test_short_questions_of_other_languages_are_known(text: str) -> None:
+    assert is_foreign(text)

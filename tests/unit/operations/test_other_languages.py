@@ -1,0 +1,106 @@
+# ruff: noqa: RUF001 -- full-width forms are what is tested
+"""Quotes and proofs in other languages: what is right passes, and what no document says fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.ledger.calls import Unproven
+from pgclarify.model import Candidate, Passage, Reading, Refusal
+from pgclarify.operations.judging.proof import Proven, prove
+from pgclarify.operations.judging.quotes import Quoted, check_quote
+from pgclarify.steps import Evidence, Finding
+from tests.languages import CORPORA, Asked, Corpus
+
+EVERY = [
+    pytest.param(corpus, asked, id=f"{corpus.language}-{asked.document}")
+    for corpus in CORPORA.values()
+    for asked in corpus.questions
+]
+MUSEUM = "The Lindvik Harbor Museum opens at 9 am, and the dogs of visitors are welcome. It has 1,200 pictures."
+
+
+def passage(corpus: Corpus, asked: Asked) -> Passage:
+    document = corpus.document(asked.document)
+    return Passage(document.id, 1, document.content, document.title)
+
+
+def proven(content: str, asked: str, answer: str, quote: str) -> Proven | None:
+    shown = [Candidate(1, Passage("d", 1, content), 0.9, "dense")]
+    return prove(Finding(answer, (Evidence(1, quote),)), shown, asked=asked)
+
+
+@pytest.mark.parametrize(("corpus", "asked"), EVERY)
+def test_a_true_quote_passes_and_a_false_one_fails(corpus: Corpus, asked: Asked) -> None:
+    source = passage(corpus, asked)
+    found = check_quote(Reading(asked.question, asked.answer, asked.quote), asked.question, source)
+    assert isinstance(found, Quoted)
+    assert found.quote in source.content
+    wrong = Reading(asked.question, asked.answer, asked.false_quote)
+    assert check_quote(wrong, asked.question, source) is Refusal.UNPROVEN
+
+
+@pytest.mark.parametrize(("corpus", "asked"), EVERY)
+def test_an_answer_is_proven_by_a_true_quote_alone(corpus: Corpus, asked: Asked) -> None:
+    source = passage(corpus, asked)
+    found = proven(source.content, asked.question, asked.answer, asked.quote)
+    assert found is not None
+    assert found.answer == asked.answer
+    with pytest.raises(Unproven):
+        proven(source.content, asked.question, asked.answer, asked.false_quote)
+
+
+@pytest.mark.parametrize(
+    ("content", "asked", "answer", "quote"),
+    [
+        ("本は一人十冊まで、二週間借りられます。", "本は何冊まで借りられますか", "無制限", "本は一人十冊まで"),
+        ("Die Miete beträgt 120 € für vier Stunden.", "Wie hoch ist die Miete?", "240 €", "Die Miete beträgt 120 €"),
+        (
+            "La franchise est de 150 € par sinistre.",
+            "Quelle est la franchise ?",
+            "1 500 €",
+            "La franchise est de 150 €",
+        ),
+        (
+            "Karta kosztuje 5,50 zł i jest ważna przez rok.",
+            "Ile kosztuje karta?",
+            "nic, jest za darmo",
+            "Karta kosztuje",
+        ),
+    ],
+)
+def test_an_answer_that_the_passage_does_not_have_is_not_proven(
+    content: str, asked: str, answer: str, quote: str
+) -> None:
+    with pytest.raises(Unproven):
+        proven(content, asked, answer, quote)
+
+
+@pytest.mark.parametrize(
+    ("content", "asked", "answer"),
+    [
+        # Other marks in a number, and a number in words.
+        ("Die Bücherei besitzt rund 41.200 Medien und ist alt.", "Wie viele Medien hat die Bücherei?", "41,200"),
+        (
+            "Bücher werden für vier Wochen verliehen, nicht länger.",
+            "Wie lange werden die Bücher verliehen?",
+            "4 Wochen",
+        ),
+        ("会議室は一時間１，２００円で借りられます。", "料金はいくらですか", "1200円"),
+        # Nouns are no names, and other words may ask.
+        ("Die Leihfrist beträgt für Bücher vier Wochen.", "Wann endet die Ausleihzeit?", "vier Wochen"),
+        # No word of the question is in the quote.
+        ("Do biblioteki nie wolno wprowadzać psów.", "Czy można wejść z psem?", "nie"),
+    ],
+)
+def test_what_is_only_known_of_english_refuses_no_right_answer(content: str, asked: str, answer: str) -> None:
+    assert proven(content, asked, answer, content) is not None
+
+
+def test_a_question_in_another_language_than_the_passage_is_held_to_the_answer_alone() -> None:
+    asked = "Um wie viel Uhr öffnet das Hafenmuseum in Lindvik?"
+    quote = "The Lindvik Harbor Museum opens at 9 am"
+    assert isinstance(check_quote(Reading(asked, "9 am", quote), asked, Passage("d", 1, MUSEUM)), Quoted)
+    refused = check_quote(Reading(asked, "10 am", quote), asked, Passage("d", 1, MUSEUM))
+    assert refused is Refusal.ANSWER_NOT_QUOTED
+    assert proven(MUSEUM, asked, "9 am", quote) is not None
