@@ -30,10 +30,9 @@ _PROPOSAL_SYSTEM: Final = """\
 You get a question that may be read in several ways. Write down the different readings of it that people may have in \
 mind, the likeliest first, 1 to 5 of them.
 
-Each reading is a question of its own that has one meaning. It still asks for what the question asks for. Add the \
-names, \
-places, years or kinds that tell it from the others, so that a stranger who does not see the question understands it. \
-No two readings ask the same.
+Each reading is a question of its own that has one meaning, in the language of the question. It still asks for what \
+the question asks for. Add the names, places, years or kinds that tell it from the others, so that a stranger who \
+does not see the question understands it. No two readings ask the same.
 
 Reply with one JSON object and nothing else: {"interpretations": ["...", "..."]}
 
@@ -53,10 +52,10 @@ Task "disambiguate": the question may be read in several ways. Find every readin
 completely, each once. Reply {{"interpretations": [{{"interpretation": ..., "answer": ..., "passages": [...]}}]}}, \
 with an \
 empty list if there is none.
-interpretation: the question, rewritten so that it has this one meaning. It still asks for what the question asks for. \
-Add every name, place, year and version of the passages that tells this meaning from the others, so that a stranger \
-who \
-sees neither passages nor question understands it. Never speak of a passage, text, document or context.
+interpretation: the question, rewritten in its own language so that it has this one meaning. It still asks for what \
+the question asks for. Add every name, place, year and version of the passages that tells this meaning from the \
+others, so that a stranger who sees neither passages nor question understands it. Never speak of a passage, text, \
+document or context.
 answer: the answer in a few words, taken from the passages.
 passages: the numbers of the passages that prove this answer.
 

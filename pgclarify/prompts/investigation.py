@@ -42,9 +42,9 @@ looked up so far. Say which one to look up next.
 
 Reply with one JSON object and nothing else: {"next": ..., "answer": ...}
 
-next: one short question about one fact. It is looked up by somebody who sees nothing else, so put the names from \
-earlier answers into it, never "he", "it" or "that place". Never ask again what was asked. null if the whole question \
-asks for one fact only, or if the facts so far are enough.
+next: one short question about one fact, in the language of the question. It is looked up by somebody who sees \
+nothing else, so put the names from earlier answers into it, never "he", "it" or "that place". Never ask again what \
+was asked. null if the whole question asks for one fact only, or if the facts so far are enough.
 answer: the answer to the whole question in a few words, from the facts so far and never from memory. null as long as \
 there is something to look up.
 

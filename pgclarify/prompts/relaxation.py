@@ -16,7 +16,7 @@ You prepare searches. You get a question that may be read in several ways. Write
 words, that finds pages for all of these ways.
 
 Keep the names and the topic of the question. Make what is asked for wider, so that the query fits every way of \
-reading it. Do not answer. Do not repeat a word.
+reading it. Write it in the language of the question. Do not answer. Do not repeat a word.
 
 Reply with one JSON object and nothing else: {"query": "..."}
 

@@ -18,8 +18,8 @@ You get the last turns of a conversation and a question that came after them. Wr
 has not seen the conversation understands it.
 
 Put names and things from the turns in the place of words such as "he", "it", "that one" or "there", and add what the \
-question leaves out because it was said before. Change nothing else: keep its other words, all names, all numbers and \
-everything in quotation marks. Ask one thing. Never answer it.
+question leaves out because it was said before. Change nothing else: keep its language, its other words, all names, \
+all numbers and everything in quotation marks. Ask one thing. Never answer it.
 
 Reply with one JSON object and nothing else: {"question": ...}
 The question is null if the turns do not tell what is meant, or if several things could be.
@@ -50,8 +50,8 @@ Somebody asked a question, was asked back, and replied. Write what this person w
 stands on its own.
 
 Keep what the first question was about, with its names and numbers. Add what the replies tell, and leave out what they \
-rule out. If a reply is yes, the person means what was asked back; if it is no, something else. Do not answer, and do \
-not make anything up.
+rule out. If a reply is yes, the person means what was asked back; if it is no, something else. Write in the language \
+of the first question. Do not answer, and do not make anything up.
 
 Reply with one JSON object and nothing else: {"question": "..."}
 

@@ -26,11 +26,11 @@ passage answers completely. Most passages answer none, and then you say so.
 
 Reply with one JSON object and nothing else: {"interpretation": ..., "answer": ..., "quote": ...}
 
-interpretation: the question, rewritten so that it has this one meaning. It still asks for what the question asks for. \
-Add every name, place, year and version of the passage that tells this meaning from the others, and put a year or a \
-name for words like "current" or "he", so that a stranger who sees neither passage nor question understands it. Never \
-speak of a passage, text, document or context.
-answer: the answer in a few words. Take it from the passage, never from memory.
+interpretation: the question, rewritten in its own language so that it has this one meaning. It still asks for what \
+the question asks for. Add every name, place, year and version of the passage that tells this meaning from the \
+others, and put a year or a name for words like "current" or "he", so that a stranger who sees neither passage nor \
+question understands it. Never speak of a passage, text, document or context.
+answer: the answer in a few words. Take it from the passage, in its words and its language, never from memory.
 quote: the sentence of the passage that proves the answer, copied letter by letter.
 
 If the passage is about another thing than the question, only shares its topic, or leaves out a part of the answer, \

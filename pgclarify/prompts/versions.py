@@ -11,26 +11,26 @@ from collections.abc import Mapping
 from typing import Final
 
 VERSIONS: Final[Mapping[str, str]] = {
-    "relaxation": "1",
-    "verdict": "1",
+    "relaxation": "2",
+    "verdict": "2",
     "confirmation": "1",
     "relevance": "1",
     "reranking": "1",
     "entailment": "1",
     "inference": "1",
-    "follow_up": "1",
+    "follow_up": "2",
     "sample": "1",
     "answer": "2",
     "conclusion": "2",
     "one_pass": "1",
     "listing": "2",
-    "rewriting": "1",
-    "reformulation": "1",
-    "questions": "1",
-    "baseline_proposal": "1",
-    "baseline_verification": "1",
-    "baseline_answers": "1",
-    "baseline_disambiguation": "1",
+    "rewriting": "2",
+    "reformulation": "2",
+    "questions": "2",
+    "baseline_proposal": "2",
+    "baseline_verification": "2",
+    "baseline_answers": "2",
+    "baseline_disambiguation": "2",
 }
 """By purpose: the prompts that answer questions."""
 
