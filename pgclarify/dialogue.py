@@ -26,7 +26,10 @@ class PromptScheme(StrEnum):
     """Questions, and nothing before them."""
 
     AT_STANDARD = "at_standard"
-    """The types of ambiguity are explained, and each question names its type."""
+    """The types of ambiguity are explained, and questions follow at once."""
+
+    AT_TYPES = "at_types"
+    """The types are explained, and each question names its type: AT-CoT without its reasoning. Ours."""
 
     COT = "cot"
     """Free reasoning, then questions."""
@@ -35,9 +38,14 @@ class PromptScheme(StrEnum):
     """Which types apply and why, then questions for each."""
 
     @property
+    def explains_types(self) -> bool:
+        """Whether the model is told what types of ambiguity there are."""
+        return self in (PromptScheme.AT_STANDARD, PromptScheme.AT_TYPES, PromptScheme.AT_COT)
+
+    @property
     def names_types(self) -> bool:
         """Whether its questions have a type."""
-        return self in (PromptScheme.AT_STANDARD, PromptScheme.AT_COT)
+        return self in (PromptScheme.AT_TYPES, PromptScheme.AT_COT)
 
     @property
     def reasons(self) -> bool:

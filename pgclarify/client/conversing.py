@@ -34,7 +34,7 @@ def clarifying_questions(
         corpus: Its name; None means that of the conversation, none at all with check="none", and otherwise the
             client's, then the server's (`pgclarify.corpus`, or the only one).
         timeout: Seconds to wait; None means without end.
-        options: As in SQL: scheme, form, count, check, search, top_k, conversation.
+        options: As in SQL: scheme, form, count, examples, check, search, top_k, conversation.
 
     Returns:
         Questions or reformulations, in order; none if no document answers any.

@@ -27,8 +27,8 @@ async def propose_questions(context: RunContext) -> Ending:
     fails if nothing was proposed.
 
     Args:
-        context: The run; settings: scheme, form, count, history (absent if there is none), check; search and top_k if
-            it is checked. With check drop, what no document answers is left out.
+        context: The run; settings: scheme, form, count, examples, history (absent if there is none), check; search and
+            top_k if it is checked. With check drop, what no document answers is left out.
     """
     run = context.run
     is_checked = run.corpus_id is not None and run.settings["check"] != "none"
@@ -87,6 +87,8 @@ class _Proposing:
             scheme=self._scheme,
             form=self._form,
             count=settings["count"],
+            # Runs that an earlier version entered do not say.
+            shows_examples=settings.get("examples", True),
         ).then(self._fit)
         with self._trace.stage("questioning") as tally:
             context = self._context

@@ -1,6 +1,6 @@
-"""What to ask back about a vague question, by four prompt schemes in two forms.
+"""What to ask back about a vague question, by five prompt schemes in two forms, with an example or without.
 
-Source: AT-CoT, §3.2, Table 2 and §4.2; wording, examples and form of the replies ours.
+Source: AT-CoT, §3.2, Tables 1 and 2, and §4.2; wording, example, form of the replies and scheme at_types ours.
 """
 
 from __future__ import annotations
@@ -36,15 +36,21 @@ for this person to choose from. Each one stands on its own, keeps the names of t
 differs from the others.""",
 }
 
+# AT-CoT, Table 1, in our words: what makes a question one of each type, and what to do about it.
 _TYPES: Final = """\
 A question can be vague in three ways:
-semantic: a word in it has several meanings, or a name several bearers; find out which is meant.
-generalize: it asks for one narrow thing where something broader that is close to it may be wanted; widen it.
-specify: it covers too much; find out which aspect, kind, place, time or purpose is meant."""
+semantic: it can be understood in several ways. A word in it has several unrelated meanings; or a word in it is the \
+name of one particular thing and also an ordinary word; or a name in it belongs to several things, places or people. \
+Find out which is meant.
+generalize: it asks for one particular piece of information, but a broader question that is close to it may come \
+nearer to what this person really needs. Find out whether the broader one is wanted.
+specify: what it is after is clear, but it covers too much. More particular information would narrow it: which \
+aspect, kind, place, time or purpose is meant, or who or what an unclear word stands for. Find that out."""
 
 _REASONING: Final[Mapping[PromptScheme, str]] = {
     PromptScheme.STANDARD: "",
-    PromptScheme.AT_STANDARD: "Keep these ways in mind, and name the one that each of yours is about.",
+    PromptScheme.AT_STANDARD: "Keep these ways in mind.",
+    PromptScheme.AT_TYPES: "Keep these ways in mind, and name the one that each of yours is about.",
     PromptScheme.COT: "First say in one or two sentences why the question is vague, and how to clarify it.",
     PromptScheme.AT_COT: (
         "First say which of these ways apply to the question, and why, in one sentence each. Then write yours for"
@@ -67,24 +73,32 @@ reformulation: the question as this person would ask it if the likeliest reply c
     Form.SELECT: "reformulation: the question, said so that it means this one thing.",
 }
 
-_EXAMPLE_QUESTION: Final = "lindvik harbor"
+_EXAMPLE_QUESTION: Final = "lindvik harbor fee"
 _EXAMPLE_REASONING: Final = (
-    "It does not say what is wanted of the harbor, and there is a novel of that name: ask which, and what for."
+    "Two towns are called Lindvik, the fee is only a part of what a boat costs there, and it depends on how long one"
+    " stays: ask which town, whether all costs are wanted, and for how long."
 )
 _EXAMPLE_TYPES: Final = (
-    (AmbiguityType.SEMANTIC, "Lindvik Harbor is a place and a novel."),
-    (AmbiguityType.SPECIFY, "It does not say what is wanted of the harbor."),
+    (AmbiguityType.SEMANTIC, "Two towns are called Lindvik."),
+    (AmbiguityType.GENERALIZE, "The fee is only a part of what it costs to keep a boat there."),
+    (AmbiguityType.SPECIFY, "The fee depends on how long the boat stays."),
 )
+# One of each type.
 _EXAMPLE_QUESTIONS: Final = (
     (
         AmbiguityType.SEMANTIC,
-        "Do you mean the harbor itself or the novel of that name?",
-        "What is the novel Lindvik Harbor about?",
+        "Do you mean Lindvik on the coast or Lindvik on the lake?",
+        "What is the harbor fee in Lindvik on the lake?",
+    ),
+    (
+        AmbiguityType.GENERALIZE,
+        "Do you want to know all that it costs to keep a boat there?",
+        "What does it cost in all to keep a boat in Lindvik harbor?",
     ),
     (
         AmbiguityType.SPECIFY,
-        "Do you want to keep a boat there?",
-        "What does it cost to keep a boat in Lindvik harbor?",
+        "Do you want to stay for a night or for the season?",
+        "What is the fee of Lindvik harbor for the season?",
     ),
 )
 
@@ -125,7 +139,13 @@ class _Reply(BaseModel):
 
 
 def clarifying_questions(
-    question: str, history: Sequence[str], *, scheme: PromptScheme, form: Form, count: int
+    question: str,
+    history: Sequence[str],
+    *,
+    scheme: PromptScheme,
+    form: Form,
+    count: int,
+    shows_examples: bool = True,
 ) -> ModelCall[list[ProposedQuestion]]:
     """Ask how a question could be clarified, at a temperature of 0.6: 1 to count proposals, each unlike the others.
 
@@ -135,13 +155,15 @@ def clarifying_questions(
         scheme: How it is asked for.
         form: Questions to answer, or reformulations to choose from.
         count: How many, from 1.
+        shows_examples: Whether the model is shown a question with an entry for each type; without, it is asked
+            zero-shot, as in the paper.
 
     Source: AT-CoT, §3.2, Equations 1 to 4, Table 2 and §4.2.
     """
     reasoning = _TOKENS_OF_REASONING if scheme.reasons else 0
     return model_call(
         "questions",
-        _system(scheme, form, count),
+        _system(scheme, form, count, shows_examples=shows_examples),
         [*history_lines(history), question_line(question)],
         _schema(scheme, form, count),
         lambda completion: _read(completion, scheme, form, count),
@@ -182,17 +204,15 @@ def _reasoning(reply: _Reply, scheme: PromptScheme, kind: AmbiguityType | None) 
     return None
 
 
-def _system(scheme: PromptScheme, form: Form, count: int) -> str:
+def _system(scheme: PromptScheme, form: Form, count: int, *, shows_examples: bool) -> str:
     parts = [_TASK[form].replace("COUNT", str(count))]
-    if scheme.names_types:
+    if scheme.explains_types:
         parts.append(_TYPES)
     if _REASONING[scheme]:
         parts.append(_REASONING[scheme])
-    parts += [
-        _RULES.replace("FORM", _described(scheme, form)),
-        _KEYS[form],
-        f"Example, with two entries\nQuestion: {_EXAMPLE_QUESTION}\n{_example(scheme, form)}",
-    ]
+    parts += [_RULES.replace("FORM", _described(scheme, form)), _KEYS[form]]
+    if shows_examples:
+        parts.append(f"Example, with three entries\nQuestion: {_EXAMPLE_QUESTION}\n{_example(scheme, form)}")
     return "\n\n".join(parts)
 
 

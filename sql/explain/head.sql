@@ -15,7 +15,10 @@ declare
             ) - 'retrieval'
         when 'investigate' then pgclarify_private.investigate_settings('{}')
         when 'detect_ambiguity' then pgclarify_private.detection_settings('{"corpus": "any"}')
-        when 'clarifying_questions' then pgclarify_private.clarifying_question_settings('{}')
+        -- How many are asked for depends on the form.
+        when 'clarifying_questions' then
+            pgclarify_private.clarifying_question_settings(jsonb_build_object('form', v_run.settings -> 'form'))
+            || '{"form": "respond"}'
         when 'list_answers' then pgclarify_private.check_options('{}', pgclarify_private.list_answers_options())
         when 'estimate' then pgclarify_private.estimate_settings(20, '{}')
         when 'clarify' then pgclarify_private.clarify_settings(20, '{}')

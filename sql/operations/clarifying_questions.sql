@@ -27,7 +27,8 @@ comment on column pgclarify.clarifying_question_list.run_id is 'The run.';
 comment on column pgclarify.clarifying_question_list.corpus is
 'The corpus''s name when it was asked; null for what was asked of no corpus.';
 comment on column pgclarify.clarifying_question_list.question is 'The question that was asked back about.';
-comment on column pgclarify.clarifying_question_list.scheme is 'standard, at_standard, cot or at_cot: how the model was asked.';
+comment on column pgclarify.clarifying_question_list.scheme is
+'standard, at_standard, at_types, cot or at_cot: how the model was asked.';
 comment on column pgclarify.clarifying_question_list.form is
 'respond (questions to answer freely) or select (reformulations to choose from).';
 comment on column pgclarify.clarifying_question_list.ordinal is 'Place in the list, from 1: for choose.';
@@ -50,9 +51,10 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select '{
-        "scheme": {"choices": ["standard", "at_standard", "cot", "at_cot"], "default": "at_cot"},
+        "scheme": {"choices": ["standard", "at_standard", "at_types", "cot", "at_cot"], "default": "at_cot"},
         "form": {"choices": ["respond", "select"], "default": "respond"},
-        "count": {"type": "integer", "least": 1, "most": 10, "default": 5},
+        "count": {"type": "integer", "least": 1, "most": 10},
+        "examples": {"type": "boolean", "default": true},
         "check": {"choices": ["drop", "mark", "none"], "default": "drop"},
         "search": {"choices": ["hybrid", "dense", "lexical"]},
         "top_k": {"type": "integer", "least": 1, "most": 20},
@@ -62,7 +64,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.clarifying_question_options() is
-'The options of clarifying_questions, as check_options wants them. Those of the check have their defaults where there is one.';
+'The options of clarifying_questions, as check_options wants them. Those of the check have their defaults where there is one, '
+'and count has one for each form.';
 
 create or replace function pgclarify_private.clarifying_question_settings(options jsonb)
 returns jsonb
@@ -70,11 +73,13 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_settings constant jsonb := pgclarify_private.check_options(
+    v_settings jsonb := pgclarify_private.check_options(
         clarifying_question_settings.options, pgclarify_private.clarifying_question_options()
     );
     v_idle text;
 begin
+    -- One question a turn, or five reformulations to choose from: AT-CoT, §4.2.
+    v_settings := jsonb_build_object('count', case v_settings ->> 'form' when 'select' then 5 else 1 end) || v_settings;
     if v_settings ->> 'check' <> 'none' then
         return '{"search": "hybrid", "top_k": 4}'::jsonb || v_settings;
     end if;
@@ -195,8 +200,9 @@ comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
 'the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; null with option '
 'conversation, whose question it is then. corpus: its name; null means pgclarify.corpus, or the only one, and with check none '
 'no corpus; a conversation keeps to its own, or to none. history: what was said before, oldest first. options: scheme '
-'(standard, at_standard, cot, at_cot), form (respond, select), count (1 to 10, 5), check (drop, mark, none), search (hybrid, '
-'dense, lexical), top_k (passages judged for each, 4), conversation (its number), timeout (5min).';
+'(standard, at_standard, at_types, cot, at_cot), form (respond, select), count (1 to 10; 1 to respond to, 5 to select from), '
+'examples (false asks zero-shot), check (drop, mark, none), search (hybrid, dense, lexical), top_k (passages judged for each, '
+'4), conversation (its number), timeout (5min).';
 grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.proposed_questions(run_id bigint)

@@ -8,7 +8,10 @@ from typing import Any
 
 from tests.integration.explaining import Desk
 
-ASKED_BACK = {"scheme": "at_cot", "form": "respond", "count": 5, "check": "drop", "search": "hybrid", "top_k": 4}
+ASKED_BACK = {
+    "scheme": "at_cot", "form": "respond", "count": 1, "examples": True,
+    "check": "drop", "search": "hybrid", "top_k": 4,
+}  # fmt: skip
 LISTED = {"search": "hybrid", "top_k": 20, "evidence_tokens": 3000, "max_answers": 10}
 
 

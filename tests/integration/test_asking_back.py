@@ -21,9 +21,9 @@ Connection = psycopg.Connection[Any]
 
 # No word of it is in a document.
 QUESTION = "zebra"
-LEXICAL = '"search": "lexical"'
+LEXICAL = '"search": "lexical", "count": 5'
 ASK = "select * from pgclarify.clarifying_questions(%s, options => %s)"
-UNCHECKED = '{"check": "none"}'
+UNCHECKED = '{"check": "none", "count": 5}'
 
 
 def ask(connection: Connection, options: str = "{}", question: str | None = QUESTION) -> list[dict[str, Any]]:
@@ -89,14 +89,41 @@ class TestProposals:
             (CORPUS, QUESTION, "at_cot", "respond")
         }
 
-    @pytest.mark.parametrize("scheme", ["standard", "at_standard", "cot", "at_cot"])
+    @pytest.mark.parametrize("form", ["respond", "select"])
+    def test_one_question_or_five_reformulations_are_asked_for(
+        self, asker: Connection, model: Server, form: str
+    ) -> None:
+        asked: list[Any] = []
+
+        def listen(chat: Chat) -> Reply:
+            asked.append(chat.schema["properties"]["questions"]["maxItems"])
+            return by_rules(chat)
+
+        model.behavior = listen
+        found = ask(asker, f'{{"check": "none", "form": "{form}"}}', question=f"one {form}")
+        assert asked == [1 if form == "respond" else 5]
+        assert len(found) == (1 if form == "respond" else len(SUBJECTS))
+
+    def test_without_examples_the_model_is_shown_none(self, asker: Connection, model: Server) -> None:
+        seen: list[bool] = []
+
+        def listen(chat: Chat) -> Reply:
+            seen.append("Example" in chat.body["messages"][0]["content"])
+            return by_rules(chat)
+
+        model.behavior = listen
+        for examples in ("true", "false"):
+            assert ask(asker, f'{{"check": "none", "examples": {examples}}}', question="okapi")
+        assert seen == [True, False]
+
+    @pytest.mark.parametrize("scheme", ["standard", "at_standard", "at_types", "cot", "at_cot"])
     @pytest.mark.parametrize("form", ["respond", "select"])
     def test_each_scheme_in_each_form(self, asker: Connection, model: Server, scheme: str, form: str) -> None:
         found = ask(asker, f'{{"check": "none", "scheme": "{scheme}", "form": "{form}", "count": 2}}')
 
         assert len(found) == 2
         for row in found:
-            assert (row["ambiguity_type"] is not None) == scheme.startswith("at_")
+            assert (row["ambiguity_type"] is not None) == (scheme in ("at_types", "at_cot"))
             assert (row["reasoning"] is not None) == scheme.endswith("cot")
             assert (row["clarifying_question"] is not None) == (form == "respond")
             assert row["reformulation"].endswith("for zebra?")

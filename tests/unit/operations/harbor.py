@@ -31,6 +31,7 @@ SETTINGS: Mapping[str, object] = {
     "scheme": "at_cot",
     "form": "respond",
     "count": 5,
+    "examples": True,
     "check": "drop",
     "search": "dense",
     "top_k": 3,

@@ -1,4 +1,4 @@
-"""Clarifying questions: four schemes in two forms, and what is believed of the replies."""
+"""Clarifying questions: five schemes in two forms, and what is believed of the replies."""
 
 import json
 import re
@@ -25,8 +25,9 @@ def request_of(
     scheme: PromptScheme = PromptScheme.AT_COT,
     form: Form = Form.RESPOND,
     count: int = 5,
+    shows_examples: bool = True,
 ) -> ModelCall[list[ProposedQuestion]]:
-    return clarifying_questions(question, history, scheme=scheme, form=form, count=count)
+    return clarifying_questions(question, history, scheme=scheme, form=form, count=count, shows_examples=shows_examples)
 
 
 def read(
@@ -51,7 +52,8 @@ async def test_a_request_goes_over_http_with_its_schema():
     ("scheme", "before", "kind"),
     [
         (PromptScheme.STANDARD, [], []),
-        (PromptScheme.AT_STANDARD, [], ["type"]),
+        (PromptScheme.AT_STANDARD, [], []),
+        (PromptScheme.AT_TYPES, [], ["type"]),
         (PromptScheme.COT, ["reasoning"], []),
         (PromptScheme.AT_COT, ["types"], ["type"]),
     ],
@@ -84,9 +86,10 @@ def test_the_example_is_a_reply_that_is_read(scheme: PromptScheme, form: Form):
     request = request_of(scheme=scheme, form=form)
     reply = request.messages[0].content.splitlines()[-1]
     assert list(json.loads(reply)) == properties(request)[0]
-    first, second = read(reply, scheme, form)
-    for one in (first, second):
-        assert (one.ambiguity_type is not None) == scheme.names_types
+    entries = read(reply, scheme, form)
+    kinds = list(AmbiguityType) if scheme.names_types else [None] * 3
+    assert [one.ambiguity_type for one in entries] == kinds, "one of each type"
+    for one in entries:
         assert (one.reasoning is not None) == scheme.reasons
         assert (one.clarifying_question is not None) == (form is Form.RESPOND)
         assert one.reformulation is not None
@@ -97,8 +100,30 @@ def test_the_example_is_a_reply_that_is_read(scheme: PromptScheme, form: Form):
 @every_scheme
 def test_only_schemes_with_types_explain_them(scheme: PromptScheme):
     system = request_of(scheme=scheme).messages[0].content
-    assert [f"\n{kind}: " in system for kind in AmbiguityType] == [scheme.names_types] * 3
+    assert [f"\n{kind}: " in system for kind in AmbiguityType] == [scheme.explains_types] * 3
     assert ("First say" in system) == scheme.reasons
+    # A type is asked for only where one is predicted.
+    assert ('"type"' in system) == scheme.names_types
+
+
+def test_what_schemes_share_is_said_in_the_same_words():
+    """AT-STANDARD is STANDARD and the definitions (Equations 1 and 2): nothing else of it may make a difference."""
+    standard, with_types = (request_of(scheme=scheme) for scheme in (PromptScheme.STANDARD, PromptScheme.AT_STANDARD))
+    parts = standard.messages[0].content.split("\n\n")
+    more = with_types.messages[0].content.split("\n\n")
+    assert [part for part in more if part in parts] == parts
+    assert len(more) == len(parts) + 2
+    assert standard.schema == with_types.schema
+
+
+@every_prompt
+def test_zero_shot_is_the_same_without_the_example(scheme: PromptScheme, form: Form):
+    shown, zero_shot = (
+        request_of(scheme=scheme, form=form, shows_examples=shows_examples) for shows_examples in (True, False)
+    )
+    assert shown.messages[0].content.startswith(zero_shot.messages[0].content + "\n\nExample")
+    assert shown.messages[1:] == zero_shot.messages[1:]
+    assert shown.schema == zero_shot.schema
 
 
 @every_prompt
@@ -162,7 +187,7 @@ def test_free_reasoning_is_everyones(extra: dict[str, str]):
     assert read(reply, PromptScheme.COT) == [ProposedQuestion(None, "It is vague.", "A?", "B?")]
 
 
-@pytest.mark.parametrize("scheme", [PromptScheme.STANDARD, PromptScheme.AT_STANDARD])
+@pytest.mark.parametrize("scheme", [PromptScheme.STANDARD, PromptScheme.AT_STANDARD, PromptScheme.AT_TYPES])
 def test_without_a_scheme_for_it_there_is_no_reasoning(scheme: PromptScheme):
     (one,) = read({"reasoning": "Because.", "types": [SPECIFY], "questions": [VISIT]}, scheme)
     assert one.reasoning is None

@@ -110,6 +110,12 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
         for form in Form
         for history in ([], HISTORY)
     ),
+    (
+        "zero-shot",
+        clarifying_questions.clarifying_questions(
+            QUESTION, [], scheme=PromptScheme.AT_COT, form=Form.RESPOND, count=1, shows_examples=False
+        ),
+    ),
     ("", baselines.proposal(QUESTION)),
     ("", baselines.verification(QUESTION, PASSAGES)),
     ("", baselines.answers(READINGS, PASSAGES)),
