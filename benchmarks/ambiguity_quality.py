@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 from rich.console import Console
 from rich.table import Table
 from sklearn.linear_model import LogisticRegression
@@ -38,9 +38,7 @@ from pgclarify.algorithms.ambiguity.shipped import pack
 from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
 from pgclarify.algorithms.metrics import accuracy, average_precision, f1_of_labels
 from pgclarify.embedding import LocalEmbedder, load_embedder
-from pgclarify.errors import InvalidReply
-from pgclarify.model_calls import CompletionRequest, Message
-from pgclarify.prompts.replies import read_form
+from pgclarify.prompts.dialogue_baselines import ambiguity
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from training.examples import Example, clamber, coqa
@@ -51,50 +49,7 @@ _RESAMPLES = 2_000
 _BATCH = 256
 _ONE_BY_ONE = 100
 
-_SYSTEM = """\
-You get a question, and sometimes the turns of the conversation before it. Decide whether the question is ambiguous: \
-whether somebody who wants to answer it would first have to ask back, because it could mean several things, leaves \
-open what it is about, or points to something that nobody has named. Reply with one JSON object and nothing else: \
-{"ambiguous": true} or {"ambiguous": false}
-
-Question: Where do I hand in the form?
-{"ambiguous": true}
-
-Question: In which year did Marie Curie receive the Nobel Prize in Chemistry?
-{"ambiguous": false}
-
-Question: How long is the bow?
-{"ambiguous": true}
-
-Question: Ella phoned Ruth after she missed the train. Who missed the train?
-{"ambiguous": true}
-
-Turns: Who painted the mural? / Ida Holm.
-Question: When was she born?
-{"ambiguous": false}
-
-Turns: Did Tom and his uncle get home? / Yes.
-Question: What did he cook?
-{"ambiguous": true}
-
-Question: Sort these by size, smallest first: elephant, mouse, cat.
-{"ambiguous": false}
-
-Turns: Were there other guests? / Yes.
-Question: Which?
-{"ambiguous": true}"""
-_SCHEMA = {
-    "type": "object",
-    "properties": {"ambiguous": {"type": "boolean"}},
-    "required": ["ambiguous"],
-    "additionalProperties": False,
-}
-
 Scores = NDArray[np.float64]
-
-
-class _Reply(BaseModel):
-    ambiguous: bool
 
 
 def trained_on_one_side(data_dir: Path) -> AmbiguityClassifier:
@@ -232,9 +187,11 @@ async def ask(given: argparse.Namespace, classifier: AmbiguityClassifier) -> Tab
             for name, rows in (("clamber", clamber(given.data_dir)), ("abg-coqa", coqa(given.data_dir))):
                 unseen = [row for row in rows if not is_for_training(row.group)]
                 chosen = sorted(unseen, key=_digest)[: given.questions]
-                judged = []
+                judged: list[bool | None] = []
                 for row in chosen:
-                    judged.append(await _ask(kept, endpoint.model, row))
+                    # None if the reply cannot be read.
+                    said, _ = await kept.ask(ambiguity(row.question, row.history))
+                    judged.append(said)
                     if given.verbose:
                         print(f"{row.is_ambiguous!s:5} {judged[-1]!s:5} {row.history} {row.question}", file=sys.stderr)
                 labels = _labels(chosen)
@@ -247,23 +204,6 @@ async def ask(given: argparse.Namespace, classifier: AmbiguityClassifier) -> Tab
     finally:
         embedder.close()
     return table
-
-
-async def _ask(kept: KeptReplies, model: str, row: Example) -> bool | None:
-    """What the model says; None if its reply cannot be read."""
-    turns = f"Turns: {' / '.join(row.history)}\n" if row.history else ""
-    request = CompletionRequest(
-        purpose="ambiguity",
-        model=model,
-        parameters={"temperature": 0.0, "max_tokens": 32},
-        prompt_version="1",
-        messages=(Message("system", _SYSTEM), Message("user", f"{turns}Question: {row.question}")),
-        schema=_SCHEMA,
-    )
-    try:
-        return read_form(_Reply, await kept.complete(request)).ambiguous
-    except InvalidReply:
-        return None
 
 
 def _digest(row: Example) -> str:

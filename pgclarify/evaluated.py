@@ -49,6 +49,9 @@ class Case:
         history: What was said before it, oldest first.
         kind: What kind of ambiguity it has; None if the data set does not say.
         hops: How many facts lead to its answer, from 1; None if the data set does not say.
+        rewrites: The question as people would say it so that it stands on its own; empty if not known.
+        clarifying_questions: What people would ask back about it; empty if not known.
+        intent: What the person who asks it wants, in words: for a simulated user. None if the data set does not say.
     """
 
     case_id: str
@@ -60,6 +63,9 @@ class Case:
     history: tuple[str, ...] = ()
     kind: str | None = None
     hops: int | None = None
+    rewrites: tuple[str, ...] = ()
+    clarifying_questions: tuple[str, ...] = ()
+    intent: str | None = None
 
     @property
     def known_answers(self) -> list[list[tuple[str, ...]]]:
@@ -147,7 +153,8 @@ class Output:
         interpretations: In the method's order; empty if it gave nothing, which counts as such.
         retrieved: The passages that it chose from, best first. Of a method that searches step by step, those of all
             steps: the first of each step, then the second of each, and so on.
-        steps: Of such a method, the passages of each step that searched, best first; a passage may be in several.
+        steps: Of such a method, the passages of each step that searched, best first; a passage may be in several. Of a
+            conversation, those that are found before its first turn, and after each.
         status: succeeded, partial or failed.
         error: Why it failed; None unless it did.
         error_code: The same as a SQLSTATE; None unless it failed, and where it was cancelled.
@@ -157,6 +164,8 @@ class Output:
         seconds: From the question to the last answer, as it went this time.
         probability: That the question is ambiguous; None for methods that do not say.
         notes: What else a reader may want to know: the relaxed question, why it stopped.
+        questions: The question as it was rewritten, the questions that were asked back, or the question after each
+            turn of a conversation; empty for methods that answer.
     """
 
     interpretations: tuple[PredictedInterpretation, ...] = ()
@@ -171,6 +180,7 @@ class Output:
     seconds: float = 0.0
     probability: float | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

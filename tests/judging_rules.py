@@ -60,11 +60,16 @@ def _disambiguate(outside: str, shown: dict[int, str]) -> dict[str, Any]:
     }
 
 
+def _is_ambiguous(outside: str, _: dict[int, str]) -> dict[str, Any]:
+    return {"ambiguous": re.search(r"\b(?:he|she|it|they)\b", _lines(outside, "Question")[0]) is not None}
+
+
 _BASELINES = {
     "baseline_proposal": _propose,
     "baseline_verification": _verify,
     "baseline_answers": _answer,
     "baseline_disambiguation": _disambiguate,
+    "baseline_ambiguity": _is_ambiguous,
 }
 
 

@@ -1,7 +1,8 @@
 """The rules by which the model of tests.openai_server asks back, and makes one question of a conversation.
 
 It proposes what the question might be about, one subject after the other, of which rental cars have some and nothing
-has the last; and it joins replies to the first question.
+has the last; and it joins replies to the first question. As a simulated user it says what it wants, or chooses what
+shares most words with that.
 """
 
 from __future__ import annotations
@@ -18,6 +19,13 @@ def reply(purpose: str | None, text: str, schema: Mapping[str, Any]) -> dict[str
     """What the model says to a user message, in the form of a schema; None if the message is of another kind."""
     if purpose == "questions":
         return _questions(text, schema["properties"])
+    if purpose == "simulated_reply":
+        # Somebody who says what is wanted, whatever the question.
+        return {"reply": _lines("Wanted", text)[0]}
+    if purpose == "simulated_choice":
+        wanted = set(_lines("Wanted", text)[0].split())
+        shared = [len(wanted & set(one.split())) for one in _lines(r"Offered \d+", text)]
+        return {"choice": 1 + shared.index(max(shared))}
     if purpose == "reformulation":
         return {"question": reformulated(_lines("First question", text)[0], *_lines("Reply", text))}
     return None

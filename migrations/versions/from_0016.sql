@@ -551,19 +551,21 @@ where
         'the steps do not answer the question'
     );
 
--- Baselines for questions of several hops.
+-- Baselines for questions of several hops, and methods of dialogue.
 alter table pgclarify.eval_run
     drop constraint eval_run_method_is_known,
     add constraint eval_run_method_is_known
     check (
         method in (
-            'clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'dtv', 'dtv_unverified', 'rac',
-            'one_pass', 'self_ask', 'human'
+            'clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'rewrite', 'clarifying_questions',
+            'simulated_user', 'dtv', 'dtv_unverified', 'rac', 'one_pass', 'self_ask', 'always_rewrite', 'few_shot',
+            'logistic_regression', 'human'
         )
     );
 comment on column pgclarify.eval_run.method is
-    'clarify, list_answers, investigate, search, detect_ambiguity, a baseline (dtv, dtv_unverified, rac, one_pass, '
-    'self_ask), or human (the readings of the data set itself).';
+    'clarify, list_answers, investigate, search, detect_ambiguity, rewrite, clarifying_questions, simulated_user, a baseline '
+    '(dtv, dtv_unverified, rac, one_pass, self_ask, always_rewrite, few_shot, logistic_regression), or human (the readings of '
+    'the data set itself).';
 
 -- Evaluations have strata.
 alter table pgclarify.eval_metric
@@ -585,7 +587,11 @@ comment on column pgclarify.eval_metric.stratum is
     'case, and for all cases together.';
 comment on column pgclarify.eval_case.gold is
     'What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, is_ambiguous, '
-    'strata (each NAME=VALUE).';
+    'rewrites, clarifying_questions, intent, strata (each NAME=VALUE).';
+comment on column pgclarify.eval_case.output is
+    'What the method gave: interpretations (interpretation, answer, support, is_grounded, citations with document_id, '
+    'passage_id, title and quote), retrieved (document_id, passage_id), probability, questions (rewritten, asked back, or '
+    'since each turn), notes.';
 
 -- An embedding model may be behind an endpoint, which does not always answer.
 comment on column pgclarify.embedding_space.error is

@@ -721,8 +721,9 @@ create table pgclarify.eval_run (
     constraint eval_run_name_is_short check (length(name) between 1 and 200),
     constraint eval_run_data_set_hash_is_sha256 check (length(data_set_hash) = 32),
     constraint eval_run_method_is_known
-        check (method in ('clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'dtv', 'dtv_unverified',
-        'rac', 'one_pass', 'self_ask', 'human')),
+        check (method in ('clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'rewrite',
+        'clarifying_questions', 'simulated_user', 'dtv', 'dtv_unverified', 'rac', 'one_pass', 'self_ask',
+        'always_rewrite', 'few_shot', 'logistic_regression', 'human')),
     constraint eval_run_settings_is_an_object check (jsonb_typeof(settings) = 'object'),
     constraint eval_run_planned_cases_are_positive check (planned_cases >= 1),
     constraint eval_run_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete set null
@@ -742,8 +743,9 @@ comment on column pgclarify.eval_run.corpus_id is 'The corpus; null once it was 
 comment on column pgclarify.eval_run.corpus_name is 'The corpus''s name when it was asked.';
 comment on column pgclarify.eval_run.corpus_revision is 'Revision of the corpus when the evaluation began.';
 comment on column pgclarify.eval_run.method is
-    'clarify, list_answers, investigate, search, detect_ambiguity, a baseline (dtv, dtv_unverified, rac, one_pass, '
-    'self_ask), or human (the readings of the data set itself).';
+    'clarify, list_answers, investigate, search, detect_ambiguity, rewrite, clarifying_questions, simulated_user, a baseline '
+    '(dtv, dtv_unverified, rac, one_pass, self_ask, always_rewrite, few_shot, logistic_regression), or human (the readings of '
+    'the data set itself).';
 comment on column pgclarify.eval_run.settings is 'All its parameters, as given.';
 comment on column pgclarify.eval_run.provider is 'Who judged passages or answered: openai or extractive.';
 comment on column pgclarify.eval_run.model is 'Model that was asked.';
@@ -1376,10 +1378,11 @@ comment on column pgclarify.eval_case.case_id is 'Its id in the data set.';
 comment on column pgclarify.eval_case.question is 'What was asked.';
 comment on column pgclarify.eval_case.gold is
     'What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, is_ambiguous, '
-    'strata (each NAME=VALUE).';
+    'rewrites, clarifying_questions, intent, strata (each NAME=VALUE).';
 comment on column pgclarify.eval_case.output is
     'What the method gave: interpretations (interpretation, answer, support, is_grounded, citations with document_id, '
-    'passage_id, title and quote), retrieved (document_id, passage_id), probability, notes.';
+    'passage_id, title and quote), retrieved (document_id, passage_id), probability, questions (rewritten, asked back, or '
+    'since each turn), notes.';
 comment on column pgclarify.eval_case.run_id is 'The run behind it; null for baselines, or once it was deleted.';
 comment on column pgclarify.eval_case.status is
     'succeeded, partial (some passages could not be judged) or failed: that counts as having given nothing.';

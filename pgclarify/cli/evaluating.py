@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -122,8 +123,9 @@ def run(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="clarify, list_answers, investigate, search, detect_ambiguity, dtv, dtv_unverified, rac, one_pass,"
-            " self_ask or human.",
+            help="clarify, list_answers, investigate, search, detect_ambiguity, rewrite, clarifying_questions,"
+            " simulated_user, dtv, dtv_unverified, rac, one_pass, self_ask, always_rewrite, few_shot,"
+            " logistic_regression or human.",
         ),
     ] = None,
     judge: Annotated[str, typer.Option(metavar="NAME", help="Who judges: lexical, model or both.")] = "lexical",
@@ -144,8 +146,8 @@ def run(
             metavar="N",
             min=1,
             max=64,
-            help="Cases in flight; with 1, seconds are those of one alone. Each case of list_answers, detect_ambiguity "
-            "and search holds a connection while it waits, and another one of the server's own.",
+            help="Cases in flight; with 1, seconds are those of one alone. A case of an operation, "
+            "but for clarify and investigate, holds a connection while it waits, and another one of the server's own.",
         ),
     ] = 8,
     dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Say what it would take, and end.")] = False,
@@ -333,7 +335,7 @@ async def _plan(bench: Bench, asked: _Asked) -> list[_Planned]:
     for configuration in asked.configurations:
         try:
             check_provider(configuration, bench.living.provider)
-            await bench.check(configuration)
+            await bench.check(configuration, asked.data_set.cases)
         except InputError as error:
             raise InputError(
                 f'in "{configuration.name}": {error.message}',
@@ -360,7 +362,7 @@ async def _carry_out(bench: Bench, asked: _Asked, planned: _Planned) -> Finished
     from pgclarify.cli.rendering import printable
     from pgclarify.evaluation.runner import Work, evaluate
 
-    method = await bench.method(planned.configuration)
+    method = await bench.method(planned.configuration, asked.data_set.cases)
     with Bar(printable(planned.configuration.name)) as bar:
         work = Work(
             bench.tables,
@@ -371,6 +373,7 @@ async def _carry_out(bench: Bench, asked: _Asked, planned: _Planned) -> Finished
             bar.show,
             evidence=bench.evidence,
             check=bench.check_corpus,
+            compare_texts=partial(bench.compare_texts, planned.configuration),
         )
         try:
             finished = await evaluate(planned.plan, asked.data_set.cases, work)

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pgclarify.cli.rendering import counted, printable
+from pgclarify.dialogue import MOST_TURNS
 from pgclarify.evaluated import Evaluation, EvaluationPlan, Summary
 from pgclarify.evaluation.configurations import EXTRACTIVE
 from pgclarify.evaluation.judge_warnings import judge_warnings
@@ -62,6 +63,13 @@ _COLUMNS: Sequence[_Column] = (
     ("G-P", "grounded_precision", _share),
     ("G-R", "grounded_recall", _share),
     ("G-F1", "grounded_f1", _share),
+    ("rewritten", "rewritten", _share),
+    ("BLEU", "bleu", _share_with_interval),
+    ("similarity", "rewrite_similarity", _share),
+    ("asked back", "asked_back", _number),
+    ("question F1", "question_f1", _share_with_interval),
+    ("diversity", "question_diversity", _share),
+    *((f"nDCG@10, turn {turn}", f"turn_{turn}_ndcg@10", _share_with_interval) for turn in range(MOST_TURNS + 1)),
     ("recall@10", "recall@10", _share_with_interval),
     ("nDCG@10", "ndcg@10", _share),
     ("MRecall@10", "mrecall@10", _share),
@@ -95,6 +103,9 @@ def data_set(given: DataSet, missing: int, corpus: str) -> Text:
         (sum(case.is_ambiguous is not None for case in cases), "a label"),
         (sum(case.kind is not None for case in cases), "a kind"),
         (sum(case.hops is not None for case in cases), "hops"),
+        (sum(bool(case.rewrites) for case in cases), "rewrites"),
+        (sum(bool(case.clarifying_questions) for case in cases), "clarifying questions"),
+        (sum(case.intent is not None for case in cases), "an intent"),
     ]
     told = ", ".join(f"{count:,} with {what}" for count, what in known if count) or "nothing is known of them"
     text = Text(f"{counted(len(cases), 'question')}; {told}", style="dim")

@@ -19,6 +19,14 @@ where run.run_id = %(run_id)s;
 -- The server's clock.
 select clock_timestamp() as now;
 
+-- name: eval_find_reply
+-- The latest run that made one question of a reply to what a run asked back; none if none did.
+select run.run_id
+from pgclarify.run
+where run.parent_run_id = %(run_id)s and run.operation = 'reply'
+order by run.run_id desc
+limit 1;
+
 -- name: eval_find_run
 -- The latest run of the caller that answered this question, asked in this way since a time.
 select max(run.run_id) as run_id

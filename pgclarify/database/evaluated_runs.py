@@ -68,6 +68,18 @@ class EvaluatedRuns:
             return RunFacts(None, None, None, None, was_there=False, retrievals=0)
         return RunFacts(**{**rows[0], "status": RunStatus(rows[0]["status"])})
 
+    async def find_reply(self, run_id: int) -> int | None:
+        """The latest run of reply to what a run asked back; None if the caller can see none.
+
+        Args:
+            run_id: Of clarifying_questions.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        rows = await self._world.fetch("eval_find_reply", run_id=run_id)
+        return rows[0]["run_id"] if rows else None
+
     async def find(
         self, operation: str, question: str, corpus_id: int, settings: Mapping[str, Any], *, since: datetime
     ) -> int | None:

@@ -80,6 +80,9 @@ def _gold(case: Case) -> Mapping[str, Any]:
         "answer_sets": case.answer_sets,
         "document_ids": case.document_ids,
         "is_ambiguous": case.is_ambiguous,
+        "rewrites": case.rewrites,
+        "clarifying_questions": case.clarifying_questions,
+        "intent": case.intent,
         "strata": case.strata,
     }
 
@@ -110,6 +113,7 @@ def _output(output: Output, supported: Sequence[bool] | None) -> Mapping[str, An
             {"document_id": passage.document_id, "passage_id": passage.passage_id} for passage in output.retrieved
         ],
         "probability": output.probability,
+        "questions": output.questions,
         "notes": output.notes,
     }
 

@@ -18,6 +18,7 @@ _MOST_QUESTION_CHARS = 10_000
 _MOST_HISTORY = 100
 _LONGEST_ID = 1_000
 _LONGEST_KIND = 100
+_LONGEST_INTENT = 10_000
 _MOST_HOPS = 100
 
 _PARTS: Mapping[str, tuple[str, ...]] = {
@@ -30,6 +31,9 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "history": ("history",),
     "kind": ("kind",),
     "hops": ("hops", "decomposition"),
+    "rewrites": ("rewrites", "rewrite"),
+    "clarifying_questions": ("clarifying_questions", "clarifying_question"),
+    "intent": ("intent",),
 }
 _READING_QUESTIONS = ("question", "interpretation")
 _READING_FIELDS = frozenset({"id", *_READING_QUESTIONS, *_PARTS["answers"], *_PARTS["documents"]})
@@ -43,7 +47,7 @@ class CaseFields:
     """For each part of a case the fields that may have it; the first that is there and not null does.
 
     Attributes:
-        names: By part: id, question, interpretations, answers, documents, is_ambiguous, history, kind and hops.
+        names: By part; the parts are those of _PARTS.
         unseen: Fields that were asked for by name, and that no line had so far.
         unknown: Fields that lines had, and that have no part; those of an interpretation behind a dot.
     """
@@ -138,8 +142,11 @@ class CaseReader:
             document_ids=documents or _distinct(name for one in interpretations for name in one.document_ids),
             is_ambiguous=_truth(*find(record, "is_ambiguous")),
             history=_history(*find(record, "history")),
-            kind=None if (kind := find(record, "kind"))[1] is None else _text(*kind, longest=_LONGEST_KIND) or None,
+            kind=_optional(*find(record, "kind"), longest=_LONGEST_KIND),
             hops=_hops(*find(record, "hops")),
+            rewrites=_questions(*find(record, "rewrites")),
+            clarifying_questions=_questions(*find(record, "clarifying_questions")),
+            intent=_optional(*find(record, "intent"), longest=_LONGEST_INTENT),
         )
 
     @staticmethod
@@ -181,6 +188,11 @@ def _text(name: str, value: object, *, longest: int | None = None) -> str:
     return text
 
 
+def _optional(name: str, value: object, *, longest: int) -> str | None:
+    """A text, or None where there is none or a blank one."""
+    return None if value is None else _text(name, value, longest=longest) or None
+
+
 def _id(name: str, value: object) -> str:
     if value is None:
         return ""
@@ -199,6 +211,16 @@ def _question(name: str, value: object) -> str:
     if not text:
         raise ValueError(f"There is no question: the field {name} is blank.")
     return text
+
+
+def _questions(name: str, value: object) -> tuple[str, ...]:
+    """One question or several, each as long as a question may be."""
+    if value is None:
+        return ()
+    found = _texts(name, value)
+    for text in found:
+        _text(name, text, longest=_MOST_QUESTION_CHARS)
+    return found
 
 
 def _list(name: str, value: object) -> list[object]:

@@ -15,7 +15,17 @@ from pgclarify.evaluation.paired_metrics import MetricComparison, compare_metric
 from pgclarify.evaluation.strata import FEWEST_CASES, cases_of_strata
 
 # By which cases are put in order, unless told otherwise: the first that there is.
-_OF_CASES = ("answer_coverage", "answer_f1", "grounded_recall", "recall", "recall@10", "interpretations", "probability")
+_OF_CASES = (
+    "answer_coverage",
+    "answer_f1",
+    "grounded_recall",
+    "recall",
+    "recall@10",
+    "bleu",
+    "question_f1",
+    "interpretations",
+    "probability",
+)
 _COMPARED_FIELDS = (
     "data_set",
     "planned_cases",

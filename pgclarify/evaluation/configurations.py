@@ -25,10 +25,25 @@ BASELINE_SETTINGS: Final[Mapping[str, Mapping[str, object]]] = {
     "rac": {"top_k": 20, "search": "hybrid"},
     "one_pass": {"top_k": 10, "search": "hybrid"},
     "self_ask": {"top_k": 10, "max_steps": 4, "search": "hybrid"},
+    "always_rewrite": {},
+    "few_shot": {},
+    "logistic_regression": {},
     "human": {"top_k": 20, "search": "hybrid"},
 }
-OPERATIONS: Final = ("clarify", "list_answers", "investigate", "search", "detect_ambiguity")
-METHODS: Final = (*OPERATIONS, *BASELINE_SETTINGS)
+OPERATIONS: Final = (
+    "clarify",
+    "list_answers",
+    "investigate",
+    "search",
+    "detect_ambiguity",
+    "rewrite",
+    "clarifying_questions",
+)
+# It takes the options of clarifying_questions, which the server checks.
+SIMULATED_USER: Final = "simulated_user"
+METHODS: Final = (*OPERATIONS, SIMULATED_USER, *BASELINE_SETTINGS)
+# Methods that say a question so that it stands on its own, and search with that.
+REWRITING: Final = frozenset({"rewrite", "always_rewrite", "few_shot", "logistic_regression"})
 SEARCHES: Final = ("hybrid", "dense", "lexical")
 _MOST_PASSAGES = 1_000
 _MOST_CONFIGURATIONS = 100
@@ -36,9 +51,9 @@ _MOST_CONFIGURATIONS = 100
 _LONGEST_NAME = 200
 _FILE_KEYS = ("name", "method", "judge", "options")
 # An evaluation says them itself.
-_NOT_SETTINGS = ("timeout", "corpus", "question", "history")
+_NOT_SETTINGS = ("timeout", "corpus", "question", "history", "conversation")
 # Operations that workers without a language model refuse, whatever the options.
-_OF_A_LANGUAGE_MODEL = frozenset({"list_answers", "investigate"})
+_OF_A_LANGUAGE_MODEL = frozenset({"list_answers", "investigate", "clarifying_questions", SIMULATED_USER})
 
 
 @dataclass(frozen=True, slots=True)

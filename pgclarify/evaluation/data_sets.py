@@ -125,6 +125,9 @@ def data_set_hash(cases: Iterable[Case]) -> bytes:
             case.history,
             case.kind,
             case.hops,
+            case.rewrites,
+            case.clarifying_questions,
+            case.intent,
         )
         digest.update(json.dumps(seen).encode() + b"\n")
     return digest.digest()

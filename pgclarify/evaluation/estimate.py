@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
+from pgclarify.dialogue import MOST_TURNS, Form
 from pgclarify.evaluated import Case, EvaluationPlan, TokenAverages
-from pgclarify.evaluation.configurations import EXTRACTIVE, Configuration
+from pgclarify.evaluation.configurations import EXTRACTIVE, REWRITING, Configuration
 from pgclarify.evaluation.judging import relevant_documents
 from pgclarify.evaluation.opening import Bench
 from pgclarify.ledger.calls import CALLS_TO_ANSWER
@@ -23,6 +24,8 @@ _MAX_ANSWERS: Final = 10
 _RERANKED: Final = 100
 _SEARCH: Final = "hybrid"
 _RETRIEVAL: Final = "fixed"
+_OFFERED: Final = 5
+_CHECKED_PASSAGES: Final = 4
 # A list ends after so many rounds that brought nothing.
 _SPARE_ROUNDS: Final = 5
 _MOST_PROPOSED: Final = 5
@@ -197,6 +200,17 @@ def calls_of_a_case(configuration: Configuration) -> dict[str, int]:
             return {"answer": settings.get("max_calls", _MAX_CALLS)}
         case "search":
             return _reranked(settings)
+        case "rewrite" | "always_rewrite" | "logistic_regression":
+            return {"rewriting": 1}
+        case "few_shot":
+            return {"baseline_ambiguity": 1, "rewriting": 1}
+        case "clarifying_questions":
+            return _asked_back(settings)
+        case "simulated_user":
+            asked = {name: MOST_TURNS * calls for name, calls in _asked_back(settings).items()}
+            if settings.get("form") == Form.SELECT:
+                return {**asked, "simulated_choice": MOST_TURNS}
+            return {**asked, "simulated_reply": MOST_TURNS, "reformulation": MOST_TURNS}
         case "dtv":
             return {"baseline_proposal": 1, "baseline_verification": _MOST_PROPOSED, "baseline_disambiguation": 1}
         case "dtv_unverified":
@@ -226,7 +240,9 @@ def judge_calls_of_a_case(
     given: float
     cited: float
     match configuration.method:
-        case "search" | "detect_ambiguity":
+        case "search" | "detect_ambiguity" | "clarifying_questions" | "simulated_user":
+            return {}
+        case method if method in REWRITING:
             return {}
         case "clarify":
             # Each passage that answers is cited once, however many readings come of them.
@@ -246,6 +262,13 @@ def judge_calls_of_a_case(
         return {"judge_support": given + more + known}
     # Each reading that is given is judged with its answer, and without it.
     return {"judge_support": 2 * given + more + known, "judge_match": 2, "judge_distinct": 2, "judge_relevance": 1}
+
+
+def _asked_back(settings: Mapping[str, Any]) -> dict[str, int]:
+    """What it takes to ask back once, and to check what is asked."""
+    count = settings.get("count", _OFFERED if settings.get("form") == Form.SELECT else 1)
+    checked = 0 if settings.get("check") == "none" else count * settings.get("top_k", _CHECKED_PASSAGES)
+    return {"questions": 1, **({"verdict": checked} if checked else {})}
 
 
 def _reranked(settings: Mapping[str, Any]) -> dict[str, int]:

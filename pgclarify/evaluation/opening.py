@@ -24,21 +24,34 @@ from pgclarify.database.evaluations import EvaluationTables
 from pgclarify.database.pool import Pool, open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import LedgerTables, Runs
+from pgclarify.embedding.packaged import PACKAGED
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError, DatabaseError, NotFound, NotReady, NoWorker, PermissionDenied
-from pgclarify.evaluated import LEXICAL, CorpusDescription, EvaluationPlan, ServingWorker
+from pgclarify.evaluated import LEXICAL, Case, CorpusDescription, EvaluationPlan, Output, ServingWorker
+from pgclarify.evaluation.asking import Asking
 from pgclarify.evaluation.baselines import AllAtOnce, Asked, DiversifyThenVerify
-from pgclarify.evaluation.configurations import BASELINE_SETTINGS, OPERATIONS, Configuration
+from pgclarify.evaluation.configurations import (
+    BASELINE_SETTINGS,
+    EXTRACTIVE,
+    OPERATIONS,
+    REWRITING,
+    SIMULATED_USER,
+    Configuration,
+)
 from pgclarify.evaluation.data_sets import DataSet
+from pgclarify.evaluation.dialogue_baselines import RewriteWhere, everything, few_shot, foretold
 from pgclarify.evaluation.human import Human
 from pgclarify.evaluation.judging import EvidenceSearch
 from pgclarify.evaluation.lexical_judge import LexicalJudge
-from pgclarify.evaluation.methods import Asking, check_settings, sql_method
+from pgclarify.evaluation.logistic_regression import check_labels, foretell
+from pgclarify.evaluation.methods import check_settings, sql_method
 from pgclarify.evaluation.multi_hop_baselines import OnePass, SelfAsk
 from pgclarify.evaluation.retrieving import CorpusSearch
+from pgclarify.evaluation.simulated_user import SimulatedUser, check_intents
+from pgclarify.evaluation.texts import check_bleu, compare_texts
 from pgclarify.evaluation.waiting import RunWaiter
 from pgclarify.prompts.versions import in_service
-from pgclarify.protocols import Judge, Method
+from pgclarify.protocols import Embedder, Judge, Method
 
 # What talks to a language model takes a second to import, and most evaluations have none in this process.
 if TYPE_CHECKING:
@@ -96,26 +109,49 @@ class Bench:
         """The corpus that is asked."""
         return self.asking.corpus
 
-    async def check(self, configuration: Configuration) -> None:
+    async def check(self, configuration: Configuration, cases: Sequence[Case]) -> None:
         """See whether a configuration can be carried out, before anything is paid for.
 
+        Args:
+            configuration: Which.
+            cases: What it is to be asked.
+
         Raises:
-            InputError: If a parameter cannot be used.
-            ConfigurationError: If it takes a language model, and this process has none, or another than the workers.
+            InputError: If a parameter cannot be used, or the cases lack what the method needs to know.
+            ConfigurationError: If it takes a language model, and this process has none, or another than the workers;
+                or if it takes a package that is not installed.
             PgclarifyError: If the server refuses.
         """
-        if configuration.method in OPERATIONS:
+        method = configuration.method
+        if method in (*OPERATIONS, SIMULATED_USER):
             try:
-                await check_settings(self.asking, configuration.method, configuration.settings)
+                await check_settings(self.asking, method, configuration.settings)
             except NotFound:
                 # The corpus is looked for after the options.
                 if self.corpus.corpus_id:
                     raise
-        elif configuration.method != "human":
+        if method == SIMULATED_USER:
+            check_intents(cases)
+        if method == "logistic_regression":
+            check_labels(cases)
+        if method in REWRITING:
+            check_bleu(cases)
+        if self._asks_here(method):
             await self._language_of_workers()
 
-    async def method(self, configuration: Configuration) -> Method:
+    def _asks_here(self, method: str) -> bool:
+        """Whether a method asks the language model from this process."""
+        if method == "logistic_regression":
+            # It says what is ambiguous without one, and then rewrites nothing.
+            return self.living.provider != EXTRACTIVE
+        return method == SIMULATED_USER or (method in BASELINE_SETTINGS and method != "human")
+
+    async def method(self, configuration: Configuration, cases: Sequence[Case]) -> Method:
         """Make the method of a configuration.
+
+        Args:
+            configuration: Which.
+            cases: What it is to be asked.
 
         Raises:
             ConfigurationError: As `check`.
@@ -123,15 +159,21 @@ class Bench:
             PgclarifyError: If the server refuses.
         """
         name, settings = configuration.method, configuration.with_defaults()
-        if name not in BASELINE_SETTINGS:
+        if name in OPERATIONS:
             return sql_method(self.asking, name, settings)
-        retriever = CorpusSearch(self.asking.client, self.corpus.name, method=settings["search"])
+        retriever = CorpusSearch(self.asking.client, self.corpus.name, method=settings.get("search", "hybrid"))
         if name == "human":
             return Human(retriever, top_k=settings["top_k"])
+        if name == "logistic_regression":
+            probabilities = await foretell(cases, await self._packaged_embedder())
+            asked = await self._asked(retriever) if self._asks_here(name) else None
+            return RewriteWhere(asked, retriever, foretold(probabilities))
 
-        language = await self._language_of_workers()
-        embedder = await (await self._embedders_of_ours()).get(self.corpus.embedding_model)
-        asked = Asked(language.ledger, language.chat, retriever, embedder)
+        asked = await self._asked(retriever)
+        if name == SIMULATED_USER:
+            return SimulatedUser(self.asking, asked, settings)
+        if name in REWRITING:
+            return RewriteWhere(asked, retriever, everything() if name == "always_rewrite" else few_shot(asked))
         if name == "rac":
             return AllAtOnce(asked, top_k=settings["top_k"])
         if name == "one_pass":
@@ -146,6 +188,16 @@ class Bench:
             is_verified=name == "dtv",
             verifier=None if verifier is None else await self._another_model(verifier),
         )
+
+    async def compare_texts(self, configuration: Configuration, case: Case, output: Output) -> dict[str, float]:
+        """Compute the metrics of a case that compare texts: see texts.compare_texts.
+
+        Raises:
+            EmbeddingError: If the packaged embedding model cannot be loaded, or a text cannot be embedded.
+        """
+        if configuration.method not in REWRITING and configuration.method != "clarifying_questions":
+            return {}
+        return await compare_texts(case, output, await self._packaged_embedder(), method=configuration.method)
 
     async def judge(self, name: str) -> Judge:
         """Make a judge: one of configurations.JUDGES; its model may be another than the workers'.
@@ -275,6 +327,15 @@ class Bench:
         endpoint = open_endpoints(self._settings.model_copy(update={"llm_model": name}))
         await self._stack.enter_async_context(endpoint)
         return ChatModel(endpoint)
+
+    async def _asked(self, retriever: CorpusSearch) -> Asked:
+        language = await self._language_of_workers()
+        embedder = await (await self._embedders_of_ours()).get(self.corpus.embedding_model)
+        return Asked(language.ledger, language.chat, retriever, embedder)
+
+    async def _packaged_embedder(self) -> Embedder:
+        """The same for every corpus, whatever model that has: figures of texts are to compare."""
+        return await (await self._embedders_of_ours()).get(PACKAGED)
 
     async def _embedders_of_ours(self) -> Embedders:
         if not self._embedders:

@@ -77,6 +77,10 @@ async def _nothing_changed() -> None:
     pass
 
 
+async def _nothing_compared(case: Case, output: Output) -> Mapping[str, float]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """What an evaluation works with.
@@ -90,6 +94,7 @@ class Work:
         on_progress: Told after every case.
         evidence: Finds what the corpus has on the question of a case, whatever the method found.
         check: Looks after the corpus once, before the first case and after the last; raises as `watch` does.
+        compare_texts: Computes the metrics of a case that compare texts by their vectors.
     """
 
     tables: EvaluationTables
@@ -100,6 +105,9 @@ class Work:
     on_progress: Callable[[Progress], object] = lambda progress: None
     evidence: Callable[[Case], Awaitable[Sequence[Passage]]] = field(kw_only=True)
     check: Callable[[], Awaitable[None]] = field(kw_only=True, default=_nothing_changed)
+    compare_texts: Callable[[Case, Output], Awaitable[Mapping[str, float]]] = field(
+        kw_only=True, default=_nothing_compared
+    )
 
 
 async def evaluate(plan: EvaluationPlan, cases: Sequence[Case], work: Work) -> Finished:
@@ -193,7 +201,10 @@ class _Running:
                 output = Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error))
             evidence = await self.work.evidence(case) if given_readings(output) else ()
             judgements = await judge_output(case, output, self.work.judge, evidence)
-            values = score(case, output, judgements, method=self.plan.method)
+            values = {
+                **score(case, output, judgements, method=self.plan.method),
+                **await self.work.compare_texts(case, output),
+            }
             await self._land(_Judged(ordinal, case, output, values, judgements.supported or None))
 
     async def _land(self, judged: _Judged) -> None:

@@ -28,7 +28,9 @@ from pgclarify.algorithms.metrics import (
     reciprocal_rank_at,
     sufficient,
 )
+from pgclarify.dialogue import MOST_TURNS
 from pgclarify.evaluated import Case, Output, PredictedInterpretation
+from pgclarify.evaluation.configurations import REWRITING, SIMULATED_USER
 from pgclarify.evaluation.judging import Judgements, given_readings, relevant_documents
 from pgclarify.vocabulary import RunStatus
 
@@ -52,13 +54,20 @@ def score(case: Case, output: Output, judgements: Judgements, *, method: str | N
         method: As in EvaluationPlan. detect_ambiguity has the metrics of detection alone, search those of a ranking;
             without it, an output with a probability is one of detect_ambiguity. human has none that holds it against
             what people know, and no others have `quote_coverage` than those that quote. Only a method that searches
-            step by step has `step_recall@10` and its like.
+            step by step has `step_recall@10` and its like. Methods that rewrite have the metrics of detection, and of
+            the ranking that their question leads to; a simulated user those of a ranking after each turn.
 
     Returns:
         Values by name. What the case has no gold for is absent; where a method gave nothing, it is 0.
     """
     if method == "detect_ambiguity" or (method is None and output.probability is not None):
         return _of_detection(case, output) | _of_cost(output)
+    if method in REWRITING:
+        return _of_rewriting(case, output) | _of_cost(output)
+    if method == "clarifying_questions":
+        return {"asked_back": float(len(_questions(output)))} | _of_cost(output)
+    if method == SIMULATED_USER:
+        return _of_turns(case, output) | _of_ranking(case, output) | _of_found_answers(case, output) | _of_cost(output)
     if method == "search":
         return _of_ranking(case, output) | _of_found_answers(case, output) | _of_cost(output)
     values = _of_readings(output, judgements) | _of_citations(case, output, judgements)
@@ -202,6 +211,42 @@ def _of_steps(case: Case, output: Output) -> dict[str, float]:
         **{f"step_recall@{depth}": _mean([recall_at(one, known, depth) for one in rankings]) for depth in _STEP_DEPTHS},
         f"step_mrr@{_DEPTH}": _mean([reciprocal_rank_at(one, known, _DEPTH) for one in rankings]),
     }
+
+
+def _of_rewriting(case: Case, output: Output) -> dict[str, float]:
+    """When it rewrote, against what people call ambiguous, and what a search finds with what it made of the question.
+
+    Source: Detect, then rewrite (summary), Key Results.
+    """
+    questions = _questions(output)
+    return {
+        **_of_detection(case, output),
+        "rewritten": float(bool(questions) and questions[0] != case.question),
+        **_of_ranking(case, output),
+        **_of_found_answers(case, output),
+    }
+
+
+def _questions(output: Output) -> Sequence[str]:
+    return () if output.status is RunStatus.FAILED else output.questions
+
+
+def _of_turns(case: Case, output: Output) -> dict[str, float]:
+    """What a search finds before the first turn of a conversation, and after each; 0 where it failed.
+
+    Source: AT-CoT, §4.3 and Table 8.
+    """
+    known = relevant_documents(case)
+    if not known:
+        return {}
+    steps = () if output.status is RunStatus.FAILED else output.steps
+    values: dict[str, float] = {}
+    for turn in range(MOST_TURNS + 1):
+        found = [passage.document_id for passage in steps[turn]] if turn < len(steps) else []
+        values[f"turn_{turn}_recall@{_DEPTH}"] = recall_at(found, known, _DEPTH)
+        values[f"turn_{turn}_ndcg@{_DEPTH}"] = ndcg_at(found, known, _DEPTH)
+        values[f"turn_{turn}_mrr@{_DEPTH}"] = reciprocal_rank_at(found, known, _DEPTH)
+    return values
 
 
 def _of_found_answers(case: Case, output: Output) -> dict[str, float]:

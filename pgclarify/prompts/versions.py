@@ -31,6 +31,9 @@ VERSIONS: Final[Mapping[str, str]] = {
     "baseline_verification": "2",
     "baseline_answers": "2",
     "baseline_disambiguation": "2",
+    "baseline_ambiguity": "1",
+    "simulated_reply": "1",
+    "simulated_choice": "1",
 }
 """By purpose: the prompts that answer questions."""
 

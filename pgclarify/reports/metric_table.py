@@ -14,7 +14,7 @@ from pgclarify.evaluation.strata import FEWEST_CASES, count_cases, in_order
 from pgclarify.reports.evaluation_report import Evaluated
 
 # The first of those that there are heads charts and lists of cases.
-_LEADING = ("answer_coverage", "grounded_recall", "recall", "answer_f1", "recall@10")
+_LEADING = ("answer_coverage", "grounded_recall", "recall", "answer_f1", "recall@10", "bleu", "question_f1")
 # They are the judge's word where no documents are known.
 _CITATIONS = ("citation_precision", "citation_recall")
 

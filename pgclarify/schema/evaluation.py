@@ -46,8 +46,9 @@ eval_run = Table(
         Text,
         nullable=False,
         comment=(
-            "clarify, list_answers, investigate, search, detect_ambiguity, a baseline (dtv, dtv_unverified, rac, "
-            "one_pass, self_ask), or human (the readings of the data set itself)."
+            "clarify, list_answers, investigate, search, detect_ambiguity, rewrite, clarifying_questions, "
+            "simulated_user, a baseline (dtv, dtv_unverified, rac, one_pass, self_ask, always_rewrite, few_shot, "
+            "logistic_regression), or human (the readings of the data set itself)."
         ),
     ),
     Column("settings", JSONB, nullable=False, comment="All its parameters, as given."),
@@ -85,8 +86,9 @@ eval_run = Table(
     CheckConstraint("length(name) between 1 and 200", name="eval_run_name_is_short"),
     CheckConstraint("length(data_set_hash) = 32", name="eval_run_data_set_hash_is_sha256"),
     CheckConstraint(
-        "method in ('clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'dtv', 'dtv_unverified', "
-        "'rac', 'one_pass', 'self_ask', 'human')",
+        "method in ('clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'rewrite', "
+        "'clarifying_questions', 'simulated_user', 'dtv', 'dtv_unverified', 'rac', 'one_pass', 'self_ask', "
+        "'always_rewrite', 'few_shot', 'logistic_regression', 'human')",
         name="eval_run_method_is_known",
     ),
     CheckConstraint("jsonb_typeof(settings) = 'object'", name="eval_run_settings_is_an_object"),
@@ -119,7 +121,7 @@ eval_case = Table(
         nullable=False,
         comment=(
             "What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, "
-            "is_ambiguous, strata (each NAME=VALUE)."
+            "is_ambiguous, rewrites, clarifying_questions, intent, strata (each NAME=VALUE)."
         ),
     ),
     Column(
@@ -128,7 +130,8 @@ eval_case = Table(
         nullable=False,
         comment=(
             "What the method gave: interpretations (interpretation, answer, support, is_grounded, citations with "
-            "document_id, passage_id, title and quote), retrieved (document_id, passage_id), probability, notes."
+            "document_id, passage_id, title and quote), retrieved (document_id, passage_id), probability, questions "
+            "(rewritten, asked back, or since each turn), notes."
         ),
     ),
     Column(

@@ -316,7 +316,7 @@ begin
     update pgclarify.eval_case
     set
         -- What was retrieved are ids.
-        output = eval_case.output || '{"interpretations": [], "notes": {}}',
+        output = eval_case.output || '{"interpretations": [], "questions": [], "notes": {}}',
         error = case when eval_case.error is not null then 'what it said was erased with a document' end
     from (
         select of_run.eval_run_id, of_run.ordinal
@@ -335,6 +335,7 @@ begin
         and (
             eval_case.error is not null
             or eval_case.output -> 'interpretations' <> '[]'
+            or eval_case.output -> 'questions' <> '[]'
             or eval_case.output -> 'notes' <> '{}'
         );
     return found;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,13 +78,14 @@ async def carry_out(
     judging = await bench.judge(judge)
     work = Work(
         bench.tables,
-        await bench.method(configuration),
+        await bench.method(configuration, data_set.cases),
         judging,
         bench.watch,
         concurrency,
         on_progress,
         evidence=bench.evidence,
         check=bench.check_corpus,
+        compare_texts=partial(bench.compare_texts, configuration),
     )
     return await evaluate(bench.plan(configuration, data_set, judging), data_set.cases, work)
 

@@ -87,8 +87,9 @@ class TestWhatGoes:
         given = {"interpretations": [{"interpretation": CANARY, "citations": [{"document_id": SECRET}]}]}
         retrieved = {"retrieved": [{"document_id": SECRET, "passage_id": 1}], "notes": {"relaxed_question": CANARY}}
         other = {"interpretations": [{"interpretation": "open", "citations": [{"document_id": OPEN}]}], "notes": {}}
+        talked = {"retrieved": [{"document_id": SECRET}], "interpretations": [], "questions": [CANARY], "notes": {}}
         outputs = [(None, given | {"notes": {}}), (None, retrieved | {"interpretations": []}), (None, other)]
-        for ordinal, (asked, output) in enumerate([*outputs, (run_id, other)], start=1):
+        for ordinal, (asked, output) in enumerate([*outputs, (run_id, other), (None, talked)], start=1):
             connection.execute(
                 """
                 with begun as (
@@ -112,7 +113,7 @@ class TestWhatGoes:
 
         assert places(connection) == set()
         kept = connection.execute("select output from pgclarify.eval_case order by ordinal").fetchall()
-        assert [bool(output["interpretations"]) for (output,) in kept] == [False, False, True, False]
+        assert [bool(output["interpretations"]) for (output,) in kept] == [False, False, True, False, False]
         assert kept[1][0]["retrieved"] == retrieved["retrieved"]
 
     def test_steps_from_the_first_that_read_it_go(

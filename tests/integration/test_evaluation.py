@@ -114,7 +114,7 @@ async def test_detection_searches_where_it_looks_at_the_corpus(bench: Bench, dat
 
 @pytest.mark.parametrize("method", [*OPERATIONS, *BASELINES, "human"])
 async def test_every_method(bench: Bench, service: Service, model: Server, data_set: DataSet, method: str) -> None:
-    await bench.check(of(method))
+    await bench.check(of(method), ())
     calls = model.calls
     finished = await carry_out(bench, data_set, of(method))
     metrics = {name: one.value for name, one in finished.summaries.items()}
@@ -184,8 +184,8 @@ async def test_the_server_refuses_options_before_anything_is_asked(
 ) -> None:
     before = rows(service, "select count(*) from pgclarify.run")
     with pytest.raises(InputError, match=told):
-        await bench.check(Configuration(method, method, None, settings))
-    await bench.check(of(method))
+        await bench.check(Configuration(method, method, None, settings), ())
+    await bench.check(of(method), ())
     assert rows(service, "select count(*) from pgclarify.run") == before
 
 
@@ -224,7 +224,7 @@ async def test_a_case_that_fails_counts_as_nothing(bench: Bench, model: Server, 
 
 async def test_another_model_verifies(bench: Bench, service: Service, model: Server, data_set: DataSet) -> None:
     configuration = of("dtv", verifier="rules-2")
-    await bench.check(configuration)
+    await bench.check(configuration, ())
     finished = await carry_out(bench, data_set, configuration)
     assert finished.summaries["failed"].value == 0
     asked = rows(
@@ -256,10 +256,10 @@ async def test_baselines_ask_the_model_of_the_worker(service: Service, model: Se
         ({"openai_base_url": None, "openai_api_key": None}, "OPENAI_BASE_URL"),
     ):
         async with open_bench(service.dsn, settings_of(service, **changes), CORPUS, concurrency=1) as bench:
-            await bench.check(of("clarify"))
+            await bench.check(of("clarify"), ())
             for method in BASELINES:
                 with pytest.raises(ConfigurationError) as caught:
-                    await bench.check(of(method))
+                    await bench.check(of(method), ())
                 assert told in (caught.value.detail or "") + (caught.value.hint or "")
 
 
@@ -269,7 +269,7 @@ async def test_who_may_ask_may_evaluate_but_for_baselines(service: Service, mode
         finished = await carry_out(bench, data_set, of("clarify", top_k=TOP_K))
         assert finished.summaries["interpretations"].value > 0
         with pytest.raises(PermissionDenied) as caught:
-            await bench.check(of("rac"))
+            await bench.check(of("rac"), ())
         assert caught.value.hint
 
 

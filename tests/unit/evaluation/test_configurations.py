@@ -102,6 +102,8 @@ def test_what_is_no_grid(grid: list[str]) -> None:
         ("one_pass", ["max_steps=2"]),
         ("self_ask", ["max_steps=0"]),
         ("human", ["top_k=all"]),
+        ("always_rewrite", ["top_k=5"]),
+        ("clarifying_questions", ["conversation=5"]),
     ],
 )
 def test_methods_that_are_ours_are_checked_here(method: str, grid: list[str]) -> None:

@@ -6,6 +6,7 @@ import gzip
 import json
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -322,3 +323,28 @@ def test_the_column_of_broken_json_is_that_of_its_line(write: Write) -> None:
     with pytest.raises(InputError) as caught:
         read_data_set(write('{"question": "a"', {"question": "b"}))
     assert "column 17" in (caught.value.detail or "")
+
+
+def test_what_people_say_in_a_dialogue(write: Write) -> None:
+    record = {
+        "question": "When was she born?",
+        "rewrite": "When was Ida Holm born?",
+        "clarifying_questions": ["", "Do you mean the painter?", "Do you mean the painter?"],
+        "intent": " The year. ",
+    }
+    case = case_of(write, record)
+    assert case.rewrites == ("When was Ida Holm born?",)
+    assert case.clarifying_questions == ("Do you mean the painter?",)
+    assert case.intent == "The year."
+    bare = case_of(write, {"question": "When was she born?", "intent": " "})
+    assert (bare.rewrites, bare.clarifying_questions, bare.intent) == ((), (), None)
+    assert len({data_set_hash([one]) for one in (case, bare, replace(bare, intent="x"))}) == 3
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"rewrites": "x" * 10_001}, {"clarifying_questions": [1.5, {}]}, {"intent": ["x"]}, {"intent": "x" * 10_001}],
+)
+def test_what_nobody_can_say(write: Write, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        read_data_set(write({"question": "q", **wrong}))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pgclarify.evaluated import Case, GoldInterpretation
-from pgclarify.evaluation.configurations import METHODS, Configuration
+from pgclarify.evaluation.configurations import METHODS, REWRITING, Configuration
 from pgclarify.evaluation.estimate import calls_of_a_case, judge_calls_of_a_case
 
 
@@ -38,6 +38,18 @@ def of(method: str, **settings: Any) -> Configuration:
         (of("search", reranker="model"), 100),
         (of("search", reranker="model", budget=40), 40),
         (of("detect_ambiguity"), 0),
+        (of("rewrite"), 1),
+        (of("always_rewrite"), 1),
+        (of("few_shot"), 2),
+        (of("logistic_regression"), 1),
+        (of("clarifying_questions"), 1 + 4),
+        (of("clarifying_questions", form="select"), 1 + 5 * 4),
+        (of("clarifying_questions", count=3, top_k=2), 1 + 3 * 2),
+        (of("clarifying_questions", check="none", count=3), 1),
+        # Asked back, replied and put anew, three times.
+        (of("simulated_user", check="none"), 3 * 3),
+        (of("simulated_user"), 3 * (1 + 4 + 2)),
+        (of("simulated_user", form="select", check="none"), 3 * 2),
         (of("human"), 0),
         (of("dtv"), 7),
         (of("dtv_unverified"), 2),
@@ -60,7 +72,7 @@ def test_calls_of_the_judge(method: str) -> None:
         Case("3", "q"),
     ]
     calls = judge_calls_of_a_case(of(method), known)
-    if method in ("search", "detect_ambiguity"):
+    if method in ("search", "detect_ambiguity", "clarifying_questions", "simulated_user") or method in REWRITING:
         assert not calls
     else:
         assert calls["judge_support"] > 4 / 3

@@ -11,8 +11,9 @@ from pgclarify.client import Investigation, RunOutcome, Step
 from pgclarify.database.evaluated_runs import RunFacts
 from pgclarify.errors import RunFailed
 from pgclarify.evaluated import Case, CorpusDescription, GoldInterpretation, Usage
+from pgclarify.evaluation.asking import Asking
 from pgclarify.evaluation.human import Human
-from pgclarify.evaluation.methods import Asking, sql_method
+from pgclarify.evaluation.methods import sql_method
 from pgclarify.model import Passage
 from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome
 

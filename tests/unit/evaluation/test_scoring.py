@@ -420,3 +420,24 @@ def test_all_answers_have_to_be_found() -> None:
     people = Case("1", "Who?", answer_sets=((("Ping",), ("nobody",)), (("Moussa Faki", "Faki"),)))
     assert score(people, Output(retrieved=(P2,)), Judgements(), method="search")["mrecall@5"] == 1
     assert "mrecall@5" not in score(CASE, OUTPUT, Judgements(), method="human")
+
+
+@pytest.mark.parametrize("method", ["rewrite", "always_rewrite", "few_shot", "logistic_regression"])
+def test_a_rewrite_is_scored_by_when_and_by_what_it_finds(method: str) -> None:
+    case = replace(CASE, is_ambiguous=True, document_ids=("d2",), interpretations=())
+    output = Output(questions=("Who chaired it in 2017?",), retrieved=(P1, P2), probability=1.0, usage=USAGE, seconds=3)
+    values = score(case, output, Judgements(), method=method)
+    assert values == {
+        **{"label": 1, "probability": 1, "predicted": 1, "rewritten": 1},
+        **{"recall@5": 1, "recall@10": 1, "recall@20": 1, "mrr@10": 0.5, "ndcg@10": pytest.approx(0.63, abs=0.01)},
+        **COST,
+    }
+    left = score(case, replace(output, questions=(case.question,), probability=0.0), Judgements(), method=method)
+    assert (left["rewritten"], left["predicted"]) == (0, 0)
+    failed = score(case, replace(output, status=RunStatus.FAILED, error="x"), Judgements(), method=method)
+    assert (failed["rewritten"], failed["recall@5"], "predicted" in failed) == (0, 0, False)
+
+
+def test_what_is_asked_back_is_counted() -> None:
+    output = Output(questions=("In 2008?", "In 2017?"), usage=USAGE, seconds=3.0)
+    assert score(CASE, output, Judgements(), method="clarifying_questions") == {"asked_back": 2, **COST}

@@ -19,6 +19,7 @@ from pgclarify.prompts import (
     baselines,
     clarifying_questions,
     confirmation,
+    dialogue_baselines,
     entailment,
     inference,
     investigation,
@@ -57,6 +58,7 @@ STEPS = [
     Step(1, StepKind.FOLLOW_UP, "Who founded the museum?", StepOutcome.ANSWERED, "Ida Holm", 0.5),
     Step(2, StepKind.FOLLOW_UP, "Where was Ida Holm born?", StepOutcome.NOT_IN_CORPUS),
 ]
+SAID = [("Do you mean the harbor museum?", "yes")]
 TURNS = [Turn(["Do you mean the harbor museum?", "Do you mean the castle?"], "the harbor museum")]
 
 TOPICS = (
@@ -74,7 +76,7 @@ TOPICS = (
         rewriting,
         clarifying_questions,
     ),
-    *(baselines, judging),
+    *(baselines, dialogue_baselines, judging),
 )
 
 # Each prompt with a fixed input.
@@ -116,6 +118,12 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
             QUESTION, [], scheme=PromptScheme.AT_COT, form=Form.RESPOND, count=1, shows_examples=False
         ),
     ),
+    ("", dialogue_baselines.ambiguity(QUESTION, [])),
+    ("with history", dialogue_baselines.ambiguity(QUESTION, HISTORY)),
+    ("", dialogue_baselines.simulated_reply(READINGS[0], QUESTION, [], "Do you mean the harbor museum?")),
+    ("later", dialogue_baselines.simulated_reply(READINGS[0], QUESTION, SAID, "Do you want to visit it?")),
+    ("", dialogue_baselines.simulated_choice(READINGS[0], QUESTION, [], READINGS)),
+    ("later", dialogue_baselines.simulated_choice(READINGS[0], QUESTION, SAID, READINGS)),
     ("", baselines.proposal(QUESTION)),
     ("", baselines.verification(QUESTION, PASSAGES)),
     ("", baselines.answers(READINGS, PASSAGES)),

@@ -1,0 +1,188 @@
+"""How operations of the SQL API are asked in an evaluation: submitted and waited for, or called and waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from pgclarify.algorithms.metrics import pooled
+from pgclarify.client import AsyncClient, RunOutcome
+from pgclarify.database.evaluated_runs import EvaluatedRuns, RunFacts
+from pgclarify.database.evaluations import EvaluationTables
+from pgclarify.errors import PgclarifyError, RunFailed, code_of, describe
+from pgclarify.evaluated import Case, CorpusDescription, Output, Usage
+from pgclarify.evaluation.waiting import RunWaiter
+from pgclarify.model import Passage
+from pgclarify.vocabulary import RunStatus
+
+Rankings: TypeAlias = Mapping[int | None, Sequence[Passage]]
+"""The passages of each step of an investigation, or under None those of a run without steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whom the methods ask.
+
+    Attributes:
+        client: Whose role asks; over a pool, so that several calls may wait.
+        tables: What they read of runs.
+        runs: Likewise.
+        waiter: Waits for runs.
+        corpus: Which corpus is asked.
+        opened_at: Since when, by the server's clock. Answers that are still good are not asked for again: runs from
+            before then have cost nothing now.
+        counted: Runs that have been counted since then, and cost nothing any more.
+    """
+
+    client: AsyncClient
+    tables: EvaluationTables
+    runs: EvaluatedRuns
+    waiter: RunWaiter
+    corpus: CorpusDescription
+    opened_at: datetime
+    counted: set[int] = field(default_factory=set)
+
+    async def carried_out(self, run_id: int) -> RunOutcome:
+        """Wait for a run; if nobody waits any more, it is cancelled.
+
+        Raises:
+            PgclarifyError: If the server cannot be asked.
+        """
+        try:
+            return await self.waiter.wait(run_id)
+        except BaseException:
+            with suppress(PgclarifyError):
+                await asyncio.shield(self.client.cancel(run_id))
+            raise
+
+    async def used(self, run_id: int, facts: RunFacts) -> Usage:
+        """What a run took of a model."""
+        usage = (await self.tables.usage([run_id])).get(run_id, Usage())
+        was_there = facts.was_there or run_id in self.counted
+        self.counted.add(run_id)
+        return replace(usage, reused_calls=usage.calls) if was_there else usage
+
+
+class Operation(ABC):
+    """An operation of the SQL API.
+
+    Args:
+        asking: Whom it asks.
+        settings: Its parameters, as given.
+    """
+
+    def __init__(self, asking: Asking, settings: Mapping[str, Any]) -> None:
+        self._asking = asking
+        self._settings = settings
+
+    @abstractmethod
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+
+
+class Submitted(Operation):
+    """An operation that is submitted and waited for."""
+
+    async def answer(self, case: Case) -> Output:
+        """See Method. The history of a case is not asked: these operations have none."""
+        asking, started = self._asking, time.perf_counter()
+        run_id = await self._submit(case)
+        outcome = await asking.carried_out(run_id)
+        seconds = time.perf_counter() - started
+        facts = await asking.runs.facts(run_id, asking.opened_at)
+        rankings = await asking.tables.rankings(run_id)
+        output = Output(
+            retrieved=_pooled(rankings),
+            status=outcome.status,
+            run_id=run_id,
+            usage=await asking.used(run_id, facts),
+            retrievals=facts.retrievals,
+            seconds=seconds,
+        )
+        if outcome.status in (RunStatus.FAILED, RunStatus.CANCELLED):
+            error = outcome.error or "the run was cancelled"
+            return replace(output, status=RunStatus.FAILED, error=error, error_code=outcome.error_code)
+        return await self._read(case, run_id, facts, output, rankings)
+
+    @abstractmethod
+    async def _submit(self, case: Case) -> int:
+        """Submit it, and return the run."""
+
+    @abstractmethod
+    async def _read(self, case: Case, run_id: int, facts: RunFacts, output: Output, rankings: Rankings) -> Output:
+        """Add what the run found to what is known of it."""
+
+
+class Waiting(Operation):
+    """An operation that cannot be submitted: a call waits, and holds a connection meanwhile."""
+
+    # How often a call searches that makes no run.
+    _retrievals_without_run = 0
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        asking = self._asking
+        asked_at = await asking.runs.now()
+        started = time.perf_counter()
+        try:
+            found = await self._call(case)
+        except RunFailed as error:
+            return await self._failed(error, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        run_id = await self._run_of(case.question, found, asked_at)
+        if run_id is None:
+            return replace(self._read(case, found, ()), retrievals=self._retrievals_without_run, seconds=seconds)
+        output = self._read(case, found, _pooled(await asking.tables.rankings(run_id)))
+        facts = await asking.runs.facts(run_id, asking.opened_at)
+        return replace(
+            output,
+            status=RunStatus.PARTIAL if facts.status is RunStatus.PARTIAL else RunStatus.SUCCEEDED,
+            run_id=run_id,
+            usage=await asking.used(run_id, facts),
+            retrievals=facts.retrievals,
+            seconds=seconds,
+            notes={**output.notes, **({"stop_reason": facts.stop_reason} if facts.stop_reason else {})},
+        )
+
+    async def _failed(self, error: RunFailed, seconds: float) -> Output:
+        if not error.run_ids:
+            return Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error), seconds=seconds)
+        (run_id,) = error.run_ids
+        facts = await self._asking.runs.facts(run_id, self._asking.opened_at)
+        return Output(
+            retrieved=_pooled(await self._asking.tables.rankings(run_id)),
+            status=RunStatus.FAILED,
+            error=error.detail or error.message,
+            error_code=facts.error_code,
+            run_id=run_id,
+            usage=await self._asking.used(run_id, facts),
+            retrievals=facts.retrievals,
+            seconds=seconds,
+        )
+
+    @abstractmethod
+    async def _call(self, case: Case) -> Any:  # noqa: ANN401 - each operation has its own
+        """Call it and wait.
+
+        Raises:
+            RunFailed: If the run failed.
+            PgclarifyError: If the server refuses.
+        """
+
+    @abstractmethod
+    async def _run_of(self, question: str, found: Any, asked_at: datetime) -> int | None:  # noqa: ANN401
+        """The run behind what came back; None if it asked no model."""
+
+    @abstractmethod
+    def _read(self, case: Case, found: Any, retrieved: Sequence[Passage]) -> Output:  # noqa: ANN401
+        """What came back, without what the run says."""
+
+
+def _pooled(rankings: Rankings) -> tuple[Passage, ...]:
+    return tuple(pooled(list(rankings.values())))

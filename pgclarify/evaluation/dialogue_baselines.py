@@ -1,0 +1,97 @@
+"""What rewriting only what is ambiguous is compared with: rewriting everything, or what somebody else calls ambiguous.
+
+They rewrite with the prompt of `rewrite`, and take what the model says unchecked.
+
+Source: Detect, then rewrite (summary), Key Results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Final, TypeAlias
+
+from pgclarify.errors import InvalidReply
+from pgclarify.evaluated import Case, Output
+from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
+from pgclarify.evaluation.dialogue_methods import searched_with
+from pgclarify.prompts.dialogue_baselines import ambiguity
+from pgclarify.prompts.rewriting import rewriting
+from pgclarify.protocols import Retriever
+
+_HALF: Final = 0.5
+
+Detect: TypeAlias = Callable[[Case, UsageMeter], Awaitable[float]]
+"""Says how likely the question of a case is to be ambiguous, from 0 to 1, and counts what that takes."""
+
+
+class RewriteWhere:
+    """Rewrites the questions that somebody calls ambiguous, if anything was said before them, and searches with them.
+
+    Args:
+        asked: Whom it asks; None without a language model, where every question stays as it is.
+        retriever: Who searches.
+        detect: Who says what is ambiguous; from a half, a question is rewritten.
+    """
+
+    def __init__(self, asked: Asked | None, retriever: Retriever, detect: Detect) -> None:
+        self._asked = asked
+        self._retriever = retriever
+        self._detect = detect
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        output = await carry_out(partial(self._answer, case))
+        return await searched_with(case, output, self._retriever)
+
+    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
+        probability = await self._detect(case, meter)
+        rewritten = await self._rewritten(case, meter) if probability >= _HALF else None
+        return Output(questions=(rewritten or case.question,), probability=probability)
+
+    async def _rewritten(self, case: Case, meter: UsageMeter) -> str | None:
+        """What the model makes of the question; None if it cannot tell, or its reply fits no better the second time."""
+        if self._asked is None or not case.history:
+            return None
+        try:
+            return await ask(self._asked, meter, rewriting(case.question, case.history))
+        except InvalidReply:
+            return None
+
+
+def everything() -> Detect:
+    """Call every question ambiguous."""
+
+    async def detect(case: Case, meter: UsageMeter) -> float:
+        return 1.0
+
+    return detect
+
+
+def few_shot(asked: Asked) -> Detect:
+    """Ask the language model, with a few examples; a reply that fits no better the second time calls nothing ambiguous.
+
+    Args:
+        asked: Whom to ask.
+    """
+
+    async def detect(case: Case, meter: UsageMeter) -> float:
+        try:
+            return float(await ask(asked, meter, ambiguity(case.question, case.history)))
+        except InvalidReply:
+            return 0.0
+
+    return detect
+
+
+def foretold(probabilities: Mapping[str, float]) -> Detect:
+    """Say what is known before.
+
+    Args:
+        probabilities: By the id of each case.
+    """
+
+    async def detect(case: Case, meter: UsageMeter) -> float:
+        return probabilities[case.case_id]
+
+    return detect

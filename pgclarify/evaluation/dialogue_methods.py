@@ -1,0 +1,91 @@
+"""The methods of dialogue that are operations of the SQL API: rewriting a question, and asking back about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from pgclarify.client import ProposedQuestion, RewrittenQuestion
+from pgclarify.evaluated import Case, Output
+from pgclarify.evaluation.asking import Asking, Waiting
+from pgclarify.evaluation.judging import relevant_documents
+from pgclarify.evaluation.retrieving import CorpusSearch
+from pgclarify.model import Passage
+from pgclarify.protocols import Retriever
+
+DEPTH: Final = 20
+"""How many passages are searched with a question that somebody rewrote."""
+
+
+class Rewrite(Waiting):
+    """`rewrite`, and a search with the question that it comes to, where something is known that it may find."""
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        retriever = CorpusSearch(self._asking.client, self._asking.corpus.name)
+        return await searched_with(case, await super().answer(case), retriever)
+
+    async def _call(self, case: Case) -> RewrittenQuestion:
+        return await self._asking.client.rewrite(case.question, case.history, timeout=None, **self._settings)
+
+    async def _run_of(self, question: str, found: RewrittenQuestion, asked_at: datetime) -> int | None:
+        return found.run_id
+
+    def _read(self, case: Case, found: RewrittenQuestion, retrieved: Sequence[Passage]) -> Output:
+        return Output(
+            questions=(found.rewritten,),
+            # It says whether, and not how likely.
+            probability=float(found.was_ambiguous),
+            notes={"reason": found.reason},
+        )
+
+
+class ClarifyingQuestions(Waiting):
+    """`clarifying_questions`: questions to answer, or reformulations to choose from."""
+
+    async def _call(self, case: Case) -> list[ProposedQuestion]:
+        asking, corpus = self._asking, corpus_to_check(self._asking, self._settings)
+        return await asking.client.clarifying_questions(
+            case.question, case.history, corpus=corpus, timeout=None, **self._settings
+        )
+
+    async def _run_of(self, question: str, found: list[ProposedQuestion], asked_at: datetime) -> int | None:
+        if found:
+            return found[0].run_id
+        asking, operation = self._asking, "clarifying_questions"
+        return await asking.runs.find(operation, question, asking.corpus.corpus_id, self._settings, since=asked_at)
+
+    def _read(self, case: Case, found: list[ProposedQuestion], retrieved: Sequence[Passage]) -> Output:
+        return Output(
+            questions=tuple(said(one) for one in found),
+            notes={"types": [one.ambiguity_type for one in found]},
+        )
+
+
+def said(one: ProposedQuestion) -> str:
+    """What is asked back, or offered to choose."""
+    return one.clarifying_question or one.reformulation or ""
+
+
+def corpus_to_check(asking: Asking, settings: Mapping[str, Any]) -> str | None:
+    """The corpus that clarifying questions are checked against; None if they are checked against none."""
+    return None if settings.get("check") == "none" else asking.corpus.name
+
+
+async def searched_with(case: Case, output: Output, retriever: Retriever) -> Output:
+    """Search with the first question of an output, if something is known of the case that the search may find.
+
+    Args:
+        case: The case.
+        output: What came of it.
+        retriever: Who searches.
+
+    Raises:
+        PgclarifyError: If it could not be searched.
+    """
+    if not output.questions or not (relevant_documents(case) or case.known_answers):
+        return output
+    passages = await retriever.search(output.questions[0], DEPTH)
+    return replace(output, retrieved=tuple(passages), retrievals=output.retrievals + 1)

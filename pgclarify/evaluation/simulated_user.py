@@ -1,0 +1,153 @@
+"""A simulated user: asked back up to three times, a language model replies as somebody who wants one thing.
+
+The system is the product as an application uses it: clarifying_questions, then reply or choose, then a search.
+
+Source: AT-CoT, §4.2, Table 4 and §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pgclarify.client import ReformulatedQuestion
+from pgclarify.dialogue import MOST_TURNS, Form
+from pgclarify.errors import InputError, InvalidReply, RunFailed
+from pgclarify.evaluated import Case, Output
+from pgclarify.evaluation.asking import Asking
+from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out, search
+from pgclarify.evaluation.dialogue_methods import DEPTH, corpus_to_check, said
+from pgclarify.evaluation.outages import outage_of
+from pgclarify.prompts.dialogue_baselines import simulated_choice, simulated_reply
+from pgclarify.vocabulary import RunStatus
+
+
+def intent_of(case: Case) -> str | None:
+    """What the person who asks wants: what the data set says, or the first reading that people know."""
+    return case.intent or next((one.interpretation for one in case.interpretations if one.interpretation), None)
+
+
+def check_intents(cases: Sequence[Case]) -> None:
+    """See whether it is known of each case what the person who asks wants.
+
+    Raises:
+        InputError: If it is not.
+    """
+    if missing := [case.case_id for case in cases if intent_of(case) is None]:
+        raise InputError(
+            "a simulated user has to know what is wanted",
+            detail=f"Of {len(missing)} of {len(cases)} cases it is not known; the first is {missing[0]!r}.",
+            hint="Give each case an intent, or an interpretation with a question; --field intent=FIELD names a field.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """What was asked back, what the user said, and where the conversation stands since then."""
+
+    asked: str
+    reply: str
+    since: ReformulatedQuestion
+
+
+class _Failed(Exception):
+    """An operation failed for a reason that says nothing of the case."""
+
+    def __init__(self, output: Output) -> None:
+        super().__init__(output.error)
+        self.output = output
+
+
+class SimulatedUser:
+    """Leads a conversation of three turns, and searches with the question as it is before the first and after each.
+
+    A conversation ends early where nothing is asked back, or a reply of a model fits no better the second time; the
+    question then stays as it is.
+
+    Args:
+        asking: Whom it asks: the system.
+        asked: Who plays the user, and where it searches.
+        settings: Those of clarifying_questions.
+
+    Source: AT-CoT, §4.2 and Table 4.
+    """
+
+    def __init__(self, asking: Asking, asked: Asked, settings: Mapping[str, Any]) -> None:
+        self._asking = asking
+        self._asked = asked
+        self._settings = settings
+        self._form = Form(settings.get("form", Form.RESPOND))
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        return await carry_out(partial(self._answer, case))
+
+    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
+        turns: list[_Turn] = []
+        rankings = [await search(self._asked, case.question, DEPTH, meter)]
+        try:
+            while len(turns) < MOST_TURNS and (turn := await self._turn(case, turns, meter)) is not None:
+                turns.append(turn)
+                rankings.append(await search(self._asked, turn.since.question, DEPTH, meter))
+        except _Failed as failed:
+            return failed.output
+        rankings += rankings[-1:] * (MOST_TURNS + 1 - len(rankings))
+        return Output(
+            retrieved=tuple(rankings[-1]),
+            steps=tuple(map(tuple, rankings)),
+            questions=tuple(turn.since.question for turn in turns),
+            notes={"turns": [[turn.asked, turn.reply] for turn in turns]},
+        )
+
+    async def _turn(self, case: Case, turns: Sequence[_Turn], meter: UsageMeter) -> _Turn | None:
+        """Take one turn; None if the conversation cannot go on."""
+        client, intent = self._asking.client, intent_of(case) or ""
+        before = [(turn.asked, turn.reply) for turn in turns]
+        try:
+            proposed = await client.clarifying_questions(
+                None if turns else case.question,
+                () if turns else case.history,
+                corpus=corpus_to_check(self._asking, self._settings),
+                timeout=None,
+                **({"conversation": turns[-1].since.conversation_id} if turns else {}),
+                **self._settings,
+            )
+            if not proposed:
+                return None
+            run_id = proposed[0].run_id
+            await self._count(run_id, meter)
+            texts = [said(one) for one in proposed]
+            asked = " / ".join(texts)
+            if self._form is Form.SELECT:
+                place = await ask(self._asked, meter, simulated_choice(intent, case.question, before, texts))
+                return _Turn(asked, texts[place], await client.choose(run_id, proposed[place].ordinal))
+            reply = await ask(self._asked, meter, simulated_reply(intent, case.question, before, asked))
+            since = await client.reply(run_id, reply, timeout=None)
+            if (replying := await self._asking.runs.find_reply(run_id)) is not None:
+                await self._count(replying, meter)
+            return _Turn(asked, reply, since)
+        except InvalidReply:
+            return None
+        except RunFailed as error:
+            await self._look_into(error, meter)
+            return None
+
+    async def _count(self, run_id: int, meter: UsageMeter) -> None:
+        facts = await self._asking.runs.facts(run_id, self._asking.opened_at)
+        meter.usage += await self._asking.used(run_id, facts)
+        meter.retrievals += facts.retrievals
+
+    async def _look_into(self, error: RunFailed, meter: UsageMeter) -> None:
+        """Count what a run took that failed.
+
+        Raises:
+            _Failed: If the model was not there, or not set up: that says nothing of the case.
+        """
+        for run_id in error.run_ids:
+            await self._count(run_id, meter)
+            facts = await self._asking.runs.facts(run_id, self._asking.opened_at)
+            if outage_of(facts.error_code) is not None:
+                reason = error.detail or error.message
+                raise _Failed(Output(status=RunStatus.FAILED, error=reason, error_code=facts.error_code, run_id=run_id))

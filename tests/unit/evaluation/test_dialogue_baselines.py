@@ -1,0 +1,122 @@
+"""What rewriting only what is ambiguous is compared with: who decides, what is asked, and what is searched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from pgclarify.errors import CompletionError, EndpointUnavailable
+from pgclarify.evaluated import Case, Output
+from pgclarify.evaluation.baselines import Asked
+from pgclarify.evaluation.dialogue_baselines import Detect, RewriteWhere, everything, few_shot, foretold
+from pgclarify.ledger.completions import PollInterval
+from pgclarify.model import Passage
+from pgclarify.vocabulary import RunStatus
+from tests.fakes import FakeEmbedder, FakeLedger
+from tests.fakes.completer import Line, ScriptedCompleter
+
+QUESTION, REWRITTEN = "When was she born?", "When was Ida Holm born?"
+HISTORY = ("Who painted the altar?", "Ida Holm.")
+CASE = Case("1", QUESTION, history=HISTORY, document_ids=("birth",))
+BIRTH = Passage("birth", 1, "Ida Holm was born in 1871.")
+AWAY = EndpointUnavailable("the endpoint cannot be reached")
+
+
+class FakeRetriever:
+    """Finds the passage only for whoever names the painter."""
+
+    def __init__(self) -> None:
+        self.searches: list[tuple[str, int]] = []
+
+    async def search(self, question: str, top_k: int) -> list[Passage]:
+        self.searches.append((question, top_k))
+        return [BIRTH] if "Ida" in question else []
+
+
+def model(
+    rewritten: Line | Sequence[Line] | None = REWRITTEN, *, is_ambiguous: Line | bool = True
+) -> ScriptedCompleter:
+    def say(_: object) -> Line | list[Line]:
+        if isinstance(rewritten, CompletionError):
+            return rewritten
+        if isinstance(rewritten, str) or rewritten is None:
+            return json.dumps({"question": rewritten})
+        return list(rewritten)
+
+    def detect(_: object) -> Line:
+        return json.dumps({"ambiguous": is_ambiguous}) if isinstance(is_ambiguous, bool) else is_ambiguous
+
+    return ScriptedCompleter({"rewriting": say, "baseline_ambiguity": detect})
+
+
+async def answer(
+    chat: ScriptedCompleter, case: Case = CASE, probabilities: Mapping[str, float] | None = None
+) -> Output:
+    """By the language model, or by probabilities."""
+    retriever = FakeRetriever()
+    asked = Asked(FakeLedger(), chat, retriever, FakeEmbedder(), PollInterval(first=0.001, longest=0.002))
+    detect: Detect = few_shot(asked) if probabilities is None else foretold(probabilities)
+    return await RewriteWhere(asked, retriever, detect).answer(case)
+
+
+def purposes(chat: ScriptedCompleter) -> list[str]:
+    return [call.purpose for call in chat.calls]
+
+
+async def test_what_the_model_calls_ambiguous_is_rewritten_and_searched_with() -> None:
+    chat = model()
+    output = await answer(chat)
+    assert purposes(chat) == ["baseline_ambiguity", "rewriting"]
+    assert (output.questions, output.probability) == ((REWRITTEN,), 1.0)
+    assert (output.retrieved, output.retrievals, output.usage.calls) == ((BIRTH,), 1, 2)
+
+
+async def test_what_it_calls_clear_is_left_alone() -> None:
+    chat = model(is_ambiguous=False)
+    output = await answer(chat)
+    assert purposes(chat) == ["baseline_ambiguity"]
+    assert (output.questions, output.probability, output.retrieved) == ((QUESTION,), 0.0, ())
+
+
+async def test_everything_is_rewritten_but_where_nothing_was_said() -> None:
+    chat, retriever = model(), FakeRetriever()
+    asked = Asked(FakeLedger(), chat, retriever, FakeEmbedder())
+    method = RewriteWhere(asked, retriever, everything())
+    assert (await method.answer(CASE)).questions == (REWRITTEN,)
+    assert (await method.answer(Case("2", QUESTION, document_ids=("birth",)))).questions == (QUESTION,)
+    assert purposes(chat) == ["rewriting"]
+    assert retriever.searches == [(REWRITTEN, 20), (QUESTION, 20)]
+
+
+@pytest.mark.parametrize(("probability", "question"), [(0.5, REWRITTEN), (0.49, QUESTION)])
+async def test_from_a_half_on_a_regression_decides(probability: float, question: str) -> None:
+    output = await answer(model(), probabilities={"1": probability})
+    assert (output.questions, output.probability) == ((question,), probability)
+
+
+async def test_without_a_language_model_nothing_is_rewritten() -> None:
+    output = await RewriteWhere(None, FakeRetriever(), foretold({"1": 0.9})).answer(CASE)
+    assert (output.questions, output.probability, output.usage.calls) == ((QUESTION,), 0.9, 0)
+    assert output.status is RunStatus.SUCCEEDED
+
+
+@pytest.mark.parametrize("said", [None, ["prose", "more prose"]])
+async def test_what_the_model_cannot_say_stays_as_it_was(said: Sequence[Line] | None) -> None:
+    assert (await answer(model(said))).questions == (QUESTION,)
+
+
+async def test_a_decision_that_cannot_be_read_is_clear() -> None:
+    output = await answer(model(is_ambiguous="perhaps"))
+    assert (output.questions, output.probability) == ((QUESTION,), 0.0)
+
+
+async def test_a_model_that_is_away_fails_the_case_and_searches_nothing() -> None:
+    output = await answer(model(AWAY))
+    assert (output.status, output.error_code, output.retrievals) == (RunStatus.FAILED, AWAY.sqlstate, 0)
+
+
+async def test_where_nothing_is_known_nothing_is_searched() -> None:
+    output = await answer(model(), Case("1", QUESTION, history=HISTORY))
+    assert (output.questions, output.retrievals) == ((REWRITTEN,), 0)
