@@ -7,8 +7,8 @@ DATA_DIR has clamber, abg-coqa and squad2.*. The conversations are of the side o
 training, a third of them ambiguous by the data set's label. The classifier that ships is trained on all rows, these
 too; so another one finds what is ambiguous here, which the same script trains on the other side, in some minutes, or
 FILE, which was trained with --part training before. Four ways, all from one reply for each question: what the model
-says to every question; the same under pgclarify's checks; the first for only those questions that were found to be
-ambiguous; and `rewrite`, which is both. Damaged are questions of which a name, a number or a quoted string is gone, or
+says to every question; the same under pgclarify's checks; the first for only those questions that `rewrite` sends to
+the model; and `rewrite`, which is both. Damaged are questions of which a name, a number or a quoted string is gone, or
 whose meaning changed: the embedding (all-MiniLM-L6-v2) is less than 0.6 like that of the question, and less than 0.6
 like that of the question behind the last turn. What is lost is counted here by other means than in the product's
 checks.
@@ -62,7 +62,7 @@ class Asked:
     Attributes:
         history: Questions and answers, oldest first.
         is_ambiguous: By the data set's label.
-        is_detected: By `rewrite`.
+        is_sent: Whether `rewrite` asks the model: it is ambiguous, or leans on what was said and says too little.
         detecting_ms: Milliseconds that this took, the embeddings included.
         said: What the model made of it; None if it says that the turns do not tell, or could not be understood.
         calling_ms: Milliseconds that the model took.
@@ -72,7 +72,7 @@ class Asked:
     question: str
     history: list[str]
     is_ambiguous: bool
-    is_detected: bool
+    is_sent: bool
     detecting_ms: float
     said: str | None
     calling_ms: float
@@ -117,14 +117,14 @@ async def ask(
         question = row["target_turn"]["question"]
         history = [text for turn in row["history_turns"] for text in (turn["question"], turn["answer"])]
         said, completions = await chat.kept.ask(rewriting_prompt(question, history))
-        rewriting, _ = await _rewrite(question, history, detector, chat)
-        _, seconds = await _rewrite(question, history, detector, None)
+        rewriting, is_sent, _ = await _rewrite(question, history, detector, chat)
+        _, _, seconds = await _rewrite(question, history, detector, None)
         asked.append(
             Asked(
                 question=question,
                 history=history,
                 is_ambiguous=row["ambiguity"] == "ambiguous",
-                is_detected=bool(rewriting.was_ambiguous),
+                is_sent=is_sent,
                 detecting_ms=seconds * 1000,
                 said=said,
                 calling_ms=sum(completion.latency_ms for completion in completions),
@@ -136,14 +136,15 @@ async def ask(
 
 async def _rewrite(
     question: str, history: Sequence[str], detector: Detector, chat: ChatModel | None
-) -> tuple[Rewriting, float]:
-    """Run the job `rewrite`; and the seconds that it took."""
+) -> tuple[Rewriting, bool, float]:
+    """Run the job `rewrite`; whether it asked the model, and the seconds that it took."""
     store = FakeStore()
     dialogue = FakeDialogueStore(store)
     run = store.add_run(question, operation="rewrite", settings={"history": list(history)})
     started = time.perf_counter()
     await execute(context_of(run, store, chat, chat=chat, dialogue=dialogue, detector=detector))
-    return dialogue.rewritings[run.run_id], time.perf_counter() - started
+    is_sent = any(stage.name == "rewriting" for stage in store.runs[run.run_id].stages)
+    return dialogue.rewritings[run.run_id], is_sent, time.perf_counter() - started
 
 
 async def show(asked: Sequence[Asked], embedder: Embedder, *, verbose: bool) -> None:
@@ -161,14 +162,14 @@ async def show(asked: Sequence[Asked], embedder: Embedder, *, verbose: bool) -> 
     for way, is_selective, is_checked in (
         ("everything, unchecked", False, False),
         ("everything, checked", False, True),
-        ("what is ambiguous, unchecked", True, False),
+        ("what `rewrite` sends, unchecked", True, False),
     ):
         results = [_result(one, is_selective=is_selective, is_checked=is_checked) for one in asked]
-        called = [one for one in asked if one.is_detected or not is_selective]
+        called = [one for one in asked if one.is_sent or not is_selective]
         spent = sum(one.calling_ms for one in called) + is_selective * sum(one.detecting_ms for one in asked)
         await _add(table, way, asked, results, embedder, len(called), spent / len(asked))
     detecting = statistics.fmean(one.detecting_ms for one in asked)
-    spent_ms = [one.calling_ms for one in asked if one.is_detected]
+    spent_ms = [one.calling_ms for one in asked if one.is_sent]
     ours = [one.rewritten for one in asked]
     await _add(table, "rewrite", asked, ours, embedder, len(spent_ms), detecting + sum(spent_ms) / len(asked))
     if verbose:
@@ -176,7 +177,7 @@ async def show(asked: Sequence[Asked], embedder: Embedder, *, verbose: bool) -> 
             fault = None if one.said is None else find_fault(one.question, one.said, one.history)
             print(
                 one.is_ambiguous,
-                one.is_detected,
+                one.is_sent,
                 one.history,
                 "|",
                 one.question,
@@ -189,7 +190,7 @@ async def show(asked: Sequence[Asked], embedder: Embedder, *, verbose: bool) -> 
 
 
 def _result(one: Asked, *, is_selective: bool, is_checked: bool) -> str:
-    if one.said is None or (is_selective and not one.is_detected):
+    if one.said is None or (is_selective and not one.is_sent):
         return one.question
     if is_checked and find_fault(one.question, one.said, one.history) is not None:
         return one.question

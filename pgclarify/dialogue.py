@@ -125,8 +125,9 @@ class Rewriting:
 
     Attributes:
         rewritten: The question; the one that was asked, to the byte, if it was clear or could not be rewritten.
-        was_ambiguous: None for replies.
-        reason: Why it was rewritten as it was, or not at all; None if nothing is to be said.
+        was_ambiguous: Whether it was so with what was said before it; None for replies.
+        reason: Why it was rewritten as it was, or not at all; None of a clear question that does not lean on what was
+            said, and of replies.
     """
 
     rewritten: str

@@ -567,6 +567,13 @@ comment on column pgclarify.eval_run.method is
     '(dtv, dtv_unverified, rac, one_pass, self_ask, always_rewrite, few_shot, logistic_regression), or human (the readings of '
     'the data set itself).';
 
+-- A question may be clear, and lean on what was said before.
+comment on column pgclarify.rewriting.was_ambiguous is
+    'Whether it was ambiguous with what was said before; null for replies. False, with a reason: it is clear with that, '
+    'and not alone.';
+comment on column pgclarify.rewritten_question.was_ambiguous is
+    'Whether it was ambiguous with what was said before. False, with a reason: it is clear with that, and not alone.';
+
 -- Evaluations have strata.
 alter table pgclarify.eval_metric
     add column stratum text,

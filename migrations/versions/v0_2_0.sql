@@ -1153,7 +1153,9 @@ comment on table pgclarify.rewriting is 'The question that a run of rewrite or r
 comment on column pgclarify.rewriting.run_id is 'The run.';
 comment on column pgclarify.rewriting.rewritten is
     'The question; the one that was asked, to the byte, if it was clear or could not be rewritten.';
-comment on column pgclarify.rewriting.was_ambiguous is 'Whether it was found to be ambiguous; null for replies.';
+comment on column pgclarify.rewriting.was_ambiguous is
+    'Whether it was ambiguous with what was said before; null for replies. False, with a reason: it is clear with that, '
+    'and not alone.';
 comment on column pgclarify.rewriting.reason is
     'Why it was rewritten as it was, or not at all; null if nothing is to be said.';
 
@@ -2032,7 +2034,8 @@ comment on type pgclarify.rewritten_question is 'A question that stands on its o
 comment on column pgclarify.rewritten_question.run_id is 'The run.';
 comment on column pgclarify.rewritten_question.rewritten is
     'The question; the one that was asked, to the byte, if it was clear or could not be rewritten.';
-comment on column pgclarify.rewritten_question.was_ambiguous is 'Whether it was found to be ambiguous.';
+comment on column pgclarify.rewritten_question.was_ambiguous is
+    'Whether it was ambiguous with what was said before. False, with a reason: it is clear with that, and not alone.';
 comment on column pgclarify.rewritten_question.reason is
     'Why it was rewritten as it was, or not at all; null if nothing is to be said.';
 

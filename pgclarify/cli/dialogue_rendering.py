@@ -89,7 +89,7 @@ def rewriting(row: Row) -> Text:
     Args:
         row: What `pgclarify.rewrite` returned.
     """
-    default = "rewritten" if row["was_ambiguous"] else "the question is clear, and stays as it is"
+    default = "the question is clear, and stays as it is"
     return Text(printable(row["reason"] or default), style="dim")
 
 

@@ -81,8 +81,8 @@ class RewrittenQuestion:
     Attributes:
         run_id: The run.
         rewritten: The question; the one that was asked, to the byte, if it was clear or could not be rewritten.
-        was_ambiguous: Whether it was found to be ambiguous.
-        reason: Why it was rewritten as it was, or not at all; None if nothing is to be said.
+        was_ambiguous: Whether it was found to be ambiguous with what was said before it.
+        reason: Why it was rewritten as it was, or not at all; None if it is clear alone, too.
     """
 
     run_id: int

@@ -1,7 +1,7 @@
-"""Questions of a conversation, said so that they stand on their own: only those that were found to be ambiguous.
+"""Questions of a conversation, said so that they stand on their own: those that are ambiguous, or not clear alone.
 
-Source: Detect, then rewrite (summary): a clear question is not touched, since a rewrite may damage it. What a rewrite
-has to keep is ours.
+Source: Detect, then rewrite (summary): a clear question is not touched, since a rewrite may damage it. That a question
+may be clear and lean on what was said, and what a rewrite has to keep, are ours.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import replace
+from enum import Enum
 from textwrap import shorten
 from typing import Final
 
+from pgclarify.algorithms.ambiguity.wording import take_apart
 from pgclarify.algorithms.rewriting_faithfulness import find_fault
 from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
 from pgclarify.errors import CompletionError, describe
@@ -32,17 +34,31 @@ _GOES_ON: Final = re.compile(r"\s*(and|or|but|(?:and )?(?:what|how) about|what o
 _MOST_NAMED: Final = 3
 # Reasons of a judgement without history that are about what was said before, or say that there is none.
 _OF_HISTORY: Final = frozenset({"referential_words", "history", "threshold"})
+# From so many words that name a thing, a quality or an act, a question that leans on what was said is found by a search
+# as often as one that is clear: docs/methods/rewriting.md.
+_ENOUGH_WORDS: Final = 3
+
+
+class QuestionClass(Enum):
+    """What a question is in its conversation."""
+
+    CLEAR = "clear"
+    LEANING = "leaning"
+    """It is clear with what was said before, and not alone."""
+    AMBIGUOUS = "ambiguous"
 
 
 async def rewrite(context: RunContext) -> Ending:
     """Rewrite a run's question so that it stands on its own.
 
-    A question is ambiguous here if it is with what was said before, and also if it only is without: it will be read
-    alone. A clear question comes back to the byte, without a call, and so does one before which nothing was said. One
-    in another language than English is not judged, and comes back likewise, with that as the reason; a rule alone can
-    make it ambiguous. An ambiguous one is rewritten by the model, from the last five turns. What is not faithful is
-    refused; then, and without a model, the question comes back as it was, with the reason. The run is partial if the
-    model could not be reached or understood, and fails if the question could not be embedded.
+    There are three classes: ambiguous with what was said before; clear with that, but ambiguous alone; and clear. A
+    clear question comes back to the byte, without a call, and so does one before which nothing was said, and one that
+    leans on what was said, but says enough itself. Others are rewritten by the model, from the last five turns. What is
+    not faithful is refused; then, and without a model, the question comes back as it was, with the reason. The run is
+    partial if the model could not be reached or understood, and fails if the question could not be embedded.
+
+    A question in another language than English is not judged, and counts as clear, with that as the reason, unless a
+    rule makes it ambiguous.
 
     Args:
         context: The run. Of its settings, history and threshold count.
@@ -60,15 +76,18 @@ class _Rewrite:
         self._run = context.run
         self._trace = context.trace
         self._history: list[str] = [said for said in self._run.settings.get("history", []) if said.strip()]
+        self._class = QuestionClass.CLEAR
 
     async def carry_out(self) -> Ending:
         dialogue, chat = self._context.stores.dialogue, self._context.models.chat
         detection = await self._detect()
         await dialogue.record_detections(self._run, [detection])
         failure = None
-        if not detection.is_ambiguous:
+        if self._class is QuestionClass.CLEAR:
             unread = (reason.text for reason in detection.reasons if reason.name == LANGUAGE)
             rewriting = Rewriting(self._run.question, False, next(unread, None))
+        elif self._class is QuestionClass.LEANING and says_enough(self._run.question):
+            rewriting = self._as_it_was("it leans on what was said before, and says enough by itself")
         elif not self._history:
             rewriting = self._as_it_was("nothing was said before it that could tell what is meant")
         elif chat is None:
@@ -86,8 +105,11 @@ class _Rewrite:
             asked = [(question, self._history), (question, ())] if self._history else [(question, ())]
             detector, dialogue = self._context.models.detector, self._context.stores.dialogue
             detection, *alone = await detector.detect(self._run, dialogue, asked, threshold)
-            if not detection.is_ambiguous and any(_leans_on_history(one) for one in alone):
-                detection = replace(alone[0], reasons=_reasons_alone(alone[0]))
+            self._class = classify(
+                question, is_ambiguous=detection.is_ambiguous, kind_alone=alone[0].kind if alone else None
+            )
+            if self._class is QuestionClass.LEANING:
+                detection = replace(detection, reasons=_reasons_alone(alone[0]))
             tally.rows = 1
             tally.note = summarize([detection])
         return detection
@@ -118,7 +140,7 @@ class _Rewrite:
         """Take a question of the model's if it is faithful, and refuse it otherwise."""
         fault = await asyncio.to_thread(find_fault, self._run.question, rewritten, self._last_said)
         if fault is None:
-            return Rewriting(rewritten, True, "rewritten by the model from what was said before")
+            return self._come_to(rewritten, "rewritten by the model from what was said before")
         shown = shorten(rewritten, _LONGEST_SHOWN)
         return self._as_it_was(f'the model\'s question was refused, since it {fault}: "{shown}"')
 
@@ -127,7 +149,10 @@ class _Rewrite:
         return self._history[-HISTORY_LENGTH:]
 
     def _as_it_was(self, reason: str) -> Rewriting:
-        return Rewriting(self._run.question, True, reason)
+        return self._come_to(self._run.question, reason)
+
+    def _come_to(self, question: str, reason: str) -> Rewriting:
+        return Rewriting(question, self._class is QuestionClass.AMBIGUOUS, reason)
 
     def _note(self, rewriting: Rewriting, tally: Tally) -> None:
         is_changed = rewriting.rewritten != self._run.question
@@ -135,12 +160,32 @@ class _Rewrite:
         tally.note = rewriting.rewritten if is_changed else rewriting.reason
 
 
-def _leans_on_history(alone: Detection) -> bool:
-    """Tell whether what is missing in a question, judged alone, was said before.
+def classify(question: str, *, is_ambiguous: bool, kind_alone: str | None) -> QuestionClass:
+    """Tell which class a question belongs to.
 
-    It was if the question points back or goes on; one that is vague in itself is no clearer with its history.
+    What is missing in a question, judged alone, was said before if it points back or goes on; one that is vague in
+    itself is no clearer with its history.
+
+    Args:
+        question: The question.
+        is_ambiguous: Whether it is, with what was said before it.
+        kind_alone: Of which kind of ambiguity it is without that; None if it is clear, or if nothing was said.
     """
-    return alone.kind == "pragmatic" or (alone.is_ambiguous and _GOES_ON.match(alone.question) is not None)
+    if is_ambiguous:
+        return QuestionClass.AMBIGUOUS
+    leans = kind_alone == "pragmatic" or (kind_alone is not None and _GOES_ON.match(question) is not None)
+    return QuestionClass.LEANING if leans else QuestionClass.CLEAR
+
+
+def says_enough(question: str) -> bool:
+    """Tell whether a question that leans on what was said can be searched with as it is.
+
+    It can if it names something, or says much. One that goes on ("And in May?") leaves out what it asks for.
+    """
+    if _GOES_ON.match(question):
+        return False
+    wording = take_apart(question, ())
+    return bool(wording.names) or len(wording.content) >= _ENOUGH_WORDS
 
 
 def _reasons_alone(alone: Detection) -> tuple[DetectionReason, ...]:

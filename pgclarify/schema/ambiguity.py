@@ -139,7 +139,14 @@ rewriting = Table(
         nullable=False,
         comment="The question; the one that was asked, to the byte, if it was clear or could not be rewritten.",
     ),
-    Column("was_ambiguous", Boolean, comment="Whether it was found to be ambiguous; null for replies."),
+    Column(
+        "was_ambiguous",
+        Boolean,
+        comment=(
+            "Whether it was ambiguous with what was said before; null for replies. False, with a reason: it is clear "
+            "with that, and not alone."
+        ),
+    ),
     Column(
         "reason",
         Text,

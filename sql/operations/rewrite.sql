@@ -68,10 +68,10 @@ end;
 
 comment on function pgclarify.rewrite(text, text[], jsonb) is
 'A question of a conversation, said so that it stands on its own: one row. A clear question comes back to the byte, with no '
-'model call, and so does one that cannot be rewritten faithfully: reason says why. Without a language model every '
-'question comes back as it is. question: 1 to 10,000 characters. history: what was said before, oldest first, one '
-'element for what each side said; the last ten count. options: threshold (from which probability it counts as ambiguous, 0 '
-'to 1; the classifier''s own), timeout (60s).';
+'model call, and so does one that leans on what was said and says enough itself, and one that cannot be rewritten faithfully: '
+'reason says why. Without a language model every question comes back as it is. question: 1 to 10,000 characters. history: '
+'what was said before, oldest first, one element for what each side said; the last ten count. options: threshold (from which '
+'probability it counts as ambiguous, 0 to 1; the classifier''s own), timeout (60s).';
 grant execute on function pgclarify.rewrite(text, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.rewritten_question(run_id bigint)

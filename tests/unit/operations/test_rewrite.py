@@ -97,12 +97,15 @@ class Unknowing(Settled):
 
 
 class TestWhatOnlyTheHistorySettles:
+    """It is clear, and leans on what was said."""
+
     async def test_is_rewritten_since_it_will_be_read_alone(self) -> None:
         model = scripts.rewriter({VAGUE: REWRITTEN})
         rewriting, _, (detection,) = await carry_out(rewriter=model, classifier=Settled(kind="pragmatic"))
 
-        assert (rewriting.rewritten, rewriting.was_ambiguous) == (REWRITTEN, True)
-        assert (detection.probability, detection.kind) == (0.9, "pragmatic")
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (REWRITTEN, False)
+        assert rewriting.reason
+        assert (detection.is_ambiguous, detection.probability, detection.kind) == (False, 0.2, None)
         assert detection.reasons[0].text == (
             'read alone, it says "she", and does not say what is meant; what was said before may settle it'
         )
@@ -112,7 +115,7 @@ class TestWhatOnlyTheHistorySettles:
             history=["Who wrote Emma?", "Jane Austen."], question="When was she born?", classifier=Unknowing()
         )
 
-        assert detection.is_ambiguous
+        assert not detection.is_ambiguous
         assert [(reason.name, reason.text) for reason in detection.reasons[1:]] == [("length", "it has four words")]
 
     async def test_that_nothing_else_spoke_is_no_reason_beside_what_did(self) -> None:
@@ -137,8 +140,30 @@ class TestWhatOnlyTheHistorySettles:
         model = scripts.rewriter({question: None})
         rewriting, _, _ = await carry_out(question, rewriter=model, classifier=Settled(kind="syntactic"))
 
-        assert rewriting.was_ambiguous
+        assert not rewriting.was_ambiguous
         assert len(model.calls) == 1
+
+    @pytest.mark.parametrize("question", ["Did she know Karl Aas?", "What kind of colors did she mix for altars?"])
+    async def test_one_that_says_enough_itself_is_left_alone_without_a_call(self, question) -> None:
+        model = scripts.rewriter({question: REWRITTEN})
+        rewriting, record, _ = await carry_out(question, rewriter=model, classifier=Settled(kind="pragmatic"))
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (question, False)
+        assert rewriting.reason, "which a clear question has not"
+        assert (record.status, model.calls) == (RunStatus.SUCCEEDED, [])
+
+    async def test_but_an_ambiguous_one_is_rewritten_whatever_it_says(self) -> None:
+        question = "What kind of colors did she mix for altars?"
+        model = scripts.rewriter({question: "What kind of colors did Ida Holm mix for altars?"})
+        rewriting, _, _ = await carry_out(question, rewriter=model)
+
+        assert (rewriting.rewritten != question, rewriting.was_ambiguous) == (True, True)
+
+    async def test_without_a_model_it_comes_back_with_the_reason(self) -> None:
+        rewriting, _, _ = await carry_out(classifier=Settled(kind="pragmatic"))
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, False)
+        assert "no language model" in rewriting.reason
 
     async def test_unless_it_is_vague_rather_than_pointing_back(self) -> None:
         model = scripts.rewriter({VAGUE: REWRITTEN})
