@@ -42,6 +42,11 @@ class Fact:
         return _plain(other.question) not in self.asked and not _stems(other.question) <= _stems(self.sentence)
 
 
+def values() -> dict[str, list[str]]:
+    """The values that stand in the place of names in braces, by name."""
+    return dict(tomllib.loads(_FILE.read_text(encoding="utf-8"))["values"])
+
+
 def fact_pairs(count: int) -> list[Pair]:
     """Make facts, each sentence form as often as the others, and two pairs of each: the same each time.
 

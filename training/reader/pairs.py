@@ -21,17 +21,29 @@ _WITH_TITLE: Final = 0.7
 _AS_KEYWORDS: Final = 0.25
 _VAGUER: Final = 0.12
 _LOWER_CASE: Final = 0.1
-_WHOLE_PARAGRAPH: Final = 0.35
+_WHOLE_PARAGRAPH: Final = 0.4
 _CROP_SENTENCES: Final = (1, 2, 3, 4)
 
 # Which kind of passage does not answer: shares of all questions, in this order. The rest has a similar paragraph.
-_SWAPPED: Final = 0.15
+_SWAPPED: Final = 0.25
 _REST: Final = 0.2
-_RANDOM: Final = 0.07
+_SAME_ARTICLE: Final = 0.3
+_RANDOM: Final = 0.04
 _SWAPPED_AND_CROPPED: Final = 0.2
-_REST_SENTENCES: Final = (1, 2, 3)
+_REST_SENTENCES: Final = (2, 3, 4)
 _SIMILAR: Final = 5
+_SIMILAR_OF_ARTICLE: Final = 3
 _YEARS_APART: Final = (-31, -12, -3, 2, 7, 40)
+# A question about the other one of two is not answered by a sentence about the first.
+_OPPOSITES: Final = (
+    ("first", "last"), ("largest", "smallest"), ("highest", "lowest"), ("oldest", "youngest"), ("most", "least"),
+    ("more", "fewer"), ("before", "after"), ("northern", "southern"), ("north", "south"), ("eastern", "western"),
+    ("east", "west"), ("won", "lost"), ("win", "lose"), ("increase", "decrease"), ("increased", "decreased"),
+    ("began", "ended"), ("begin", "end"), ("start", "stop"), ("opened", "closed"), ("open", "close"),
+    ("maximum", "minimum"), ("upper", "lower"), ("male", "female"), ("older", "younger"), ("born", "died"),
+    ("best", "worst"), ("join", "leave"), ("joined", "left"), ("early", "late"), ("inside", "outside"),
+)  # fmt: skip
+_OPPOSITE: Final = {one: other for pair in _OPPOSITES for one, other in (pair, pair[::-1])}
 
 _STOP_WORDS: Final = frozenset(
     """
@@ -57,9 +69,10 @@ class Pair:
         title: Of the page that the passage is from, or "".
         start: Where in the passage the answer begins, in characters; None if the passage does not answer.
         answer: Words of the passage, or "".
-        kind: How it was made. With an answer: "question", "keywords", "vaguer", "fact". Without one: "swapped" (the
-            question names something else), "rest" (the paragraph without the sentences of the answer), "similar" and
-            "random" (other paragraphs), "other facts".
+        kind: How it was made. With an answer: "question", "keywords", "vaguer", "fact", "record". Without one:
+            "swapped" (the question names something else), "opposite", "rest" (the paragraph without the sentences of
+            the answer), "same article", "similar" and "random" (other paragraphs), "other facts", "other attribute"
+            (other facts of the thing) and "other subject" (facts of another thing).
     """
 
     question: str
@@ -109,10 +122,14 @@ def make_pairs(
     maker = _PairMaker(paragraphs, questions)
     order = list(range(len(questions)))
     maker.chance.shuffle(order)
+    articles = [paragraph.article for paragraph in paragraphs]
     pairs = []
     for number in order:
-        similarity = paragraph_vectors @ question_vectors[number]
-        pairs += maker.pairs_of(questions[number], np.argsort(-similarity, kind="stable")[:_SIMILAR].tolist())
+        question = questions[number]
+        ranked = np.argsort(-(paragraph_vectors @ question_vectors[number]), kind="stable").tolist()
+        ranked.remove(question.paragraph)
+        of_article = [other for other in ranked if articles[other] == articles[question.paragraph]]
+        pairs += maker.pairs_of(question, ranked[:_SIMILAR], of_article[:_SIMILAR_OF_ARTICLE])
     return pairs
 
 
@@ -125,13 +142,13 @@ class _PairMaker:
             self._names[paragraphs[question.paragraph].article] += _NAME.findall(question.text)
         self._all_names = [name for names in self._names.values() for name in names]
 
-    def pairs_of(self, question: Question, similar: Sequence[int]) -> list[Pair]:
+    def pairs_of(self, question: Question, similar: Sequence[int], of_article: Sequence[int]) -> list[Pair]:
         paragraph = self._paragraphs[question.paragraph]
         title = paragraph.title if self.chance.random() < _WITH_TITLE else ""
         asked, kind = self._asked(question.text)
         passage, start = self._crop_around(paragraph.text, question.start, question.answer)
         with_answer = Pair(asked, title, passage, start, question.answer, kind)
-        without = self._without_answer(question, with_answer, similar)
+        without = self._without_answer(question, with_answer, similar, of_article)
         return [with_answer] if without is None else [with_answer, without]
 
     def _asked(self, question: str) -> tuple[str, str]:
@@ -155,24 +172,41 @@ class _PairMaker:
         end = bounds[min(len(bounds) - 1, last + length - 1 - before)][1]
         return text[begin:end].rstrip(), start - begin
 
-    def _crop(self, text: str) -> str:
+    def _crop(self, text: str, question: str) -> str:
+        """Take the paragraph, or some of its sentences, with the one among them that has most words of the question."""
         bounds = sentences(text)
         if self.chance.random() < _WHOLE_PARAGRAPH or len(bounds) < 2:
             return text
+        asked = set(_WORD.findall(question.lower())) - _STOP_WORDS
+        shared = [len(asked.intersection(_WORD.findall(text[begin:end].lower()))) for begin, end in bounds]
         length = self.chance.choice(_CROP_SENTENCES)
-        first = self.chance.randrange(len(bounds))
+        first = max(0, shared.index(max(shared)) - self.chance.randint(0, length - 1))
         return text[bounds[first][0] : bounds[min(len(bounds) - 1, first + length - 1)][1]].rstrip()
 
-    def _without_answer(self, question: Question, pair: Pair, similar: Sequence[int]) -> Pair | None:
+    def _without_answer(
+        self, question: Question, pair: Pair, similar: Sequence[int], of_article: Sequence[int]
+    ) -> Pair | None:
         draw, made = self.chance.random(), None
         # Key words and vaguer questions may name too little for the exchange of a name to change the answer.
         if draw < _SWAPPED and pair.kind == "question":
-            made = self._swapped(question, pair)
+            made = self._opposite(question, pair) or self._swapped(question, pair)
         if made is None and draw < _SWAPPED + _REST:
             made = self._rest(question, pair)
-        if made is None:
-            made = self._elsewhere(question, pair, None if draw > 1 - _RANDOM else similar)
-        return made
+        if made is None and draw < _SWAPPED + _REST + _SAME_ARTICLE:
+            made = self._elsewhere(question, pair, of_article, "same article")
+        if made is None and draw > 1 - _RANDOM:
+            made = self._elsewhere(question, pair, [self.chance.randrange(len(self._paragraphs))], "random")
+        return made or self._elsewhere(question, pair, similar, "similar")
+
+    def _opposite(self, question: Question, pair: Pair) -> Pair | None:
+        """Ask about the last in place of the first, where the paragraph has no such word."""
+        text = self._paragraphs[question.paragraph].text.lower()
+        for word in _WORD.findall(question.text):
+            other = _OPPOSITE.get(word)
+            if other and not re.search(rf"\b{other}\b", text):
+                asked = re.sub(rf"\b{word}\b", other, question.text, count=1)
+                return Pair(asked, pair.title, pair.passage, None, "", "opposite")
+        return None
 
     def _swapped(self, question: Question, pair: Pair) -> Pair | None:
         """Ask about a name, or a year, that the paragraph does not have."""
@@ -194,7 +228,7 @@ class _PairMaker:
                 return None
             asked = question.text.replace(names[0], self.chance.choice(others))
             is_cropped = self.chance.random() < _SWAPPED_AND_CROPPED
-            passage = self._crop(paragraph.text) if is_cropped else pair.passage
+            passage = self._crop(paragraph.text, asked) if is_cropped else pair.passage
             return Pair(asked, pair.title, passage, None, "", "swapped")
         if years:
             other = int(years[0]) + self.chance.choice(_YEARS_APART)
@@ -213,16 +247,11 @@ class _PairMaker:
         passage = " ".join(sentence.strip() for sentence in kept[first : first + length])
         return Pair(pair.question, pair.title, passage, None, "", "rest")
 
-    def _elsewhere(self, question: Question, pair: Pair, similar: Sequence[int] | None) -> Pair | None:
-        """Take another paragraph that holds no answer: one of the similar ones, or any if there are none given."""
-        if similar is None:
-            numbers, kind = [self.chance.randrange(len(self._paragraphs))], "random"
-        else:
-            numbers, kind = list(similar), "similar"
-            self.chance.shuffle(numbers)
-        for number in numbers:
+    def _elsewhere(self, question: Question, pair: Pair, others: Sequence[int], kind: str) -> Pair | None:
+        """Take any of some other paragraphs, if it holds no answer."""
+        for number in self.chance.sample(list(others), len(others)):
             other = self._paragraphs[number]
             if number != question.paragraph and not question.is_answered_in(other.text):
                 title = other.title if pair.title else ""
-                return Pair(pair.question, title, self._crop(other.text), None, "", kind)
+                return Pair(pair.question, title, self._crop(other.text, pair.question), None, "", kind)
         return None

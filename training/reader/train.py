@@ -33,12 +33,14 @@ from training.reader.export import pack
 from training.reader.facts import fact_pairs
 from training.reader.model import Reader, fast_precision, pad
 from training.reader.pairs import Pair, make_pairs
+from training.reader.records import record_pairs
 from training.reader.squad import FILE, evaluated_sequences, read
 
 _OUTPUT: Final = Path(__file__).parents[2] / "minilm" / "reader.safetensors"
-_WIKIPEDIA_PAIRS: Final = 9_000
+_WIKIPEDIA_PAIRS: Final = 8_000
 _FACT_PAIRS: Final = 1_000
 _FACTS: Final = 1_000
+_RECORD_PAIRS: Final = 3_000
 _EPOCHS: Final = 2
 
 _SEED: Final = 0
@@ -201,6 +203,7 @@ def main() -> None:
     parser.add_argument("--evaluated", type=Path, help="folder of the corpora that are left out; DATA_DIR if not given")
     parser.add_argument("--wikipedia-pairs", type=int, default=_WIKIPEDIA_PAIRS)
     parser.add_argument("--fact-pairs", type=int, default=_FACT_PAIRS)
+    parser.add_argument("--record-pairs", type=int, default=_RECORD_PAIRS)
     parser.add_argument("--epochs", type=int, default=_EPOCHS)
     parser.add_argument("--checkpoint", type=Path, help="where to keep what is done; in DATA_DIR if not given")
     parser.add_argument("--output", type=Path, default=_OUTPUT, help="where to write; the file that ships if not given")
@@ -208,7 +211,7 @@ def main() -> None:
 
     reader, windows = Reader(seed=_SEED, precision=fast_precision()), Windows(pgclarify_minilm.FOLDER)
     pairs = wikipedia_pairs(given.data_dir, given.evaluated or given.data_dir, reader, windows)[: given.wikipedia_pairs]
-    pairs += some_fact_pairs(given.fact_pairs)
+    pairs += some_fact_pairs(given.fact_pairs) + record_pairs(given.record_pairs // 2)
     examples = [example for pair in pairs for example in examples_of(windows, pair)]
     print(f"{len(pairs):,} pairs, {len(examples):,} windows, activations in {reader.precision}")
     print(", ".join(f"{count:,} {kind}" for kind, count in Counter(pair.kind for pair in pairs).most_common()))
