@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save
+from safetensors.numpy import load, save
 
 _LARGEST: Final = 127
 
@@ -42,3 +42,12 @@ def pack(weights: Mapping[str, NDArray[np.float32]]) -> bytes:
         else:
             tensors[name] = np.ascontiguousarray(weight)
     return save(tensors)
+
+
+def unpack(content: bytes) -> dict[str, NDArray[np.float32]]:
+    """Read a file that `pack` made: weights by name, those of matrices as multiples times scales."""
+    tensors = load(content)
+    scales = {
+        f"{name.removesuffix('.scale')}.weight": tensors.pop(name) for name in [*tensors] if name.endswith(".scale")
+    }
+    return {name: tensor * scales.get(name, np.float32(1)) for name, tensor in tensors.items()}

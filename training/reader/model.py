@@ -82,6 +82,11 @@ class _Layer(nn.Module):
 class Reader(nn.Module):
     """The reader as it is before training: the published encoder, and heads that are random, by a seed.
 
+    Args:
+        seed: Of the heads.
+        precision: What activations are computed with.
+        trained: Weights of a reader to go on from, in place of the published ones and of the heads, by name.
+
     Attributes:
         precision: What activations are computed with. Weights are float32.
     """
@@ -92,10 +97,13 @@ class Reader(nn.Module):
     norm_weight: Tensor
     norm_bias: Tensor
 
-    def __init__(self, *, seed: int, precision: torch.dtype) -> None:
+    def __init__(
+        self, *, seed: int, precision: torch.dtype, trained: Mapping[str, NDArray[np.float32]] | None = None
+    ) -> None:
         super().__init__()
         self.precision = precision
         published = load_file(pgclarify_minilm.FOLDER / "model.safetensors")
+        published |= {name: torch.from_numpy(weight) for name, weight in (trained or {}).items()}
         for name in ("word_embeddings", "position_embeddings", "token_type_embeddings"):
             self.register_buffer(name, published[f"embeddings.{name}.weight"], persistent=False)
         for name in ("weight", "bias"):
@@ -105,6 +113,9 @@ class Reader(nn.Module):
         self.span, self.answerable = nn.Linear(_WIDTH, 2), nn.Linear(_WIDTH, 1)
         nn.init.normal_(self.span.weight, std=0.02)
         nn.init.normal_(self.answerable.weight, std=0.02)
+        if trained:
+            for of_reader, head in (("span", self.span), ("answerable", self.answerable)):
+                head.load_state_dict({kind: published[f"{of_reader}.{kind}"] for kind in ("weight", "bias")})
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Read windows.

@@ -29,7 +29,7 @@ from torch import Tensor
 from pgclarify.embedding.windows import Windows
 from training.reader.batches import count_pieces, plan
 from training.reader.examples import Example, examples_of
-from training.reader.export import pack
+from training.reader.export import pack, unpack
 from training.reader.facts import fact_pairs
 from training.reader.model import Reader, fast_precision, pad
 from training.reader.pairs import Pair, make_pairs
@@ -37,7 +37,7 @@ from training.reader.records import record_pairs
 from training.reader.squad import FILE, evaluated_sequences, read
 
 _OUTPUT: Final = Path(__file__).parents[2] / "minilm" / "reader.safetensors"
-_WIKIPEDIA_PAIRS: Final = 8_000
+_WIKIPEDIA_PAIRS: Final = 9_000
 _FACT_PAIRS: Final = 1_000
 _FACTS: Final = 1_000
 _RECORD_PAIRS: Final = 3_000
@@ -202,15 +202,21 @@ def main() -> None:
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("--evaluated", type=Path, help="folder of the corpora that are left out; DATA_DIR if not given")
     parser.add_argument("--wikipedia-pairs", type=int, default=_WIKIPEDIA_PAIRS)
+    parser.add_argument("--skipped-pairs", type=int, default=0, help="of Wikipedia, before those that are taken")
     parser.add_argument("--fact-pairs", type=int, default=_FACT_PAIRS)
     parser.add_argument("--record-pairs", type=int, default=_RECORD_PAIRS)
     parser.add_argument("--epochs", type=int, default=_EPOCHS)
+    parser.add_argument("--start", type=Path, help="file of a reader to go on from; the published encoder if not given")
     parser.add_argument("--checkpoint", type=Path, help="where to keep what is done; in DATA_DIR if not given")
     parser.add_argument("--output", type=Path, default=_OUTPUT, help="where to write; the file that ships if not given")
     given = parser.parse_args()
 
-    reader, windows = Reader(seed=_SEED, precision=fast_precision()), Windows(pgclarify_minilm.FOLDER)
-    pairs = wikipedia_pairs(given.data_dir, given.evaluated or given.data_dir, reader, windows)[: given.wikipedia_pairs]
+    precision, windows = fast_precision(), Windows(pgclarify_minilm.FOLDER)
+    reader = Reader(seed=_SEED, precision=precision)
+    pairs = wikipedia_pairs(given.data_dir, given.evaluated or given.data_dir, reader, windows)
+    pairs = pairs[given.skipped_pairs : given.skipped_pairs + given.wikipedia_pairs]
+    if given.start:
+        reader = Reader(seed=_SEED, precision=precision, trained=unpack(given.start.read_bytes()))
     pairs += some_fact_pairs(given.fact_pairs) + record_pairs(given.record_pairs // 2)
     examples = [example for pair in pairs for example in examples_of(windows, pair)]
     print(f"{len(pairs):,} pairs, {len(examples):,} windows, activations in {reader.precision}")

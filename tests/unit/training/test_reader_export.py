@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from safetensors.numpy import load
 
-from training.reader.export import pack, quantize
+from training.reader.export import pack, quantize, unpack
 
 
 def test_multiples_of_a_scale_are_within_half_of_it() -> None:
@@ -38,3 +38,10 @@ def test_matrices_of_the_encoder_are_quantized_and_nothing_else() -> None:
     }
     assert np.array_equal(packed["span.weight"], weights["span.weight"])
     assert pack(weights) == pack(weights)
+    unpacked = unpack(pack(weights))
+    assert {of: (weight.dtype.name, weight.shape) for of, weight in unpacked.items()} == {
+        of: ("float32", weight.shape) for of, weight in weights.items()
+    }
+    for of, weight in weights.items():
+        scale = packed[f"{name}.scale"] if weight.ndim == 2 and of.startswith("encoder.") else 0
+        assert np.all(np.abs(unpacked[of] - weight) <= scale * np.float32(0.5001))

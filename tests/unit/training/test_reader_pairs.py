@@ -11,6 +11,7 @@ from pgclarify.embedding.windows import Windows
 from training.reader.examples import examples_of
 from training.reader.facts import fact_pairs
 from training.reader.pairs import Pair, keywords, make_pairs, vaguer
+from training.reader.records import record_pairs
 from training.reader.squad import evaluated_sequences, read, word_sequences
 
 TOWNS = ("Aldborg", "Brenwick", "Corvale", "Dunmere", "Elstow", "Farholt", "Garsdale", "Hexby")
@@ -47,9 +48,9 @@ def made():
 
 
 def test_an_answer_is_at_its_place(made) -> None:
-    pairs = [pair for pair in [*made[0], *fact_pairs(300)] if pair.start is not None]
+    pairs = [pair for pair in [*made[0], *fact_pairs(300), *record_pairs(600)] if pair.start is not None]
 
-    assert {pair.kind for pair in pairs} == {"question", "keywords", "vaguer", "fact"}
+    assert {pair.kind for pair in pairs} == {"question", "keywords", "vaguer", "fact", "record"}
     for pair in pairs:
         assert pair.answer
         assert pair.passage[pair.start :].startswith(pair.answer)
@@ -68,11 +69,11 @@ def test_a_passage_without_an_answer_does_not_hold_it(made) -> None:
         if without.start is None:
             kinds.add(without.kind)
             assert without.answer == ""
-            if without.kind != "swapped":
+            if without.kind not in ("swapped", "opposite"):
                 assert without.question == with_answer.question
                 assert with_answer.answer.lower() not in without.passage.lower()
 
-    assert kinds == {"swapped", "rest", "similar", "random"}
+    assert kinds == {"swapped", "opposite", "rest", "same article", "similar", "random"}
 
 
 def test_a_swapped_question_names_what_the_passage_does_not_have(made) -> None:
@@ -81,6 +82,26 @@ def test_a_swapped_question_names_what_the_passage_does_not_have(made) -> None:
     assert swapped
     for pair in swapped:
         assert not any(town in pair.question and town in pair.passage for town in TOWNS)
+
+
+def test_an_opposite_is_asked_for_that_the_passage_does_not_name(made) -> None:
+    opposites = [pair for pair in made[0] if pair.kind == "opposite"]
+
+    assert {pair.question.split(" the fire")[0].rsplit(" ", 1)[-1] for pair in opposites} == {"after"}
+
+
+def test_a_record_without_an_answer_tells_other_facts_or_of_another_thing() -> None:
+    pairs = record_pairs(600)
+
+    assert pairs == record_pairs(600)
+    for answered, other in zip(pairs[::2], pairs[1::2], strict=True):
+        assert answered.question == other.question
+        assert other.passage != answered.passage
+    assert {pair.kind for pair in pairs} == {"record", "other attribute", "other subject"}
+    for pair in [pair for pair in pairs if pair.question == "In which language is quillon written?"]:
+        about = f"{pair.title} {pair.passage}"
+        is_told = "quillon" in about and " is written in " in about
+        assert is_told == (pair.kind == "record")
 
 
 def test_facts_are_the_same_each_time() -> None:
