@@ -221,7 +221,7 @@ class TestDollars:
         budget(connection, max_cost_usd=0)
         worker, run_id = hire(), enter(connection)
         budget(connection, "calls", max_calls=0)
-        ours = claim(worker, run_id, "ab", model="extractive-7").ours
+        ours = claim(worker, run_id, "ab", model="extractive-8").ours
         assert len(ours) == 2
         store(worker, list(ours.values()))
         assert status(connection, "calls") == (0, 0, 0, 0)

@@ -73,7 +73,7 @@ _VAGUE_NOUNS = word_set(
     "one ones coverage cover policy plan benefit protection insurance section option endorsement membership program"
 )
 _CUT = re.compile(
-    r"[;:()\"“”\u2013—|]|,(?!\d)|\.(?=\s)| (?:unless|but|which|because|although|so|including|such as"
+    r"[;:()\"“”\u2013—|]| - |,(?!\d)|\.(?=\s)| (?:unless|but|which|because|although|so|including|such as"
     r"|whichever|provided) "
 )
 SERIES = re.compile(r",[^,.;]{1,80}(?:,| and | or )")
@@ -194,10 +194,11 @@ def draft_lead(lead: str, answer: str, topic: Topic) -> Draft | None:
     for filler in (" the following", " these", " as follows"):
         text = text.replace(filler, "")
     clause = parse_clause(text)
-    if clause is None:
+    rest = text[clause.verb.end :].strip() if clause else ""
+    # "The mailing lists that developers use are": the verb was a noun.
+    if clause is None or any(word.lower in AUXILIARIES for word in words(rest)[1:]):
         return None
     statement = ParsedSentence(text, clause, topic, lead)
-    rest = text[clause.verb.end :].strip()
     if clause.subject.lower() == "the following" and not clause.verb.base:
         negation = "not " if clause.verb.is_negated else ""
         return Draft(as_question(f"what is {negation}{ask_for_oneself(rest)}"), answer, AnswerType.LIST)

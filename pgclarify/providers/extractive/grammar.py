@@ -193,6 +193,11 @@ def _is_command(found: list[Word]) -> bool:
     )
 
 
+def opening_clause(sentence: str) -> str:
+    """What stands before the main clause: "If you cancel early" of "If you cancel early, we keep the fee."; or ""."""
+    return _main_start(sentence)[1]
+
+
 def is_report(sentence: str) -> bool:
     """Whether a sentence tells what somebody said: "Mr. Dole reported that claims rose"."""
     return any(word.lower in _REPORTING_FORMS - _REPORTING for word in words(sentence[:120])[1:_MAX_SUBJECT_WORDS])

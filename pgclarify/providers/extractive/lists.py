@@ -61,6 +61,9 @@ def _task(phrase: str) -> str:
     found = words(phrase)
     if not 0 < len(found) <= 7:
         return ""
+    # "Name-based hosts" names nothing that is to be done.
+    if phrase.startswith("-", found[0].end):
+        return ""
     base = base_of_gerund(found[0].lower)
     rest = (
         phrase[found[0].end :].lower() if not any(word.is_capitalized for word in found[1:]) else phrase[found[0].end :]

@@ -31,16 +31,16 @@ from pgclarify.providers.extractive.spans import Span, find_spans
 
 _MEASURED = (
     AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE,
-    AnswerType.COUNT, AnswerType.PLACE,
+    AnswerType.COUNT,
 )  # fmt: skip
 _WH = {
     AnswerType.AMOUNT: "How much", AnswerType.DURATION: "How long", AnswerType.FREQUENCY: "How often",
-    AnswerType.DATE: "When", AnswerType.PLACE: "Where",
+    AnswerType.DATE: "When",
 }  # fmt: skip
 # With which preposition before it a measure answers the question; any, where nothing is listed.
 _PREPOSITIONS_BEFORE = {
-    AnswerType.AMOUNT: ("", "to", "for", "at", "by", "of", "from"), AnswerType.PLACE: ("in", "at", "near", "from"),
-    AnswerType.COUNT: ("", "with", "for", "on", "to"),
+    AnswerType.AMOUNT: ("", "to", "for", "at", "by", "of", "from"), AnswerType.COUNT: ("", "with", "for", "on", "to"),
+    AnswerType.PERCENTAGE: ("", "by", "of", "to", "at", "for"),
 }  # fmt: skip
 # Prepositions that belong to the answer: "within 30 days", "by 1 March".
 _SPOKEN_WITH = {
@@ -62,7 +62,7 @@ _NO_ATTRIBUTES = word_set(
 )
 _POINTS_IN_TIME = word_set("after before from of prior following in")
 _SERIES_REST = re.compile(r"(?:, [\w -]{1,30}){1,3},? (?:and|or) [\w-]{1,30}")
-_OF_THE_NOUN = (AnswerType.DURATION, AnswerType.DATE, AnswerType.COUNT, AnswerType.PLACE)
+_OF_THE_NOUN = (AnswerType.DURATION, AnswerType.DATE, AnswerType.COUNT)
 _OF_NOUNS = (AnswerType.AMOUNT, AnswerType.PERCENTAGE)
 _FREE = re.compile(r"free of charge|at no ", re.IGNORECASE)
 _VAGUE = word_set("it them both their its his her this that these those")
@@ -87,9 +87,6 @@ def draft_measures(statement: ParsedSentence) -> Iterator[Draft]:
 def _measure(statement: ParsedSentence, clause: Clause, span: Span) -> Draft | None:
     """The question that one measure after the verb answers."""
     text = statement.text
-    # "In UTF-8" names no place.
-    if span.kind is AnswerType.PLACE and text.startswith("-", span.end):
-        return None
     before, preposition = _without_preposition(text[clause.verb.end : span.start].strip())
     answer_end = _alternatives_end(text, span)
     end = rest_end(text, answer_end)
@@ -100,9 +97,6 @@ def _measure(statement: ParsedSentence, clause: Clause, span: Span) -> Draft | N
     if after.startswith("or ") or (span.kind is AnswerType.DURATION and after.startswith("of ")):
         answer_end, after = end, ""
     is_copula = _is_be(clause) and not before
-    # "It appears in Settings": one word says where something is, and not where something happens.
-    if span.kind is AnswerType.PLACE and not is_copula and " " not in text[span.start : span.end]:
-        return None
     # "Bochs is another free program" has no price.
     if before and text[span.start : span.end].lower() == "free":
         return None
@@ -127,6 +121,9 @@ def _measure(statement: ParsedSentence, clause: Clause, span: Span) -> Draft | N
     if preposition == "of" and (span.kind is AnswerType.DATE or (before and span.kind in _OF_NOUNS)):
         return None
     if after.lower().startswith(("more ", "less ")):
+        return None
+    # "Every day at midnight", "from 23 August to 29 August": the answer goes on.
+    if span.kind in (AnswerType.FREQUENCY, AnswerType.DATE) and after.lower().startswith(("at ", "to ", "until ")):
         return None
     match span.kind:
         case AnswerType.AMOUNT | AnswerType.PERCENTAGE if preposition == "by":

@@ -12,7 +12,7 @@ from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import AUXILIARIES, FINITE_FORMS, PARTICIPLES, Clause, Verb, parse_clause
 from pgclarify.providers.extractive.readable import is_cut, is_numbered
 from pgclarify.providers.extractive.scoring import QuestionTerms
-from pgclarify.providers.extractive.topics import Topic, lower_first
+from pgclarify.providers.extractive.topics import Topic, in_context, lower_first
 
 _LABELED = re.compile(r"[*_]{0,2}([^:*|]{2,60}?)[*_]{0,2}:[*_]{0,2}\s+(?=\S)")
 # What begins so goes on from what was said before, or speaks of no one thing.
@@ -20,7 +20,8 @@ _POINTING = word_set(
     """it they he she this that these those its his her their such here there i we you us my then so but and or also
     another other others one both none everything everybody everyone nobody somebody people nothing
     neither either as therefore thus
-    note however instead otherwise finally first second again not only if when while although because"""
+    note however instead otherwise finally first second again not only if when while although because
+    what who whose which where how why"""
 )
 _NO_TERM = AUXILIARIES | FINITE_FORMS.keys() | word_set("not never then if that who which")
 _SUBORDINATE = word_set("that which who whose whether because if when while where what how why")
@@ -34,17 +35,21 @@ _BEFORE = _POINTING | word_set("above below other case example contrast")
 _NEVER_LAST = word_set(
     "both it them this that these those one ones same so too a an the of and or to for with by in on"
 )
+# A subject with one of these means something that was said before.
+_ELSEWHERE = word_set("it them this these those former latter subsequent resulting current")
 _PLACEHOLDERS = word_set("here there so thus it")
 _ACTING = (FINITE_FORMS.keys() | AUXILIARIES | word_set("do does cannot")) - word_set("is are was were")
 # "Must handle this correctly" means something that was said before.
-_MEANT = re.compile(r"\b(?:this|these|those)\b(?=[ ]\w{2,20}ly\b|[,;:)]|$)")
+_MEANT = re.compile(
+    r"\b(?:this|these|those)\b(?= \w{2,20}ly\b| (?:point|time|case|way|section|chapter|page)\b|[,;:)]|$)"
+    r"|\bbefore\b(?=[,;:)]|$)"
+)
 _ADVERBS = word_set("also always usually often then thus therefore normally generally only still now")
 _MOST_ASKED = 3
 _MOST_SUBJECT_WORDS = 8
 _MOST_TERM_WORDS = 6
 _BEGINNING = 5
 _MOST_SENTENCE_WORDS = 40
-_MOST_CONTEXT_WORDS = 10
 # A sentence of so many words that has all that was asked for is about that, wherever it says so.
 _SHORT = 14
 _VERB_FOLLOWS = 6
@@ -171,8 +176,8 @@ def _predicate(clause: Clause, text: str) -> tuple[str, str]:
         return "", ""
     # What once happened says little of a thing, unless it says when, where or who.
     tells_once = any(one.isupper() or one.isdigit() for one in text[verb.end :])
-    is_past = verb.auxiliary == "did" or (verb.auxiliary in ("was", "were", "had") and not tells_once)
-    is_open = any(word.lower in ("it", "them", "this", "these", "those") for word in found)
+    is_past = verb.auxiliary in ("did", "had") or (verb.auxiliary in ("was", "were") and not tells_once)
+    is_open = any(word.lower in _ELSEWHERE for word in found)
     if is_past or is_open or _is_noun(verb, text) or len(found) > _MOST_SUBJECT_WORDS or found[0].lower in _POINTING:
         return "", ""
     subject, start = clause.subject, verb.start
@@ -221,13 +226,3 @@ def _name(query: QuestionTerms, subject: str, passage: str) -> str:
     if here <= query.stems and here != query.stems:
         return asked
     return plain if query.stems <= here else f"{asked}: {plain}"
-
-
-def in_context(name: str, topic: Topic) -> str:
-    """A phrase with the innermost heading or the title, if that says more: "daily limit (Rental Reimbursement)"."""
-    there = content_stems(name)
-    for phrase in (*reversed(topic.headings), topic.title):
-        is_short = 0 < len(words(phrase)) <= _MOST_CONTEXT_WORDS
-        if is_short and not phrase.endswith("?") and not content_stems(phrase) <= there:
-            return f"{name} ({phrase})"
-    return name

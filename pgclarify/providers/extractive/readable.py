@@ -56,6 +56,11 @@ def is_numbered(text: str) -> bool:
     return _NUMBERED.match(text) is not None
 
 
+def is_reference(text: str) -> bool:
+    """Whether a sentence only says where something else is said."""
+    return _REFERENCE.match(text) is not None
+
+
 def is_cut(text: str) -> bool:
     """Whether a pair of marks was parted: parentheses, quotation marks, those around code."""
     return any(text.count(one) != text.count(other) for one, other in ("()", "{}", "[]")) or any(
@@ -70,7 +75,7 @@ def is_readable(text: str) -> bool:
     else is said.
     """
     plain = " ".join(text.split()).strip("*_ ")
-    if plain.endswith((":", ";")) or is_numbered(plain) or _COPYRIGHT.match(plain) or _REFERENCE.match(plain):
+    if plain.endswith((":", ";")) or is_numbered(plain) or _COPYRIGHT.match(plain) or is_reference(plain):
         return False
     if _ADDRESS.search(plain):
         return False

@@ -13,17 +13,19 @@ from pgclarify.model import AnswerSpan, Reading
 from pgclarify.providers.extractive.answer_types import TYPED, AnswerType, expected_type, is_question
 from pgclarify.providers.extractive.drafts import Draft
 from pgclarify.providers.extractive.evidence import Evidence
-from pgclarify.providers.extractive.grammar import is_base_verb
+from pgclarify.providers.extractive.grammar import CONDITIONS, is_base_verb, opening_clause
 from pgclarify.providers.extractive.lists import draft_command, draft_list, draft_row
-from pgclarify.providers.extractive.phrases import in_context, plain_text, read_phrase, stands_below
+from pgclarify.providers.extractive.phrases import plain_text, read_phrase, stands_below
 from pgclarify.providers.extractive.readable import is_readable
 from pgclarify.providers.extractive.scoring import QuestionTerms
 from pgclarify.providers.extractive.spans import find_spans
 from pgclarify.providers.extractive.statements import draft_readings
-from pgclarify.providers.extractive.topics import Topic, stand_alone
+from pgclarify.providers.extractive.topics import Topic, in_context, stand_alone
 
 # Kinds of answers that say more than "yes" or a clause.
 _TELLING = TYPED | {AnswerType.LIST, AnswerType.STEPS}
+# Kinds that a condition does not answer.
+_TOLD = TYPED - {AnswerType.DATE, AnswerType.REASON}
 # Kinds of answers that are found by their shape.
 _MEASURED = {
     AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE,
@@ -102,7 +104,8 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
 
     Returns:
         None if what stands there is no sentence, or longer than a quote may be, or a person's own story; or if the
-        answer says no more than the question, or has no time or number where the question asks for one.
+        answer says no more than the question, has no time or number where the question asks for one, or stands in a
+        condition.
     """
     around = [piece for piece in pieces if not piece.items and piece.start < span.end and span.start < _end(piece)]
     if not around:
@@ -117,11 +120,26 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
         return None
     ends = _with_bounds(asked, quote, max(span.start - start, 0), min(span.end - start, len(quote)))
     answer = _tidy(quote[ends[0] : ends[1]]) if ends else ""
-    if not answer or content_stems(answer) <= asked.query.stems:
+    if not answer or content_stems(answer) <= asked.query.stems or _is_beside(asked, around[0].text, answer):
         return None
     question = f"{asked.query.text[0].upper()}{asked.query.text[1:].rstrip(' ?.!')}?"
     is_scheme_itself = content_stems(answer) <= content_stems(topic.scheme)
     return Reading(stand_alone(topic, question) if topic.scheme and not is_scheme_itself else question, answer, quote)
+
+
+def _is_beside(asked: Asked, sentence: str, answer: str) -> bool:
+    """Whether the form of an answer shows that it answers something else."""
+    if asked.kind is AnswerType.STEPS:
+        # A thing is nothing to do.
+        first = words(answer)[:1]
+        is_name = bool(first) and first[0].is_capitalized and not sentence.startswith(answer)
+        return is_name or answer.lower().startswith(("the ", "a ", "an "))
+    # "When processing more than 150 requests, it reports": how many it processes is not said.
+    lead = opening_clause(sentence)
+    is_condition = lead.partition(" ")[0].lower() in CONDITIONS and answer in lead
+    return (
+        asked.kind in _TOLD and is_condition and not any(word.lower in CONDITIONS for word in words(asked.query.text))
+    )
 
 
 def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int] | None:

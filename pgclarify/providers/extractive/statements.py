@@ -29,7 +29,7 @@ from pgclarify.providers.extractive.grammar import (
     parse_clause,
 )
 from pgclarify.providers.extractive.measures import draft_attributes, draft_measures
-from pgclarify.providers.extractive.readable import is_cut
+from pgclarify.providers.extractive.readable import is_cut, is_reference
 from pgclarify.providers.extractive.spans import clause_end, find_spans
 from pgclarify.providers.extractive.topics import Topic, is_scheme, lower_first, with_article
 
@@ -48,7 +48,7 @@ _MANNERS = (
     (_ONLY, "When", AnswerType.CLAUSE), (_IF, "When", AnswerType.CLAUSE), (_BY_DOING, "How", AnswerType.STEPS),
 )  # fmt: skip
 _EXCEPTION = re.compile(r"\W{0,3}(?:unless|except|but|provided|if|when|while|only|until)\b", re.IGNORECASE)
-_MEANT_BEFORE = word_set("it they he she this that one ones them")
+_MEANT_BEFORE = word_set("it they he she this that one ones them both")
 _NEXT_CLAUSE = re.compile(r",? (?:and|but) (?:it|they|he|she|we|you)\b")
 _OBJECT_PRONOUNS = word_set("it them him these those")
 _MEANT = re.compile(r"\bthis (?:if|when|by|for|to|in|unless|\w{2,20}ly)\b")
@@ -141,7 +141,7 @@ def _steps(statement: ParsedSentence) -> Iterator[Draft]:
         answer = statement.text[match.end() :].rstrip(" .")
         # "To create and drop, and to list roles" goes on with what is to be done.
         clause = parse_clause(answer)
-        if clause is None or clause.lead:
+        if clause is None or clause.lead or is_reference(answer):
             return
         yield Draft(as_question(ask_for_oneself(f"how do I {match[1]} {match[2]}")), answer, AnswerType.STEPS)
 
@@ -192,7 +192,8 @@ def _conditions(statement: ParsedSentence) -> Iterator[Draft]:
     # "When using it" has no subject, and what is to be done then is no event.
     is_clause = len(clause.lead.split()) > 2 and not clause.lead.split()[1].endswith("ing")
     is_clause = is_clause and not (clause.subject == "you" and clause.verb.start == clause.subject_start)
-    if first in ("if", "when", "once") and is_clause:
+    # What follows the colon is what happens.
+    if first in ("if", "when", "once") and is_clause and not statement.text.endswith(":"):
         lead = lower_first(clause.lead, statement.passage)
         answer = statement.text[clause.subject_start :].rstrip(" .")
         yield Draft(as_question(f"What happens {ask_for_oneself(lead)}"), answer, AnswerType.CLAUSE)
@@ -211,7 +212,7 @@ def _manners(statement: ParsedSentence) -> Iterator[Draft]:
             before = statement.text[clause.verb.end : match.start()].strip()
             end = clause_end(statement.text, match.end())
             # "By specifying the git-clone(1) --depth switch" goes on where it seems to end.
-            is_whole = not statement.text[end : end + 1].strip(" .,;!")
+            is_whole = not statement.text[end : end + 1].strip(" .;!")
             is_asked = is_whole and bool(before or clause.verb.base)
             draft = (
                 asked(statement, clause, wh, before, "", statement.text[match.start() : end], kind)
@@ -274,7 +275,7 @@ def _yes_or_no(statement: ParsedSentence) -> Iterator[Draft]:
 
 
 def _doers(statement: ParsedSentence) -> Iterator[Draft]:
-    """Read "The claims team approves rentals." answers "Who approves rentals?"; "is approved by", "Who is ... by?"."""
+    """Read "The claims team approves rentals." answers "Who approves rentals?"."""
     clause = statement.clause
     if clause is None or clause.verb.is_negated:
         return
@@ -283,22 +284,16 @@ def _doers(statement: ParsedSentence) -> Iterator[Draft]:
     for span in people:
         if any(word.lower in FINITE_FORMS for word in words(text[span.start : span.end])[2:]):
             continue
-        if span.start <= clause.subject_start and span.end >= clause.subject_start + len(clause.subject):
-            rest = text[verb.start : rest_end(text, verb.end)]
-            # "Alice may choose" tells of one case; "Git for Windows provides a manager" of every one.
-            acts = bool(verb.base) and rest.split(" ", 1)[0].lower() in FINITE_FORMS and rest[0].islower()
-            is_relative = rest.split()[1:2] in (["that"], ["which"], ["who"])
-            if acts and len(rest.split()) > 1 and not is_relative:
-                name = text[span.start : span.end]
-                who, kind = ("What", AnswerType.NAME) if _PROGRAM.search(name) else ("Who", AnswerType.PERSON)
-                yield Draft(as_question(f"{who} {ask_for_oneself(rest)}"), name, kind)
-        elif text[: span.start].endswith(" by ") and span.start > verb.end:
-            passive = words(text[verb.end : span.start])
-            if passive and passive[0].lower in PARTICIPLES:
-                done = passive[0].text + " by"
-                draft = asked(statement, clause, "Who", done, "", text[span.start : span.end], AnswerType.PERSON)
-                if draft:
-                    yield draft
+        if span.start > clause.subject_start or span.end < clause.subject_start + len(clause.subject):
+            continue
+        rest = text[verb.start : rest_end(text, verb.end)]
+        # "Alice may choose" tells of one case; "Git for Windows provides a manager" of every one.
+        acts = bool(verb.base) and rest.split(" ", 1)[0].lower() in FINITE_FORMS and rest[0].islower()
+        is_relative = rest.split()[1:2] in (["that"], ["which"], ["who"])
+        if acts and len(rest.split()) > 1 and not is_relative:
+            name = text[span.start : span.end]
+            who, kind = ("What", AnswerType.NAME) if _PROGRAM.search(name) else ("Who", AnswerType.PERSON)
+            yield Draft(as_question(f"{who} {ask_for_oneself(rest)}"), name, kind)
 
 
 _ATTEMPTS: tuple[Callable[[ParsedSentence], Iterator[Draft]], ...] = (

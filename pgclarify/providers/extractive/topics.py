@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from pgclarify.language.words import STOP_WORDS, content_stems, word_set, words
-from pgclarify.providers.extractive.grammar import PREPOSITIONS, ask_for_oneself, base_of_gerund, is_base_verb
+from pgclarify.providers.extractive.grammar import PREPOSITIONS, base_of_gerund
 
 _GENERIC = word_set(
     """about appendix article background chapter contents detail document faq faqs frequently asked general
@@ -32,9 +32,7 @@ _LABELED = re.compile(r"(?P<kind>[A-Za-z]{3,20})(?: [\w./-]{0,12}\d[\w./-]{0,12}
 _EDITION = re.compile(r",[^,]{0,30}\d[^,]{0,30}$")
 _FILE_ENDING = re.compile(r"\.(?:md|txt|html?|pdf|jsonl?)$", re.IGNORECASE)
 _MAX_TOPIC_WORDS = 7
-# Small words that a noun phrase has inside.
-_LINKS = word_set("of and in on at")
-_HOW = re.compile(r"how (?:to|(?:do|can) (?:I|you|we)) ([a-z]{3,12} [^?!,;:()|/]{2,60})\??$", re.IGNORECASE)
+_MOST_CONTEXT_WORDS = 10
 _HAPPENS = "What happens "
 
 
@@ -95,7 +93,7 @@ def with_article(phrase: str) -> str:
 
 
 def stand_alone(topic: Topic, question: str) -> str:
-    """Make a question understood without the passage: "under rental reimbursement", "when canceling an order".
+    """Make a question understood without the passage: "… under rental reimbursement?", "… (canceling an order)?".
 
     A scheme in the title or a heading always belongs to a question, since another scheme answers otherwise. Any other
     topic is added only to a question that shares no word with it.
@@ -112,15 +110,23 @@ def stand_alone(topic: Topic, question: str) -> str:
                 return f"{_HAPPENS}under {with_article(scheme)} {question.removeprefix(_HAPPENS)}"
             return f"{question[:-1]} under {with_article(scheme)}?"
         return question
-    if _names_topic(topic, question):
-        return question
+    return question if _names_topic(topic, question) else f"{in_context(question[:-1], topic, fewest=2)}?"
+
+
+def in_context(name: str, topic: Topic, fewest: int = 1) -> str:
+    """A phrase with the innermost heading or the title, if that says more: "daily limit (Rental Reimbursement)".
+
+    Args:
+        name: The phrase.
+        topic: Has title and headings.
+        fewest: Words that a heading must have. A question gets no "rates" and no "notes".
+    """
+    there = content_stems(name)
     for phrase in (*reversed(topic.headings), topic.title):
-        doing = _doing(phrase)
-        if doing:
-            return f"{question[:-1]} when I {ask_for_oneself(doing)}?"
-        if _tells_apart(phrase):
-            return question if " for " in question else f"{question[:-1]} for {phrase}?"
-    return question
+        is_short = fewest <= len(words(phrase)) <= _MOST_CONTEXT_WORDS
+        if is_short and not phrase.endswith("?") and not content_stems(phrase) <= there:
+            return f"{name} ({phrase})"
+    return name
 
 
 def _names_scheme(question: str) -> bool:
@@ -137,28 +143,6 @@ def _names_topic(topic: Topic, question: str) -> bool:
     if any(word.is_capitalized and word.is_content for word in words(question)[1:]):
         return True
     return bool(topic.stems & content_stems(question))
-
-
-def _doing(phrase: str) -> str:
-    """What "Canceling a policy" and "How do I cancel a policy?" are about: "cancel a policy"; "" for other phrases."""
-    asked = _HOW.match(phrase)
-    if asked:
-        return asked[1] if is_base_verb(words(asked[1])[0].lower) else ""
-    found = words(phrase)
-    is_short = 1 < len(found) <= _MAX_TOPIC_WORDS and not any(mark in phrase for mark in "?!,;:()|/")
-    base = base_of_gerund(found[0].lower) if is_short else None
-    return base + phrase[found[0].end :] if base else ""
-
-
-def _tells_apart(phrase: str) -> bool:
-    """True for a noun phrase in the plural, of more than one word, none as general as "report" or "claims".
-
-    One in the singular would need an article, and nothing tells which.
-    """
-    found = words(phrase)
-    says_much = len(found) > 1 and not any(word.lower in _GENERIC or word.text[0].isdigit() for word in found)
-    is_plural = says_much and found[-1].lower.endswith("s") and not found[-1].lower.endswith("ss")
-    return is_plural and phrase_fits(phrase) and all(word.is_content or word.lower in _LINKS for word in found)
 
 
 def phrase_fits(phrase: str) -> bool:

@@ -45,6 +45,10 @@ def readings(
         ("pool", "In winter, the pool is closed.", "pool", "In winter, the pool is closed"),
         ("dogs", "A dog usually costs half the price.", "dog", "usually costs half the price"),
         ("tariff", "The tariff is usually low; it rises in May.", "tariff", "usually low"),
+        ("rental cars", "Rental cars can be picked up at 12 Harbor Street.", "rental cars",
+         "can be picked up at 12 Harbor Street"),
+        ("rental requests", "Rental requests are approved by the claims team.", "rental requests",
+         "approved by the claims team"),
     ],
 )  # fmt: skip
 def test_a_few_words_are_read_as_what_a_sentence_tells_of_them(
