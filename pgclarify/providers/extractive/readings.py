@@ -104,8 +104,8 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
 
     Returns:
         None if what stands there is no sentence, or longer than a quote may be, or a person's own story; or if the
-        answer says no more than the question, has no time or number where the question asks for one, or stands in a
-        condition.
+        answer says no more than the question, has no time or number where the question asks for one, stands in a
+        condition, or parts a piece of code.
     """
     around = [piece for piece in pieces if not piece.items and piece.start < span.end and span.start < _end(piece)]
     if not around:
@@ -119,7 +119,7 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     if not is_sentence or len(quote) > MAX_SENTENCE_CHARS or _is_personal(quote):
         return None
     ends = _with_bounds(asked, quote, max(span.start - start, 0), min(span.end - start, len(quote)))
-    answer = _tidy(quote[ends[0] : ends[1]]) if ends else ""
+    answer = _tidy(_with_marks(quote, *ends)) if ends else ""
     if not answer or content_stems(answer) <= asked.query.stems or _is_beside(asked, around[0].text, answer):
         return None
     question = f"{asked.query.text[0].upper()}{asked.query.text[1:].rstrip(' ?.!')}?"
@@ -137,9 +137,9 @@ def _is_beside(asked: Asked, sentence: str, answer: str) -> bool:
     # "When processing more than 150 requests, it reports": how many it processes is not said.
     lead = opening_clause(sentence)
     is_condition = lead.partition(" ")[0].lower() in CONDITIONS and answer in lead
-    return (
-        asked.kind in _TOLD and is_condition and not any(word.lower in CONDITIONS for word in words(asked.query.text))
-    )
+    # "At once" is no condition.
+    said = {word.lower for word in words(asked.query.text)} - {"once"}
+    return asked.kind in _TOLD and is_condition and said.isdisjoint(CONDITIONS)
 
 
 def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int] | None:
@@ -156,6 +156,21 @@ def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, i
     if (not is_measured or is_other) and words(asked.query.text)[0].lower in ("when", "how"):
         return None
     return next(((span.start, span.end) for span in spans if span.start <= start and end <= span.end), (start, end))
+
+
+def _with_marks(quote: str, start: int, end: int) -> str:
+    """The answer with the other one of a pair of marks that stands right beside it; "" if code is parted still."""
+    for opening, closing in ("()", "[]", "``", '""'):
+        answer = quote[start:end]
+        is_cut = (
+            answer.count(opening) != answer.count(closing) if opening != closing else answer.count(opening) % 2 == 1
+        )
+        if is_cut and quote[end : end + 1] == closing:
+            end += 1
+        elif is_cut and start and quote[start - 1] == opening:
+            start -= 1
+    answer = quote[start:end]
+    return "" if answer.count("`") % 2 else answer
 
 
 def _end(piece: Evidence) -> int:

@@ -108,15 +108,20 @@ def probability(measured: Features) -> float:
     )
 
 
-def probability_of_span(span: AnswerSpan, similarity: float) -> float:
+def probability_of_span(span: AnswerSpan, measured: Features) -> float:
     """The probability, in (0, 1), that a span which the reader points at answers the question.
 
     Args:
         span: What the reader says of it.
-        similarity: Cosine of the embeddings of the question and the sentence around the span.
+        measured: Of the sentence around it.
     """
     return _logistic(
-        SPAN_BIAS + ANSWERABLE * span.answerable + LOG_PROBABILITY * span.log_probability + SPAN_SIMILARITY * similarity
+        SPAN_BIAS
+        + ANSWERABLE * span.answerable
+        + LOG_PROBABILITY * span.log_probability
+        + SPAN_SIMILARITY * measured.similarity
+        + MISSING_NAMES * measured.missing_names
+        + MISSING_NUMBER * measured.is_number_missing
     )
 
 

@@ -166,7 +166,8 @@ class ExtractiveVerifier:
         if not span or not reading:
             return None
         (similarity,) = await self._similarities(asked, [reading.quote])
-        return probability_of_span(span, similarity), reading
+        measured = features(asked.query, reading.quote, topic.text, similarity, has_answer=True)
+        return probability_of_span(span, measured), reading
 
     async def _similarities(self, asked: Asked, texts: Sequence[str]) -> list[float]:
         vectors = await self._embedder.encode([asked.query.text, *texts])

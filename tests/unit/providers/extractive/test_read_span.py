@@ -1,0 +1,50 @@
+"""What is made of the words that the reader points at."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.model import AnswerSpan
+from pgclarify.providers.extractive.evidence import gather_evidence
+from pgclarify.providers.extractive.readings import Asked, read_span
+from pgclarify.providers.extractive.scoring import features, probability_of_span
+from pgclarify.providers.extractive.topics import read_topic
+
+
+def read(question: str, content: str, pointed_at: str) -> str | None:
+    start = content.index(pointed_at)
+    span = AnswerSpan(start, start + len(pointed_at), 1.0, 0.0)
+    reading = read_span(Asked.read(question), span, gather_evidence(content), read_topic(None, None, content), content)
+    return reading and reading.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "content", "pointed_at", "answer"),
+    [
+        ("How many requests does ab send at once?", "When processing more than 150 requests, ab reports.", "150", None),
+        ("How many requests does ab send?", "It sends more than 150 requests, when busy.", "150", "more than 150"),
+        ("How many requests does ab send if idle?", "If idle for 150 requests, ab reports.", "150", "150"),
+        ("How do I become a maintainer?", "So you have read the New Guide of all.", "New Guide", None),
+        ("How do I become a maintainer?", "New maintainers must write the form.", "the form", None),
+        ("How do I become a maintainer?", "You become one by writing.", "by writing", "by writing"),
+        ("Which signal stops the server?", "The `TERM` signal ends it.", "TERM`", "`TERM`"),
+        ("Which section may hold the logs?", "Put it into a `<Host>` section.", "Host>` section", None),
+        ("Which release was the first one?", "It was 0.9 (beta), they say.", "0.9 (beta", "0.9 (beta)"),
+    ],
+)  # fmt: skip
+def test_the_form_of_an_answer_shows_some_that_are_none(
+    question: str, content: str, pointed_at: str, answer: str | None
+) -> None:
+    assert read(question, content, pointed_at) == answer
+
+
+def test_a_name_or_number_that_a_sentence_lacks_makes_its_answer_improbable() -> None:
+    span = AnswerSpan(0, 1, 1.0, -0.5)
+    question = "When was release 3.0 of Hexby made?"
+
+    def likely(sentence: str) -> float:
+        return probability_of_span(span, features(Asked.read(question).query, sentence, "", 0.5, has_answer=True))
+
+    whole = likely("Release 3.0 of Hexby was made in May.")
+    assert likely("Release 5.0 of Hexby was made in May.") < whole
+    assert likely("Release 3.0 of Corvale was made in May.") < whole
