@@ -19,8 +19,9 @@ from pgclarify.embedding.batching import OutOfMemory
 from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
 from pgclarify.embedding.devices import check_device, describe_device, in_half_precision, telling_out_of_memory
 from pgclarify.embedding.loading import load_model
+from pgclarify.embedding.registry import Embedders
 from pgclarify.embedding.sentence_transformers import _encode
-from pgclarify.errors import ConfigurationError
+from pgclarify.errors import ConfigurationError, EmbeddingError
 from tests.small_cross_encoder import save_cross_encoder
 from tests.small_model import save_small_model
 
@@ -109,6 +110,15 @@ def test_models_of_all_kinds_go_on_with_halves(small: str, tmp_path: Path, monke
     embedder.close()
     encoder.close()
     assert sizes == [3, 2, 1, 3, 2, 1]
+
+
+async def test_on_a_gpu_readings_are_embedded_as_all_else_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgclarify.embedding.registry.multiplies_int8", lambda: True)
+    embedders = Embedders(device=Device.CUDA)
+    # There is none, so it cannot be loaded; in 8-bit integers, on the processor, it could.
+    with pytest.raises(EmbeddingError):
+        await embedders.get_for_readings("all-MiniLM-L6-v2")
+    embedders.close()
 
 
 class TestHalfPrecision:
