@@ -39,7 +39,9 @@ _PURPOSE: Final = "verdict"
 _GOES_ON: Final = re.compile(r"(?:It|They|This|That|These|Those|He|She|Its|Their|His|Her)\b")
 """A sentence that begins so says nothing without the one before it."""
 
-_BY_RULES: Final = (AnswerType.STEPS, AnswerType.YES_NO)
+_BY_RULES: Final = (AnswerType.STEPS, AnswerType.YES_NO, AnswerType.DEFINITION)
+_DEFINITION: Final = re.compile(r"what (?:is|are) an? ", re.IGNORECASE)
+"""To this the reader finds names of the thing, and examples."""
 _FIELDS: Final = ("interpretation", "answer", "quote")
 
 
@@ -129,12 +131,13 @@ class ExtractiveVerifier:
         shared = _shared(asked, pieces, topic, content)
         if not shared:
             return None
-        # The rules know what is to be done and what is allowed; of the rest the reader knows more.
+        # The rules know what is to be done, what is allowed and what a thing is; of the rest the reader knows more.
         by_rules = None
         if not asked.is_specific or asked.kind in _BY_RULES:
             by_rules = await self._read_by_rules(asked, shared, topic, content)
             is_enough = by_rules is not None and by_rules[0] >= THRESHOLD
-            if is_enough or not asked.is_specific or asked.kind is AnswerType.YES_NO:
+            is_only_by_rules = asked.kind is AnswerType.YES_NO or _DEFINITION.match(asked.query.text)
+            if is_enough or not asked.is_specific or is_only_by_rules:
                 return by_rules
         by_reader = await self._read_span(asked, pieces, topic, content)
         found = [one for one in (by_reader, by_rules) if one]

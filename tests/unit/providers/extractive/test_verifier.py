@@ -52,6 +52,17 @@ async def test_a_few_words_get_their_reading_from_the_passage(embedder: BagOfWor
     )
 
 
+async def test_what_a_thing_is_only_a_definition_says(embedder: BagOfWords) -> None:
+    question = "What is a rental car?"
+    defined = await judge(embedder, question, passage("A rental car is a car that you pay for by the day."))
+    assert defined is not None
+    assert defined.answer == "a car that you pay for by the day"
+    assert (
+        await judge(embedder, question, passage("Rental cars such as the Orla are blue. A rental car broke down."))
+        is None
+    )
+
+
 async def test_a_whole_question_is_its_own_reading(embedder: BagOfWords) -> None:
     reading = await judge(
         embedder, "how much does rental reimbursement pay per day", passage(RENTAL, "Rental reimbursement")
