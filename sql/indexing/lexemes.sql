@@ -37,8 +37,10 @@ begin atomic
     select to_tsvector(
         to_lexemes.search_config,
         case
+            -- Other encodings have other numbers for these letters.
             when
-                to_lexemes.content
+                getdatabaseencoding() = 'UTF8'
+                and to_lexemes.content
                 ~ '[\u0E01-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u9FFF\uAC00-\uFAFF\uFF01-\uFFEF\U00020000-\U0003FFFF]'
                 then pgclarify_private.with_blanks(to_lexemes.content)
             else to_lexemes.content
