@@ -21,7 +21,7 @@ MAX_SENTENCE_CHARS = 600
 
 _TERMINATORS = ".!?…。\uff01\uff1f؟।"
 _WIDE_TERMINATORS = frozenset("。\uff01\uff1f")  # no space follows them
-_CLOSERS = "\"'”\u2019)]»*_"
+_CLOSERS = "\"'”\u2019)]»*_」』\uff09"
 _MARKS = re.compile(rf"[{_TERMINATORS}]+[{re.escape(_CLOSERS)}]*")
 
 _ABBREVIATIONS = word_set(

@@ -114,7 +114,7 @@ def says_answer(
 
 
 def _has_numbers(texts: Sequence[str], answer: str) -> bool:
-    """Whether texts have the digits of the numbers of an answer, or no digits at all: a number in words is not read."""
+    """Whether texts have the digits of the numbers of an answer, or no digits at all: numbers in words are not read."""
     there = [unicodedata.normalize("NFKC", text) for text in texts]
     digits = {number for text in there for number in _DIGITS.findall(text)}
     written = {_bare(number) for text in there for number in _WRITTEN.findall(text)}

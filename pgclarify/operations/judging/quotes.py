@@ -19,7 +19,7 @@ from pgclarify.language.support import (
     topic_of,
     unmentioned_names,
 )
-from pgclarify.language.words import PIECE
+from pgclarify.language.words import folded_words
 from pgclarify.model import Passage, Reading, Refusal
 
 # A quote of fewer words is read with the sentence that it stands in.
@@ -75,7 +75,7 @@ def check_quote(
         return Refusal.UNPROVEN
     sentences = split_sentences(passage.content)
     wider = _widened(span, sentences)
-    is_short = Refusal.FRAGMENT in checks and len(PIECE.findall(passage.content[slice(*span)])) < _CLAUSE
+    is_short = Refusal.FRAGMENT in checks and len(folded_words(passage.content[slice(*span)])) < _CLAUSE
     if not is_english(passage.content):
         return _quoted(wider if is_short else span, passage)
     if is_foreign(reading.interpretation) or is_foreign(question):

@@ -38,6 +38,8 @@ def test_english_texts_and_questions_are_not_taken_for_others() -> None:
         "A. P. J. Abdul Kalam",
         "What does “carpe diem” mean?",
         "How do I say thank you in German, danke?",
+        "How do you ask wo ist der Bahnhof in Berlin?",
+        "What is meant by c'est la vie?",
         "東京 tower opening hours",
         # Nothing but a name or a noun tells no language.
         "Bibliothek",

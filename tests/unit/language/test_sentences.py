@@ -22,6 +22,7 @@ def texts(passage: str) -> list[str]:
         ("founded in 1898. the team moved west. it won.", ["founded in 1898.", "the team moved west.", "it won."]),
         ("J. K. Rowling wrote it. See no. 5 there.", ["J. K. Rowling wrote it.", "See no. 5 there."]),
         ("これは本です。あれは？ はい。", ["これは本です。", "あれは？", "はい。"]),  # noqa: RUF001
+        ("彼は「はい。」と言った。『港。』だ。", ["彼は「はい。」", "と言った。", "『港。』", "だ。"]),
         ("זה נכון. וזה לא?", ["זה נכון.", "וזה לא?"]),
         ("Great 😀! Really 😀😀.", ["Great 😀!", "Really 😀😀."]),
     ],
