@@ -102,7 +102,7 @@ def says_answer(
         letters = "".join(there)
         spelled = frozenset(word for word in new - numbers if len(word) > 1 or word not in letters)
         is_told = any(map(is_foreign, (asked, *texts))) and _are_half_there(spelled, there)
-        return is_told and _has_numbers((asked, *texts, *known), answer)
+        return is_told and _have_numbers(texts, answer, (asked, *known))
     if not words:
         return False
     said = _phrase(answer)
@@ -113,12 +113,14 @@ def says_answer(
     return not _CHOOSING.isdisjoint(given) and any(said in _phrase(text) for text in (*texts, *choices))
 
 
-def _has_numbers(texts: Sequence[str], answer: str) -> bool:
-    """Whether texts have the digits of the numbers of an answer, or no digits at all: numbers in words are not read."""
-    there = [unicodedata.normalize("NFKC", text) for text in texts]
+def _have_numbers(texts: Sequence[str], answer: str, given: Sequence[str]) -> bool:
+    """Whether texts, or what was given, have the digits of an answer; of texts without digits nobody knows."""
+    if not any(map(_DIGITS.search, texts)):
+        return True
+    there = [unicodedata.normalize("NFKC", text) for text in (*texts, *given)]
     digits = {number for text in there for number in _DIGITS.findall(text)}
     written = {_bare(number) for text in there for number in _WRITTEN.findall(text)}
-    return not digits or all(
+    return all(
         _bare(number) in written or digits.issuperset(_DIGITS.findall(number))
         for number in _WRITTEN.findall(unicodedata.normalize("NFKC", answer))
     )

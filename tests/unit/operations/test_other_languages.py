@@ -87,6 +87,7 @@ def test_an_answer_that_the_passage_does_not_have_is_not_proven(
             "4 Wochen",
         ),
         ("会議室は一時間１，２００円で借りられます。", "料金はいくらですか", "1200円"),
+        ("Bücher werden für vier Wochen verliehen.", "Wie lange darf man 2026 Bücher behalten?", "4 Wochen"),
         # Nouns are no names, and other words may ask.
         ("Die Leihfrist beträgt für Bücher vier Wochen.", "Wann endet die Ausleihzeit?", "vier Wochen"),
         # No word of the question is in the quote.
