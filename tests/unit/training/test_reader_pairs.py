@@ -98,9 +98,10 @@ def test_a_record_without_an_answer_tells_other_facts_or_of_another_thing() -> N
         assert answered.question == other.question
         assert other.passage != answered.passage
     assert {pair.kind for pair in pairs} == {"record", "other attribute", "other subject"}
-    for pair in [pair for pair in pairs if pair.question == "In which language is quillon written?"]:
-        about = f"{pair.title} {pair.passage}"
-        is_told = "quillon" in about and " is written in " in about
+    asked = [pair for pair in pairs if pair.question == "How long is the warranty on the Kombi trailer?"]
+    assert {pair.kind for pair in asked} > {"record"}
+    for pair in asked:
+        is_told = "Kombi trailer" in f"{pair.title} {pair.passage}" and "warranty" in pair.passage
         assert is_told == (pair.kind == "record")
 
 
