@@ -110,7 +110,8 @@ def says_answer(
         return True
     if said not in _phrase(asked):
         return any(said in _phrase(text) for text in texts)
-    return not _CHOOSING.isdisjoint(given) and any(said in _phrase(text) for text in (*texts, *choices))
+    is_choice = not _CHOOSING.isdisjoint(given) or is_foreign(asked)
+    return is_choice and any(said in _phrase(text) for text in (*texts, *choices))
 
 
 def _have_numbers(texts: Sequence[str], answer: str, given: Sequence[str]) -> bool:

@@ -55,8 +55,9 @@ def check_quote(
 ) -> Quoted | Refusal:
     """Check that a passage gives the answer of a reading to it, with the quote for a proof.
 
-    Words are only looked at where the passage is in English. Elsewhere it is enough that the quote occurs. If the
-    question is in another language than the passage, only the answer is looked for: it is in the passage's words.
+    Words are only looked at where the passage is in English. Elsewhere it is enough that the quote occurs and, if the
+    question is not in English either, that the answer is in the passage's words. If a question about an English passage
+    is in another language, only the answer is looked for.
 
     Args:
         reading: What was read in the passage.
@@ -77,7 +78,8 @@ def check_quote(
     wider = _widened(span, sentences)
     is_short = Refusal.FRAGMENT in checks and len(folded_words(passage.content[slice(*span)])) < _CLAUSE
     if not is_english(passage.content):
-        return _quoted(wider if is_short else span, passage)
+        is_translated = Refusal.ANSWER_NOT_QUOTED in checks and _is_translated(reading, question, passage)
+        return Refusal.ANSWER_NOT_QUOTED if is_translated else _quoted(wider if is_short else span, passage)
     if is_foreign(reading.interpretation) or is_foreign(question):
         checks = frozenset(checks) - {Refusal.ABOUT_ANOTHER, Refusal.BESIDE_THE_POINT}
     if Refusal.ABOUT_ANOTHER in checks and _is_about_another(reading, question, passage):
@@ -121,6 +123,13 @@ def _refusal(
         ):
             return Refusal.BESIDE_THE_POINT
     return None
+
+
+def _is_translated(reading: Reading, question: str, passage: Passage) -> bool:
+    """Whether an answer is in other words than a passage and a question that are not in English: small models do so."""
+    if not (is_foreign(question) and is_foreign(passage.content)):
+        return False
+    return not says_answer(reading.answer, [*_headings(passage), passage.content], asked=question)
 
 
 def _is_about_another(reading: Reading, question: str, passage: Passage) -> bool:

@@ -98,6 +98,29 @@ def test_what_is_only_known_of_english_refuses_no_right_answer(content: str, ask
     assert proven(content, asked, answer, content) is not None
 
 
+@pytest.mark.parametrize(
+    ("content", "asked", "answer"),
+    [
+        (
+            "Pendant les réparations, un véhicule est prêté pour sept jours au plus.",
+            "Pour combien de jours ?",
+            "Seven days",
+        ),
+        ("本は一人十冊まで、二週間借りられます。", "本は何冊まで借りられますか", "ten books"),
+        ("Die Miete beträgt 120 € für vier Stunden.", "Wie hoch ist die Miete?", "240 €"),
+    ],
+)
+def test_an_answer_in_other_words_than_those_of_the_passage_is_refused(content: str, asked: str, answer: str) -> None:
+    refused = check_quote(Reading(asked, answer, content), asked, Passage("d", 1, content))
+    assert refused is Refusal.ANSWER_NOT_QUOTED
+
+
+def test_an_answer_that_the_question_names_is_taken_from_the_passage() -> None:
+    content = "Am Montag bleibt das Haus geschlossen, an allen anderen Tagen ist es offen."
+    asked = "Ist das Haus am Montag offen oder geschlossen?"
+    assert isinstance(check_quote(Reading(asked, "geschlossen", content), asked, Passage("d", 1, content)), Quoted)
+
+
 def test_a_question_in_another_language_than_the_passage_is_held_to_the_answer_alone() -> None:
     asked = "Um wie viel Uhr öffnet das Hafenmuseum in Lindvik?"
     quote = "The Lindvik Harbor Museum opens at 9 am"
