@@ -35,6 +35,9 @@ CASE = Case(
     answer_sets=((("We", "We do"),),),
     document_ids=("1", "2"),
     is_ambiguous=True,
+    rewrites=("Who insures our cars?",),
+    clarifying_questions=("Which cars?",),
+    intent="The insurer.",
 )
 OUTPUT = Output(
     interpretations=(
@@ -47,6 +50,7 @@ OUTPUT = Output(
     usage=Usage(3, 1, 300, 30, 1.5),
     seconds=2.5,
     probability=0.75,
+    questions=("Who insures cars?",),
     notes={"relaxed_question": "cars?"},
 )
 

@@ -202,6 +202,9 @@ class TestRecord:
             "answer_sets": [[["We", "We do"]]],
             "document_ids": ["1", "2"],
             "is_ambiguous": True,
+            "rewrites": ["Who insures our cars?"],
+            "clarifying_questions": ["Which cars?"],
+            "intent": "The insurer.",
             "strata": ["answers=one"],
         }
         assert case.output == {
@@ -223,6 +226,7 @@ class TestRecord:
             ],
             "retrieved": [{"document_id": "1", "passage_id": 7}, {"document_id": "2", "passage_id": 8}],
             "probability": 0.75,
+            "questions": ["Who insures cars?"],
             "notes": {"relaxed_question": "cars?"},
         }
 
