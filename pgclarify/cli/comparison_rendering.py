@@ -353,6 +353,8 @@ def _notes(case: EvaluatedCase) -> Iterable[tuple[str, Any]]:
     """What a method says of a case besides, where it is short."""
     if case.output.get("probability") is not None:
         yield "probability", f"{case.output['probability']:.2f}"
+    if questions := case.output.get("questions"):
+        yield "questions", " / ".join(questions)
     for name, note in case.output.get("notes", {}).items():
         if isinstance(note, str | int | float):
             yield printable(name), note

@@ -63,13 +63,10 @@ _COLUMNS: Sequence[_Column] = (
     ("G-P", "grounded_precision", _share),
     ("G-R", "grounded_recall", _share),
     ("G-F1", "grounded_f1", _share),
-    ("rewritten", "rewritten", _share),
     ("BLEU", "bleu", _share_with_interval),
-    ("similarity", "rewrite_similarity", _share),
     ("asked back", "asked_back", _number),
     ("question F1", "question_f1", _share_with_interval),
-    ("diversity", "question_diversity", _share),
-    *((f"nDCG@10, turn {turn}", f"turn_{turn}_ndcg@10", _share_with_interval) for turn in range(MOST_TURNS + 1)),
+    *((f"turn {turn}", f"turn_{turn}_ndcg@10", _share) for turn in range(MOST_TURNS + 1)),
     ("recall@10", "recall@10", _share_with_interval),
     ("nDCG@10", "ndcg@10", _share),
     ("MRecall@10", "mrecall@10", _share),
@@ -162,6 +159,8 @@ def finished(given: Sequence[Finished]) -> RenderableType:
     )
     if fewer := _of_fewer_cases(summaries, [(title, metric) for title, metric, _ in shown]):
         told += f" {fewer}"
+    if any(f"turn_{MOST_TURNS}_ndcg@10" in one for one in summaries):
+        told += " Turns are nDCG@10 of a search with the question as it is after them."
     # A ranking or a label is not judged by anybody.
     judged = [one.plan for one in given if not JUDGED.isdisjoint(one.summaries)]
     if judged:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 
 import pytest
 import typer
@@ -138,6 +139,16 @@ def test_a_whole_case_has_the_citations_of_both() -> None:
     one = pair_of(evaluated_case("c", [first]), evaluated_case("c", [second]))
     told = shown(comparison_rendering.whole_case(one.pairs[0]))
     assert re.search(r"     A: 1973\n        d1 .*\n     B: 1973\n        d2 ", told)
+
+
+def test_a_whole_case_has_the_questions_of_both() -> None:
+    cases = [
+        replace(one, output={**one.output, "questions": questions})
+        for one, questions in ((evaluated_case("c"), ["Where?"]), (evaluated_case("c"), ["Where?", "In 1903?"]))
+    ]
+    told = shown(comparison_rendering.whole_case(pair_of(*cases).pairs[0]))
+    assert "questions Where?\n" in told
+    assert "questions Where? / In 1903?\n" in told
 
 
 def test_of_many_readings_the_first_are_shown() -> None:

@@ -104,6 +104,20 @@ def test_columns_are_those_that_somebody_has() -> None:
     assert "75.0 [38, 100]" in shown(evaluation_rendering.finished([detection]))
 
 
+def test_methods_of_dialogue_have_columns_of_their_own() -> None:
+    rewriting = finished(1, "rewrite", accuracy=0.75, bleu=0.5, **{"recall@10": 0.7})
+    told = shown(evaluation_rendering.finished([rewriting]))
+    assert "50.0 [25, 100]" in told
+    assert "turn 0" not in told
+    turns = {f"turn_{turn}_ndcg@10": turn / 4 for turn in range(4)}
+    told = shown(evaluation_rendering.finished([finished(2, "simulated_user", calls=9.0, **turns)]))
+    row = next(line for line in told.splitlines() if line.lstrip().startswith("2")).split()
+    assert row[2:6] == ["0.0", "25.0", "50.0", "75.0"]
+    assert "Turns are nDCG@10" in " ".join(told.split())
+    asking = finished(3, "clarifying_questions", asked_back=1.0, question_f1=0.5)
+    assert "question F1" in shown(evaluation_rendering.finished([asking]))
+
+
 def test_strata_stand_below_the_whole() -> None:
     def stratum(cases: int, coverage: float) -> dict[str, Summary]:
         return {

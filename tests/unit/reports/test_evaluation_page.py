@@ -128,6 +128,14 @@ def test_cases_of_which_nothing_is_known_have_a_page() -> None:
     assert "2 more left out" in page.text
 
 
+def test_questions_of_a_dialogue_are_shown() -> None:
+    rewritten = evaluated_case("one", bleu=0.5)
+    given = (replace(rewritten, output={**rewritten.output, "questions": [f"Where was Ida Holm born?{HOSTILE}"]}),)
+    page = page_of(report_of((evaluated(1, given), given)))
+    assert "Where was Ida Holm born?" in page.text
+    assert "No reading was given." not in page.text
+
+
 def test_a_case_that_failed_says_why() -> None:
     failed = evaluated_case("one", error="the model is gone", answer_coverage=0.0)
     page = page_of(report_of((evaluated(1, (failed,)), (failed,))))
