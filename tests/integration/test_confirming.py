@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import psycopg
@@ -12,6 +13,7 @@ from tests.workers import Service, scalar
 
 Connection = psycopg.Connection[Any]
 
+STAGES = ("judgement", "confirmation", "consolidation")
 VERDICTS = """
 select outcome, abstention_code, error_code, completion_id is not null as is_judged, count(*)
 from pgclarify.verdict where run_id = %s group by 1, 2, 3, 4 order by 1, 2
@@ -72,4 +74,6 @@ def test_what_is_not_confirmed_is_an_abstention(
         lines = "\n".join(
             row[0] for row in superuser.execute("select * from pgclarify.explain(%s)", [confirmed]).fetchall()
         )
-        assert lines.index("judgement") < lines.index("confirmation") < lines.index("consolidation")
+        # Prompts are named above them, too.
+        stages = [name for name in re.findall(r"^\W*(\w+)", lines, re.MULTILINE) if name in STAGES]
+        assert stages == list(STAGES)
