@@ -79,7 +79,7 @@ system: ## Install what `make acceptance` needs of the system: Chromium, PgBounc
 	    exit 1; \
 	fi
 
-train-reader: install ## Train the reader: DATA has new_wiki_v1.0.json of SQuADShifts, EVALUATED (or DATA) the corpora to leave out
+train-reader: install ## Train a reader in the place of the one that ships: DATA has new_wiki_v1.0.json of SQuADShifts, EVALUATED (or DATA) the corpora to leave out
 	$(BIN)/python -m training.reader.train $(or $(DATA),$(error Set DATA to a folder; see training/reader/README.md)) \
 	    --evaluated $(or $(EVALUATED),$(DATA))
 
