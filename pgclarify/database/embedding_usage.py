@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+
 from pgclarify.database.pool import Pool, fetch
+from pgclarify.errors import DatabaseError
 from pgclarify.protocols import EmbeddingTally
+
+_logger = logging.getLogger(__name__)
 
 
 async def count_embeddings(pool: Pool, tally: EmbeddingTally) -> None:
@@ -31,3 +36,11 @@ async def count_embeddings(pool: Pool, tally: EmbeddingTally) -> None:
         # Cancelled, too: to count it twice, which is rare, is better than to give it away.
         tally.add(paid)
         raise
+
+
+async def try_to_count_embeddings(pool: Pool, tally: EmbeddingTally) -> None:
+    """As `count_embeddings`, but a failure is a warning in the log: it must not end what goes on, or is done."""
+    try:
+        await count_embeddings(pool, tally)
+    except DatabaseError as error:
+        _logger.warning("what was embedded is not counted yet: %s", error)

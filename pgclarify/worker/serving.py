@@ -21,7 +21,7 @@ from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.corpora.reembedding import Reembedding
 from pgclarify.database.connections import Connections, with_keepalives
 from pgclarify.database.documents import Documents
-from pgclarify.database.embedding_usage import count_embeddings
+from pgclarify.database.embedding_usage import count_embeddings, try_to_count_embeddings
 from pgclarify.database.errors import translated
 from pgclarify.database.long_documents import LongDocuments
 from pgclarify.database.pool import open_pool
@@ -32,7 +32,7 @@ from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.devices import check_device
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
+from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.install.versions import check_schema
 from pgclarify.jobs import Queue, open_queue
 from pgclarify.protocols import Completer
@@ -154,6 +154,8 @@ async def _serve(
         queue = await stack.enter_async_context(
             open_queue(dsn, executor.carry_out, connections, concurrency=concurrency)
         )
+        # Before what embeds is opened, and so after it is closed: requests end until then, and each is paid for.
+        stack.push_async_callback(try_to_count_embeddings, pool, embedders.tally)
         ingestion = Ingestion(Documents(pool, presence.worker_id), embedders.get, max_chars=_MOST_CHARS_A_CLAIM)
         stack.push_async_callback(ingestion.close)
         long_ingestion = LongIngestion(LongDocuments(pool, presence.worker_id), embedders.get)
@@ -226,8 +228,6 @@ async def _serve(
             for task in everything:
                 task.cancel()
             await asyncio.gather(*everything, return_exceptions=True)
-        with suppress(DatabaseError):
-            await count_embeddings(pool, embedders.tally)
 
 
 async def _be_present(
