@@ -17,7 +17,7 @@ from pgclarify.client import AsyncClient
 from pgclarify.client.opening import CONNECTION_OPTIONS
 from pgclarify.config import Settings
 from pgclarify.corpora.embedders import open_embedders
-from pgclarify.database.embedding_usage import count_embeddings
+from pgclarify.database.embedding_usage import try_to_count_embeddings
 from pgclarify.database.errors import translated
 from pgclarify.database.evaluated_runs import EvaluatedRuns
 from pgclarify.database.evaluations import EvaluationTables
@@ -252,7 +252,7 @@ class Bench:
             )
 
     async def watch(self) -> None:
-        """Look after the workers and the corpus until cancelled.
+        """Look after the workers and the corpus until cancelled, and count what this process has embedded.
 
         Raises:
             NoWorker: If there has been none for half a minute.
@@ -266,6 +266,8 @@ class Bench:
             own = self._language.presence if self._language else None
             if own is not None:
                 await own.say([], None)
+            for embedders in self._embedders:
+                await try_to_count_embeddings(self._pool, embedders.tally)
             await self.check_corpus()
             living = await self.tables.serving_workers()
             if living:
@@ -340,7 +342,7 @@ class Bench:
     async def _embedders_of_ours(self) -> Embedders:
         if not self._embedders:
             embedders = await self._stack.enter_async_context(open_embedders(self._settings))
-            self._stack.push_async_callback(count_embeddings, self._pool, embedders.tally)
+            self._stack.push_async_callback(try_to_count_embeddings, self._pool, embedders.tally)
             self._embedders.append(embedders)
         return self._embedders[0]
 

@@ -24,6 +24,7 @@ from pgclarify.evaluation import opening
 from pgclarify.evaluation.data_sets import DataSet
 from pgclarify.evaluation.opening import Bench, open_bench
 from pgclarify.evaluation.runner import Progress
+from pgclarify.protocols import PaidTexts, Payer
 from tests.integration.by_hand import MakeRole
 from tests.integration.evaluation_runs import carry_out, data_set_of, estimated, of, rows, settings_of
 from tests.openai_server import HANG, MODEL, Reply, Server
@@ -171,6 +172,19 @@ async def test_a_worker_that_dies_ends_it_and_another_goes_on(
     async with open_bench(dsn, settings, None, concurrency=1) as bench:
         finished = await carry_out(bench, data_set, of("clarify", top_k=2), concurrency=1)
     assert finished.resumed_cases == 1
+
+
+async def test_what_an_evaluation_has_embedded_is_counted_while_it_goes_on(
+    bench: Bench, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "_WATCH_SECONDS", 0.1)
+    (await bench._embedders_of_ours()).tally.add([PaidTexts(Payer(), "endpoint:counted", 1, 7)])
+    tokens = "select sum(tokens) from pgclarify_private.embedding_usage where model = 'endpoint:counted'"
+    with closing(psycopg.connect(service.dsn, autocommit=True)) as connection:
+        async with asyncio.TaskGroup() as tasks:
+            watching = tasks.create_task(bench.watch())
+            await asyncio.to_thread(until, lambda: scalar(connection, tokens) == 7)
+            watching.cancel()
 
 
 async def test_workers_of_two_models_are_no_subject(
