@@ -79,6 +79,7 @@ class Documents:
             are_long=False,
             corpus_id=documents[0].corpus_id if documents else None,
             document_ids=[document.document_id for document in documents] if documents else None,
+            content_hashes=[document.content_hash for document in documents] if documents else None,
         )
         return int(row["kept"])
 

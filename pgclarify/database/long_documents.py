@@ -60,6 +60,7 @@ class LongDocuments:
             are_long=True,
             corpus_id=None,
             document_ids=None,
+            content_hashes=None,
         )
         return int(row["kept"])
 

@@ -257,7 +257,7 @@ from
 -- Give back what this worker has leased.
 select
     pgclarify_private.release_documents(
-        %(worker_id)s, %(are_long)s, %(corpus_id)s, %(document_ids)s::text[]
+        %(worker_id)s, %(are_long)s, %(corpus_id)s, %(document_ids)s::text[], %(content_hashes)s::bytea[]
     ) as kept;
 
 -- name: set_aside_documents

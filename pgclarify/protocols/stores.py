@@ -339,7 +339,8 @@ class DocumentStore(Protocol):
         """Give back what this worker has leased; returns how many leases it must keep for now.
 
         Args:
-            documents: Of one corpus, at least one; None for all.
+            documents: Of one corpus, at least one; None for all. One that was changed since it was claimed is left
+                out: another claim of this worker may have it.
         """
 
     async def passage_hashes(self, documents: Sequence[PendingDocument]) -> Mapping[str, Sequence[bytes]]:

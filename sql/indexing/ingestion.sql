@@ -142,7 +142,7 @@ comment on function pgclarify_private.leased_documents(bigint, bigint, text[], b
 grant execute on function pgclarify_private.leased_documents(bigint, bigint, text[], bytea[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.release_documents(
-    worker_id bigint, are_long boolean, corpus_id bigint, document_ids text[]
+    worker_id bigint, are_long boolean, corpus_id bigint, document_ids text[], content_hashes bytea[]
 )
 returns bigint
 language plpgsql volatile security definer
@@ -158,8 +158,17 @@ begin
             and pending.is_long = release_documents.are_long
             and (
                 release_documents.document_ids is null
+                -- A document that was changed meanwhile may be leased anew, by another claim of this worker.
                 or pending.corpus_id = release_documents.corpus_id
-                and pending.document_id = any(release_documents.document_ids)
+                and pending.document_id in (
+                    select document.id
+                    from unnest(release_documents.document_ids, release_documents.content_hashes)
+                        as given (id, content_hash)
+                    inner join pgclarify.document
+                        on document.corpus_id = release_documents.corpus_id
+                        and document.id = given.id
+                        and document.content_hash = given.content_hash
+                )
             )
         for update skip locked
     );
@@ -170,11 +179,11 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.release_documents(bigint, boolean, bigint, text[]) is
+comment on function pgclarify_private.release_documents(bigint, boolean, bigint, text[], bytea[]) is
 'Give back what a worker has leased, and return how many leases it keeps: because somebody holds the rows, or because it is '
 'still at work on the documents. are_long: those that take several steps, or the others: a worker is at work on both. '
-'corpus_id, document_ids: these documents; null for all.';
-grant execute on function pgclarify_private.release_documents(bigint, boolean, bigint, text[]) to pgclarify_worker;
+'corpus_id, document_ids, content_hashes: these documents, as far as they are as they were; null for all.';
+grant execute on function pgclarify_private.release_documents(bigint, boolean, bigint, text[], bytea[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.fail_document(
     worker_id bigint, corpus_id bigint, document_id text, content_hash bytea, error text

@@ -103,10 +103,13 @@ class FakeDocumentStore:
         self.leased.pop(document.document_id, None)
 
     async def release_documents(self, documents: Sequence[PendingDocument] | None = None) -> int:
-        """Put what is leased back on the list."""
+        """Put what is leased back on the list, in the version that is given."""
         await asyncio.sleep(0)
-        ids = list(self.leased) if documents is None else [document.document_id for document in documents]
-        self.pending[:0] = [self.leased.pop(document_id) for document_id in ids if document_id in self.leased]
+        given = list(self.leased.values()) if documents is None else documents
+        back = [document for document in given if self.leased.get(document.document_id) == document]
+        for document in back:
+            del self.leased[document.document_id]
+        self.pending[:0] = back
         return len(self.leased)
 
     async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:

@@ -220,10 +220,17 @@ class HandWorker:
             after_corpus_id=after_corpus_id,
         )
 
-    def release(self) -> int:
-        """Give leases back; returns how many cannot be."""
-        given = {"worker_id": self.worker_id, "are_long": False, "corpus_id": None, "document_ids": None}
-        return int(self.send("release_documents", **given)[0]["kept"])
+    def release(self, documents: Sequence[Mapping[str, Any]] | None = None) -> int:
+        """Give back the leases of what was claimed, or all; returns how many are kept."""
+        (row,) = self.send(
+            "release_documents",
+            worker_id=self.worker_id,
+            are_long=False,
+            corpus_id=documents[0]["corpus_id"] if documents else None,
+            document_ids=[document["document_id"] for document in documents] if documents else None,
+            content_hashes=[document["content_hash"] for document in documents] if documents else None,
+        )
+        return int(row["kept"])
 
     def sweep(self) -> list[str]:
         """Drop the partitions that dropped corpora have left; their names."""

@@ -315,6 +315,22 @@ class TestIndexing:
         assert [[document["document_id"] for document in claim] for claim in claims] == [["2"], []]
         assert [document["document_id"] for document in worker.claim()] == ["1"]
 
+    def test_what_was_changed_and_leased_again_is_not_given_back_with_what_it_was(
+        self, connection: Connection, worker: HandWorker
+    ) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+        scalar(connection, ADD, "2", "Trucks.")
+        before = worker.claim()
+        scalar(connection, ADD, "1", "Boats.")
+        changed = worker.claim()
+        assert [document["document_id"] for document in changed] == ["1"]
+
+        assert worker.release(before) == 1
+
+        assert [document["document_id"] for document in worker.claim()] == ["2"]
+        assert worker.release(changed) == 1
+        assert worker.claim() == changed
+
     def test_what_is_given_back_is_anybodys(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
         for number in range(3):
             scalar(connection, ADD, str(number), "Cars.")
