@@ -34,15 +34,15 @@ from pgclarify.protocols import DocumentStore, Embedder, Payer, paid_by
 
 _logger = logging.getLogger(__name__)
 
-# Claims that an endpoint embeds, or that are stored, beside the one that is being cut: each has 256 passages.
-_MOST_UNDER_WAY = 2
+# Claims in memory: one that an endpoint embeds, and one that is stored or cut meanwhile. Each has up to 256 passages.
+_MOST_CLAIMS = 2
 
 
 class Ingestion:
     """Indexes pending documents, claim by claim, each of another corpus if there are several.
 
     A claim indexes at most 256 passages or so: what would be more is given back, and a document that is more by itself
-    is set aside for LongDocuments. While the endpoint of a model works on one claim, the one before is stored, and the
+    is set aside for LongDocuments. While the endpoint of a model works on one claim, the one before is stored, or the
     one after is cut.
 
     Args:
@@ -96,7 +96,7 @@ class Ingestion:
         Raises:
             DatabaseError: If the store fails, other than over one document, now or for what was under way.
         """
-        await self._wait_for_others(_MOST_UNDER_WAY - 1)
+        await self._wait_for_others(_MOST_CLAIMS - 1)
         pending = await self._store.claim_documents(
             max_documents=self._max_documents, max_chars=self._max_chars, skipped_models=self._models.missing()
         )
