@@ -141,6 +141,8 @@ def estimates(given: Sequence[ConfigurationEstimate]) -> RenderableType:
         parts.append(Text(f"{counted(verdicts, 'verdict')} at most, none by a language model.", style="dim"))
     elif not any(one.calls or one.judge_calls for one in given):
         parts.append(Text("No call of a language model is made.", style="dim"))
+    if any(one.has_uncounted_calls for one in given):
+        parts.append(Text("Calls of the reranker behind an endpoint are not counted here, and may cost, too."))
     return Group(*parts)
 
 

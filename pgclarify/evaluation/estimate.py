@@ -16,6 +16,7 @@ from pgclarify.evaluation.opening import Bench
 from pgclarify.ledger.calls import CALLS_TO_ANSWER
 from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass
 from pgclarify.operations.judging.confirmation import AT_ONCE
+from pgclarify.vocabulary import AT_ENDPOINT
 
 # What operations do where their settings do not say: as in SQL.
 _CLARIFY_TOP_K: Final = 20
@@ -82,9 +83,15 @@ class ConfigurationEstimate:
     verdicts: int = 0
 
     @property
+    def has_uncounted_calls(self) -> bool:
+        """Whether a reranker behind an endpoint is called for the others: no figure here has its calls and tokens."""
+        reranker = self.configuration.settings.get("reranker") or ""
+        return self.done < self.cases and reranker.startswith(AT_ENDPOINT)
+
+    @property
     def may_cost(self) -> bool:
         """Whether calls may have to be paid for."""
-        return self.calls > self.paid or self.judge_calls > 0
+        return self.calls > self.paid or self.judge_calls > 0 or self.has_uncounted_calls
 
 
 class Estimator:
@@ -190,7 +197,7 @@ def calls_of_a_case(configuration: Configuration) -> dict[str, int]:
     match configuration.method:
         case "clarify":
             most = Counter(most_calls({"top_k": _CLARIFY_TOP_K, **settings}, relaxes=True))
-            # Another model's.
+            # Another model's: see has_uncounted_calls.
             del most["reranking"]
             return most + Counter(most_calls_of_one_pass(settings) if settings.get("ask_back") == "auto" else {})
         case "list_answers":

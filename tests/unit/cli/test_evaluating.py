@@ -224,6 +224,18 @@ def test_estimates() -> None:
     assert "No call" not in told
 
 
+def test_a_reranker_behind_an_endpoint_may_cost_and_is_not_in_the_estimate() -> None:
+    left_out = "reranker behind an endpoint are not counted"
+    reranked = Configuration("reranked", "clarify", None, {"reranker": "endpoint:words"})
+    paid = {"calls": 0, "paid": 0}
+    given = estimate(configuration=reranked, **paid)
+    assert given.may_cost
+    assert left_out in shown(evaluation_rendering.estimates([estimate(), given]))
+    for other in (estimate(**paid), estimate(configuration=reranked, done=50, **paid)):
+        assert not other.may_cost
+        assert left_out not in shown(evaluation_rendering.estimates([other]))
+
+
 @pytest.mark.parametrize(
     ("changes", "costs"),
     [({}, True), ({"paid": 840}, False), ({"paid": 840, "judge_calls": 1}, True), ({"calls": 0, "paid": 0}, False)],
