@@ -152,7 +152,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_space record;
+    v_alike record;
     v_delayed bigint[] := '{}';
 begin
     -- Where all models are local, nobody waits for a lock on budgets.
@@ -166,36 +166,47 @@ begin
     if not exists (select from pgclarify.budget where budget.max_cost_usd is not null) then
         return v_delayed;
     end if;
-    for v_space in
+    -- Once for all corpora of an owner with the same model: only those that have budgets of their own differ.
+    for v_alike in
         select
-            space.embedding_space_id,
-            pgclarify_private.embedding_refusal(corpus.owner, corpus.corpus_id, space.model) as error
-        from pgclarify.embedding_space as space
-        inner join pgclarify.corpus on space.corpus_id = corpus.corpus_id
-        where
-            space.state <> 'retired'
-            and space.dimensions is not null
-            and starts_with(space.model, 'endpoint:')
-            and case space.state
-                when 'active' then exists (
-                    select from pgclarify_private.pending_document as pending where pending.corpus_id = space.corpus_id
-                )
-                else space.queued_at is null or exists (
-                    select from pgclarify_private.pending_passage as pending
-                    where pending.embedding_space_id = space.embedding_space_id
-                )
-            end
+            array_agg(waiting.embedding_space_id) as space_ids,
+            pgclarify_private.embedding_refusal(waiting.owner, waiting.limited_corpus_id, waiting.model) as error
+        from (
+            select
+                space.embedding_space_id, space.model, corpus.owner,
+                (
+                    select min(budget.corpus_id) from pgclarify.budget
+                    where budget.corpus_id = corpus.corpus_id and budget.max_cost_usd is not null
+                ) as limited_corpus_id
+            from pgclarify.embedding_space as space
+            inner join pgclarify.corpus on space.corpus_id = corpus.corpus_id
+            where
+                space.state <> 'retired'
+                and space.dimensions is not null
+                and starts_with(space.model, 'endpoint:')
+                and case space.state
+                    when 'active' then exists (
+                        select from pgclarify_private.pending_document as pending
+                        where pending.corpus_id = space.corpus_id
+                    )
+                    else space.queued_at is null or exists (
+                        select from pgclarify_private.pending_passage as pending
+                        where pending.embedding_space_id = space.embedding_space_id
+                    )
+                end
+        ) as waiting
+        group by waiting.owner, waiting.model, waiting.limited_corpus_id
     loop
-        continue when v_space.error is null;
-        v_delayed := v_delayed || v_space.embedding_space_id;
+        continue when v_alike.error is null;
+        v_delayed := v_delayed || v_alike.space_ids;
         update pgclarify.embedding_space
-        set error = v_space.error
+        set error = v_alike.error
         where embedding_space.embedding_space_id in (
             select space.embedding_space_id
             from pgclarify.embedding_space as space
             where
-                space.embedding_space_id = v_space.embedding_space_id
-                and space.error is distinct from v_space.error
+                space.embedding_space_id = any(v_alike.space_ids)
+                and space.error is distinct from v_alike.error
             for no key update skip locked
         );
     end loop;

@@ -169,6 +169,29 @@ class TestBudgets:
         assert why(connection) is None
         assert scalar(connection, "select indexed_at is not null from pgclarify.document where id = '2'")
 
+    def test_corpora_of_one_owner_and_model_are_decided_together_but_for_those_with_their_own_budget(
+        self, connection: Connection, hire: Hire
+    ) -> None:
+        price(connection, PRICED)
+        worker = hire()
+        spaces = {name: corpus(connection, worker, name) for name in ("boats", "cars", "vans")}
+        for name in spaces:
+            add(connection, "1", name)
+        budget(connection, max_cost_usd=1)
+        cars = scalar(connection, "select corpus_id from pgclarify.corpus where name = 'cars'")
+        budget(connection, max_cost_usd=0, corpus_id=cars)
+        delayed = "select pgclarify_private.delay_unpaid_spaces()"
+        with connection.transaction():
+            connection.execute("set local track_functions = 'all'")
+            assert scalar(connection, delayed) == [spaces["cars"]]
+            decided = "select calls from pg_stat_xact_user_functions where funcname = 'embedding_refusal'"
+            assert scalar(connection, decided) == 2
+        assert [bool(why(connection, name)) for name in spaces] == [False, True, False]
+
+        count(worker, space_id=spaces["boats"])
+        assert sorted(scalar(connection, delayed)) == sorted(spaces.values())
+        assert all(why(connection, name) for name in spaces)
+
     def test_a_budget_of_calls_stops_no_corpus(self, connection: Connection, hire: Hire) -> None:
         worker = hire()
         space_id = corpus(connection, worker)
