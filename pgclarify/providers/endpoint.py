@@ -23,6 +23,7 @@ from pgclarify.protocols import Begin
 from pgclarify.providers.address import REFUSING, Address, Asked
 from pgclarify.providers.bounded_client import Call, Fault, Problem
 from pgclarify.providers.chat_reply import ChatReply, read_reply
+from pgclarify.providers.reserved_names import is_reserved
 
 MAX_RETRIES: Final = 3
 """Further tries of a call, if nothing else is said."""
@@ -385,6 +386,12 @@ class Endpoint:
                 "no language model is set",
                 detail=f"{self._address.host} needs to be told which model to use.",
                 hint="Set PGCLARIFY_LLM_MODEL to the name that the endpoint lists under /models.",
+            )
+        if is_reserved(self._model):
+            raise ConfigurationError(
+                f"no model behind an endpoint may be called {self._model}",
+                detail="This name belongs to the extractive provider, which costs nothing.",
+                hint="Give the model another name at its endpoint, and set PGCLARIFY_LLM_MODEL to it.",
             )
         self._address.check()
 

@@ -19,6 +19,7 @@ from pgclarify.foreign_text import check_unicode
 from pgclarify.protocols import PaidTexts, Payer, current_payer
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, RequestFailed
 from pgclarify.providers.embedding_tokens import MAX_TOKENS, cut_to_size, shared_tokens, tokenizer
+from pgclarify.providers.reserved_names import is_reserved
 from pgclarify.vocabulary import AT_ENDPOINT
 
 _logger = logging.getLogger(__name__)
@@ -80,7 +81,7 @@ class EndpointEmbedder:
             model: `endpoint:` and its name there; with `@` and a number, so many dimensions are asked for.
 
         Raises:
-            ModelNotFound: If that is no name.
+            ModelNotFound: If that is no name, or one of the extractive provider.
             DimensionMismatch: If the vectors have other dimensions than were asked for, or more than an index takes.
             EmbeddingUnavailable: If the endpoint cannot be reached, does not know the model, or refuses the request.
         """
@@ -90,6 +91,12 @@ class EndpointEmbedder:
                 "no model of the embedding endpoint is named",
                 detail=f"Nothing comes after {AT_ENDPOINT} in its name.",
                 hint="Name one as the endpoint does: endpoint:text-embedding-3-small",
+            )
+        if is_reserved(parts["name"]):
+            raise ModelNotFound(
+                f"no model behind an endpoint may be called {parts['name']}",
+                detail="This name belongs to the extractive provider, which costs nothing.",
+                hint="Give the model another name at its endpoint.",
             )
         asked_dimensions = None if parts["dimensions"] is None else int(parts["dimensions"])
         request: dict[str, Any] = {"model": parts["name"]}

@@ -22,6 +22,7 @@ from pgclarify.providers.address import REFUSING, Address, Asked
 from pgclarify.providers.bounded_client import Call
 from pgclarify.providers.endpoint import MAX_RETRIES, kind_of
 from pgclarify.providers.rerank_reply import RerankReply, read_entailments, read_scores
+from pgclarify.providers.reserved_names import is_reserved
 from pgclarify.vocabulary import AT_ENDPOINT
 
 _logger = logging.getLogger(__name__)
@@ -106,7 +107,7 @@ class RerankEndpoint:
             name: `endpoint:` and its name there.
 
         Raises:
-            ModelNotFound: If that is no name.
+            ModelNotFound: If that is no name, or one of the extractive provider.
         """
         model = name.removeprefix(AT_ENDPOINT).strip()
         if not model:
@@ -114,6 +115,12 @@ class RerankEndpoint:
                 "no model of the rerank endpoint is named",
                 detail=f"Nothing comes after {AT_ENDPOINT} in its name.",
                 hint="Name one as the endpoint does: endpoint:BAAI/bge-reranker-v2-m3",
+            )
+        if is_reserved(model):
+            raise ModelNotFound(
+                f"no model behind an endpoint may be called {model}",
+                detail="This name belongs to the extractive provider, which costs nothing.",
+                hint="Give the model another name at its endpoint.",
             )
         return RerankModel(self, model)
 

@@ -98,6 +98,7 @@ begin
                 length(btrim(v_option.value #>> '{}')) between 1 and (v_known ->> 'longest')::integer
                 and not coalesce(v_known -> 'never' ? lower(btrim(v_option.value #>> '{}')), false)
                 and v_option.value #>> '{}' !~ '[\u0001-\u001f\u007f-\u009f]'
+                and not (v_known ? 'keywords' and pgclarify_private.is_reserved_at_endpoint(v_option.value #>> '{}'))
             else true
         end;
         if not v_is_fit then
@@ -122,6 +123,8 @@ begin
                                     from jsonb_array_elements_text(v_known -> 'keywords') as keyword
                                 )
                             )
+                        when v_known ? 'keywords' and pgclarify_private.is_reserved_at_endpoint(v_option.value #>> '{}') then
+                            'This name belongs to the extractive provider: give the model another one at its endpoint.'
                         when v_known ? 'longest' then
                             format(
                                 'Pass a JSON string of 1 to %s characters, none of which is a control character.',

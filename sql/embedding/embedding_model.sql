@@ -14,12 +14,15 @@ begin
     if length(check_embedding_model.model) > 500
         -- A name as model hubs have them, or a path.
         or check_embedding_model.model !~ '^([A-Za-z0-9][A-Za-z0-9._/@:+-]*|[./~][^\u0001-\u001f\u007f-\u009f]*)$'
-        or check_embedding_model.model ~ '^endpoint:(@|$)' then
+        or check_embedding_model.model ~ '^endpoint:(@|$)'
+        or pgclarify_private.is_reserved_at_endpoint(check_embedding_model.model) then
         raise exception 'this cannot be the name of an embedding model'
             using errcode = 'invalid_parameter_value',
                 detail = format('It is "%s".', pgclarify_private.shown(check_embedding_model.model)),
                 hint = case
                     when check_embedding_model.model ~ '^\s*{' then 'This looks like options: pass options => ''{…}''.'
+                    when pgclarify_private.is_reserved_at_endpoint(check_embedding_model.model) then
+                        'This name belongs to the extractive provider: give the model another one at its endpoint.'
                     else 'Pass a sentence-transformers name, such as all-MiniLM-L6-v2, a model behind an endpoint, such as '
                         'endpoint:text-embedding-3-small, or a path that starts with / or ./, of 500 characters at most.'
                 end;

@@ -11,6 +11,18 @@ end;
 comment on function pgclarify_private.is_extractive(text) is
 'Whether a model is a version of the extractive provider, whose judgements are no calls of a model: nobody is paid for them.';
 
+create or replace function pgclarify_private.is_reserved_at_endpoint(model text)
+returns boolean
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select is_reserved_at_endpoint.model ~ '^endpoint:\s*extractive(-[0-9]+)?\s*(@[1-9][0-9]{0,5})?$';
+end;
+
+comment on function pgclarify_private.is_reserved_at_endpoint(text) is
+'Whether the name of a model behind an endpoint is one of the extractive provider. Users choose such names, and this one would '
+'be free, and asked whatever budgets say.';
+
 create or replace function pgclarify_private.price_of(model text)
 returns table (input_usd numeric, cached_input_usd numeric, output_usd numeric)
 language sql stable parallel safe security definer

@@ -72,6 +72,23 @@ def test_options_in_the_place_of_another_parameter_are_recognized(connection: Co
         assert "options =>" in str(caught.value.diag.message_hint)
 
 
+@in_turn(
+    "call, option",
+    [
+        ("clarify('q', options => %s)", "reranker"),
+        ("search('q', options => %s)", "reranker"),
+        ("list_answers('q', options => %s)", "reranker"),
+        ("investigate('q', options => %s)", "reranker"),
+        ("investigate('q', options => %s)", "entailment"),
+    ],
+)
+def test_no_model_is_called_as_the_extractive_provider(connection: Connection, call: str, option: str) -> None:
+    # Its calls would be free, and made whatever budgets say.
+    for name in ("extractive", "extractive-1", " extractive-12 "):
+        options = f"""'{{"{option}": "endpoint:{name}"}}'"""
+        assert refused(connection, f"select pgclarify.{call.replace('%s', options)}").column_name == option
+
+
 def test_a_timeout_is_positive(connection: Connection) -> None:
     for timeout in ("0s", "-1s"):
         assert refused(connection, f"select pgclarify.wait('{{}}', '{timeout}')").column_name == "timeout"

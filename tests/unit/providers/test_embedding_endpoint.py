@@ -284,8 +284,8 @@ async def test_dimensions_that_are_not_asked_for_or_fit_no_index(server: Server,
     assert "4001" in (caught.value.detail or "")
 
 
-@pytest.mark.parametrize("model", ["endpoint:", "endpoint:\n"])
-async def test_no_name(server: Server, model: str) -> None:
+@pytest.mark.parametrize("model", ["endpoint:", "endpoint:\n", "endpoint:extractive", "endpoint:extractive-1@16"])
+async def test_no_name_that_a_model_may_have(server: Server, model: str) -> None:
     async with endpoint_of(server) as endpoint:
         with pytest.raises(ModelNotFound):
             await EndpointEmbedder.open(endpoint, model)

@@ -364,6 +364,8 @@ async def test_a_request_refused_for_its_own_sake_changes_nothing_for_the_next(s
         ({"model": "m", "base_url": " "}, "OPENAI_API_KEY"),
         ({"model": None, "base_url": "http://127.0.0.1:1/v1"}, "PGCLARIFY_LLM_MODEL"),
         ({"model": " ", "api_key": SecretStr(KEY)}, "PGCLARIFY_LLM_MODEL"),
+        # The ledger would take its calls for those of the extractive provider, which no budget limits.
+        ({"model": "extractive-1", "base_url": "http://127.0.0.1:1/v1"}, "PGCLARIFY_LLM_MODEL"),
         ({"model": "m", "base_url": "127.0.0.1:8000/v1"}, "http://"),
         ({"model": "m", "base_url": "ftp://host/v1"}, "http://"),
         ({"model": "m", "base_url": f"http://me:{KEY}@host/v1"}, "OPENAI_API_KEY"),

@@ -357,6 +357,16 @@ async def test_no_name(server: Server, name: str) -> None:
             pass
 
 
+@pytest.mark.parametrize("name", ["extractive", "extractive-1", " extractive-12\u00a0"])
+async def test_the_name_of_the_extractive_provider_is_refused(server: Server, name: str) -> None:
+    # Its calls would be free, and made whatever budgets say.
+    with pytest.raises(ModelNotFound):
+        async with model_of(server, f"endpoint:{name}"):
+            pass
+    async with model_of(server, "endpoint:extractive-qa") as model:
+        assert model.model == "extractive-qa"
+
+
 @pytest.fixture
 def settings_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
