@@ -40,7 +40,11 @@ def no_endpoint(name: str) -> NoReturn:
     Raises:
         ConfigurationError: Always.
     """
-    raise ConfigurationError(f"{name} is behind an endpoint, and there is none here")
+    raise ConfigurationError(
+        f"no endpoint can be asked for {name}",
+        detail="What carries this out was given no rerank endpoint.",
+        hint="Set PGCLARIFY_RERANK_BASE_URL for the worker and start it again, or name another model.",
+    )
 
 
 def no_hdbscan() -> ConfigurationError:

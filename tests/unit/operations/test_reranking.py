@@ -50,6 +50,13 @@ async def test_without_a_language_model_none_can_be_asked() -> None:
     assert "start it again; or pass" in describe(caught.value)
 
 
+async def test_without_an_endpoint_none_can_be_asked_and_the_way_out_is_said() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        await Rerankers(None, missing).get("endpoint:words-1", FakeLedger())
+    assert caught.value.detail
+    assert "PGCLARIFY_RERANK_BASE_URL" in str(caught.value.hint)
+
+
 async def test_any_other_name_is_a_cross_encoder() -> None:
     with pytest.raises(ModelNotFound, match="cross-encoder small") as caught:
         await Rerankers(scripts.relevance_judge(), missing).get("small", FakeLedger())
