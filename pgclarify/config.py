@@ -134,7 +134,7 @@ class Settings(BaseSettings):
     rerank_base_url: str | None = Field(
         default=None,
         description="An endpoint of rerankers: what stands before /rerank. Unset: OPENAI_BASE_URL, or the first of"
-        " PGCLARIFY_LLM_ENDPOINTS.",
+        " PGCLARIFY_LLM_ENDPOINTS; none if PGCLARIFY_LLM_PROVIDER is extractive.",
     )
     rerank_api_key: SecretStr | None = Field(
         default=None, description="Its key. Unset: OPENAI_API_KEY, unless PGCLARIFY_RERANK_BASE_URL is set."

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final, Self, TypeVar
 
-from pgclarify.config import Settings
+from pgclarify.config import Provider, Settings
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, ModelNotFound
 from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
@@ -84,8 +84,15 @@ class RerankEndpoint:
         """Make the endpoint that the settings describe: that of rerankers, or else that of the language model.
 
         Raises:
-            ConfigurationError: If they do not make an endpoint.
+            ConfigurationError: If they do not make an endpoint. Without a language model, only the address of rerankers
+                makes one: an OPENAI_BASE_URL that is left in the environment gets no passages.
         """
+        if settings.llm_provider is Provider.EXTRACTIVE and settings.rerank_base_url is None:
+            raise ConfigurationError(
+                "no rerank endpoint is set",
+                detail="With PGCLARIFY_LLM_PROVIDER=extractive no passage is sent to the address of a language model.",
+                hint="Set PGCLARIFY_RERANK_BASE_URL to what stands before /rerank in the server's address.",
+            )
         address = Address.beside_chat(
             settings,
             "PGCLARIFY_RERANK",

@@ -378,6 +378,11 @@ def settings_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     ("given", "url", "key"),
     [
         ({"rerank_base_url": "http://gpu/v1"}, "http://gpu/v1", "PGCLARIFY_RERANK_API_KEY"),
+        (
+            {"rerank_base_url": "http://gpu/v1", "llm_provider": "extractive"},
+            "http://gpu/v1",
+            "PGCLARIFY_RERANK_API_KEY",
+        ),
         ({"openai_base_url": "http://gpu/v1"}, "http://gpu/v1", "OPENAI_API_KEY"),
         ({"llm_endpoints": "http://one/v1,http://two/v1"}, "http://one/v1", "OPENAI_API_KEY"),
         (
@@ -397,7 +402,16 @@ def test_the_address_is_its_own_or_that_of_the_language_model(
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"openai_api_key": "sk-chat"}, {"rerank_api_key": "sk-own"}, {"rerank_base_url": "gpu/v1"}]
+    "given",
+    [
+        {},
+        {"openai_api_key": "sk-chat"},
+        {"rerank_api_key": "sk-own"},
+        {"rerank_base_url": "gpu/v1"},
+        # Without a language model, passages go to no address that is left in the environment.
+        {"llm_provider": "extractive", "openai_base_url": "http://gpu/v1"},
+        {"llm_provider": "extractive", "llm_endpoints": "http://one/v1", "rerank_api_key": "sk-own"},
+    ],
 )
 def test_what_is_no_address(settings_of: Any, given: dict[str, Any]) -> None:
     # OpenAI has no rerankers, so its key alone leads nowhere.
