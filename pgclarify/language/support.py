@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,6 +10,7 @@ from typing import Final
 
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.names import content_words
+from pgclarify.language.number_words import digits, numbers
 from pgclarify.language.numbers import find_quantities, write_numbers
 from pgclarify.language.quotes import fold, without_accents
 from pgclarify.language.stems import singular, stem
@@ -50,9 +50,6 @@ _HOW_MANY: Final = re.compile(r"\b(?i:top|first|best)\s+(\d+)|\b(\d{1,2})(?=\s+[
 # Parts of a list in a sentence, for counts: "Ida, Jon and Nora".
 _BETWEEN_ITEMS: Final = re.compile(r"\s*(?:[,;]\s*(?:and|or)?|\b(?:and|or)\b)\s+", re.IGNORECASE)
 _MOST_COUNTED: Final = 20
-# A number as any language writes it: 1,200.50 and 1.200,50 and 1 200,50.
-_WRITTEN: Final = re.compile(r"\d+(?:[.,'\u2019\s]\d+)*")
-_DIGITS: Final = re.compile(r"\d+")
 _LONGEST_INITIALS: Final = 6
 
 
@@ -70,7 +67,13 @@ def is_english(text: str) -> bool:
 
 
 def says_answer(
-    answer: str, texts: Sequence[str], *, asked: str, known: Sequence[str] = (), choices: Sequence[str] = ()
+    answer: str,
+    texts: Sequence[str],
+    *,
+    asked: str,
+    known: Sequence[str] = (),
+    choices: Sequence[str] = (),
+    are_foreign: bool = False,
 ) -> bool:
     """Tell whether texts say an answer.
 
@@ -79,8 +82,8 @@ def says_answer(
     were asked about). If the question says them together, too, they have to be a known answer, or the question has to
     give a choice. Yes and no are in no text.
 
-    Where the question or a text is plainly in another language than English, the marks in a number do not count (1.200
-    is 1,200), and a number may stand there in words.
+    Texts in other languages than English group digits by other marks, and may have a number in words: 1.200 is 1,200,
+    and "vier" is 4. So numbers are compared whole there, and not by their pieces, which 1,25 and 1.250 share.
 
     Args:
         answer: A few words.
@@ -88,6 +91,7 @@ def says_answer(
         asked: The question.
         known: Answers that are proven, which count as texts.
         choices: Further texts that may name what the question gives a choice of.
+        are_foreign: Whether to read the texts as ones in another language than English.
     """
     words, given = distinct_words(answer) - COMMON, distinct_words(asked)
     if words and words <= YES_OR_NO:
@@ -95,14 +99,14 @@ def says_answer(
     there = distinct_words(*texts, *known)
     new = words - given
     if new:
-        numbers = {word for word in words if any(map(str.isdigit, word))}
-        if numbers <= there | given and _are_half_there(new, there):
-            return True
+        with_digits = {word for word in words if any(map(str.isdigit, word))}
+        if not are_foreign:
+            return with_digits <= there | given and _are_half_there(new, there)
         # Of a word of one letter, such as the one for a book in Japanese, the neighbors make other pairs.
         letters = "".join(there)
-        spelled = frozenset(word for word in new - numbers if len(word) > 1 or word not in letters)
-        is_told = any(map(is_foreign, (asked, *texts))) and _are_half_there(spelled, there)
-        return is_told and _have_numbers(texts, answer, (asked, *known))
+        spelled = frozenset(word for word in new - with_digits if len(word) > 1 or word not in letters)
+        told = frozenset[str]().union(*map(numbers, (*texts, *known, asked)))
+        return digits(answer) <= told and _are_half_there(spelled, there)
     if not words:
         return False
     said = _phrase(answer)
@@ -112,23 +116,6 @@ def says_answer(
         return any(said in _phrase(text) for text in texts)
     is_choice = not _CHOOSING.isdisjoint(given) or is_foreign(asked)
     return is_choice and any(said in _phrase(text) for text in (*texts, *choices))
-
-
-def _have_numbers(texts: Sequence[str], answer: str, given: Sequence[str]) -> bool:
-    """Whether texts, or what was given, have the digits of an answer; of texts without digits nobody knows."""
-    if not any(map(_DIGITS.search, texts)):
-        return True
-    there = [unicodedata.normalize("NFKC", text) for text in (*texts, *given)]
-    digits = {number for text in there for number in _DIGITS.findall(text)}
-    written = {_bare(number) for text in there for number in _WRITTEN.findall(text)}
-    return all(
-        _bare(number) in written or digits.issuperset(_DIGITS.findall(number))
-        for number in _WRITTEN.findall(unicodedata.normalize("NFKC", answer))
-    )
-
-
-def _bare(number: str) -> str:
-    return "".join(_DIGITS.findall(number))
 
 
 def _are_half_there(words: frozenset[str], there: frozenset[str]) -> bool:

@@ -103,17 +103,33 @@ def prove_told(
     ]
     if not telling:
         raise Unproven("the quote has nothing to do with the question")
-    cited = tuple(one for one, _ in telling)
-    citations = tuple(citation for _, citation in telling)
-    quotes = [write_numbers(citation.quote) for citation in citations]
-    if not is_told(answer, _texts(cited), asked=asked, steps=steps) and not is_told(
-        write_numbers(answer), quotes, asked=write_numbers(asked), steps=steps
-    ):
+    if not _is_told_by(telling, answer, asked, steps):
         raise Unproven("the answer does not come from the passages")
-    return Proven(answer, citations, cited)
+    return Proven(answer, tuple(citation for _, citation in telling), tuple(one for one, _ in telling))
 
 
-def is_told(answer: str, texts: Sequence[str], *, asked: str, steps: Sequence[Step] = ()) -> bool:
+def _is_told_by(
+    telling: Sequence[tuple[Candidate, StepCitation]], answer: str, asked: str, steps: Sequence[Step]
+) -> bool:
+    """Whether passages tell an answer: those in English by themselves, or all by what is known of any language.
+
+    The language of a passage is that of its content: a title may be foreign, and its passage English.
+    """
+    foreign = [one for one, _ in telling if is_foreign(one.passage.content)]
+    english = [(one, citation) for one, citation in telling if one not in foreign]
+    if english:
+        quotes = [write_numbers(citation.quote) for _, citation in english]
+        if is_told(answer, _texts([one for one, _ in english]), asked=asked, steps=steps) or is_told(
+            write_numbers(answer), quotes, asked=write_numbers(asked), steps=steps
+        ):
+            return True
+    texts = _texts([one for one, _ in telling])
+    return bool(foreign) and is_told(answer, texts, asked=asked, steps=steps, are_foreign=True)
+
+
+def is_told(
+    answer: str, texts: Sequence[str], *, asked: str, steps: Sequence[Step] = (), are_foreign: bool = False
+) -> bool:
     """Tell whether an answer comes from some texts, or from the answers of steps, as `says_answer` has it.
 
     Args:
@@ -121,9 +137,11 @@ def is_told(answer: str, texts: Sequence[str], *, asked: str, steps: Sequence[St
         texts: The texts.
         asked: The question.
         steps: Those with an answer; their questions may name what the question gives a choice of.
+        are_foreign: Whether to read the texts as ones in another language than English.
     """
     known = [step.answer for step in steps if step.answer is not None]
-    return says_answer(answer, texts, asked=asked, known=known, choices=[step.question for step in steps])
+    choices = [step.question for step in steps]
+    return says_answer(answer, texts, asked=asked, known=known, choices=choices, are_foreign=are_foreign)
 
 
 def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tuple[Candidate, StepCitation]]:

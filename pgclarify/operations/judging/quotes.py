@@ -129,7 +129,8 @@ def _is_translated(reading: Reading, question: str, passage: Passage) -> bool:
     """Whether an answer is in other words than a passage and a question that are not in English: small models do so."""
     if not (is_foreign(question) and is_foreign(passage.content)):
         return False
-    return not says_answer(reading.answer, [*_headings(passage), passage.content], asked=question)
+    texts = [*_headings(passage), passage.content]
+    return not says_answer(reading.answer, texts, asked=question, are_foreign=True)
 
 
 def _is_about_another(reading: Reading, question: str, passage: Passage) -> bool:

@@ -115,6 +115,71 @@ def test_an_answer_in_other_words_than_those_of_the_passage_is_refused(content: 
     assert refused is Refusal.ANSWER_NOT_QUOTED
 
 
+@pytest.mark.parametrize(
+    ("content", "answer"),
+    [
+        # No number is there, or another one.
+        ("Die Bibliothek hat viele Bücher und ist nicht groß.", "500"),
+        ("Die Bibliothek hat viele Bücher und ist nicht groß.", "500 Bücher"),
+        ("Bücher werden für vier Wochen verliehen und nicht länger.", "5 Wochen"),
+        # A mark that groups no three digits is not to be dropped.
+        ("Der Ausweis kostet für Kinder und Schüler 1,25 Euro.", "125 Euro"),
+        ("Der Ausweis kostet für Kinder und Schüler 1,25 Euro.", "25 Euro"),
+        # Parts of different numbers are no number.
+        ("Für 12 Personen sind es 50 Euro, die nicht erstattet werden.", "12,50 Euro"),
+        ("Am 5. Mai zahlt 1 Person in Millionen, und das ist nicht viel.", "1,5 Millionen"),
+        ("Der Saal hat 50² Plätze, und es gibt nicht mehr.", "502 Plätze"),
+    ],
+)
+def test_a_number_is_that_of_the_passage_and_whole(content: str, answer: str) -> None:
+    with pytest.raises(Unproven):
+        proven(content, "Wie viel ist es?", answer, content)
+
+
+@pytest.mark.parametrize(
+    ("content", "answer"),
+    [
+        ("Die Gebühr für den Ausweis beträgt 1.200,50 Euro.", "1,200.50 Euro"),
+        ("Die Gebühr für den Ausweis beträgt 5,00 Euro.", "5 Euro"),
+        ("Die Lesung ist am 14.10.2026 und beginnt um 19.30 Uhr.", "14.10.2026, 19:30 Uhr"),
+        ("Die Lesung ist am 14.10.2026 und beginnt um 19.30 Uhr.", "2026"),
+        ("L’agence est ouverte du lundi au vendredi, de 9 h à 17 h 30.", "17:30"),
+        ("Der Saal hat 41\u202f200 Plätze und ist nicht klein.", "41.200 Plätze"),
+        ("駐車場は三十五台分あり、最初の一時間は無料です。", "35台"),
+    ],
+)
+def test_a_number_may_be_written_otherwise(content: str, answer: str) -> None:
+    assert proven(content, "Wie viel ist es?", answer, content) is not None
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [],
+        [Passage("g", 1, "Die Bibliothek hat viele Bücher und ist nicht groß.")],
+        [Passage("g", 1, "Die Bibliothek hat 41.200 Bücher und ist nicht groß.")],
+    ],
+)
+@pytest.mark.parametrize("answer", ["500 people", "$500", "500"])
+def test_foreign_titles_and_passages_prove_no_number_that_nobody_says(answer: str, others: list[Passage]) -> None:
+    content = "The film drew many people in the first week, and the critics liked it."
+    passages = [Passage("d", 1, content, "Op zoek naar Mary Poppins"), *others]
+    shown = [Candidate(rank, one, 0.9, "dense") for rank, one in enumerate(passages, start=1)]
+    evidence = tuple(Evidence(one.rank, one.passage.content) for one in shown)
+    with pytest.raises(Unproven):
+        prove(Finding(answer, evidence), shown, asked="How many people saw the film?")
+
+
+def test_an_english_passage_proves_what_it_says_beside_a_foreign_one() -> None:
+    passages = [
+        Passage("d", 1, "The film drew five hundred people in the first week."),
+        Passage("g", 1, "Die Bibliothek hat viele Bücher und ist nicht groß."),
+    ]
+    shown = [Candidate(rank, one, 0.9, "dense") for rank, one in enumerate(passages, start=1)]
+    evidence = tuple(Evidence(one.rank, one.passage.content) for one in shown)
+    assert prove(Finding("500 people", evidence), shown, asked="How many people saw the film?") is not None
+
+
 def test_an_answer_that_the_question_names_is_taken_from_the_passage() -> None:
     content = "Am Montag bleibt das Haus geschlossen, an allen anderen Tagen ist es offen."
     asked = "Ist das Haus am Montag offen oder geschlossen?"
