@@ -13,8 +13,26 @@ declare
         '\uAC00-\uD7A3', '\u0E01-\u0EFF', '\u1000-\u109F', '\u1780-\u17FF'
     ];
     v_letter constant text := '[' || array_to_string(v_scripts, '') || ']';
-    v_content text := normalize(with_blanks.content, nfkc);
+    -- With the symbols of these scripts, and full-width and half-width forms. The private use area is not among them: bullets
+    -- of PDF and Word are there.
+    v_wide constant text := '\u0E01-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\uFF01-\uFFEF'
+        || '\U00020000-\U0003FFFF';
+    v_content text;
 begin
+    if with_blanks.content !~ ('[' || v_wide || ']') then
+        return with_blanks.content;
+    end if;
+    -- Only these: elsewhere ™ would become tm, and 50² 502, because of a letter that stands far away.
+    v_content := (
+        select
+            string_agg(
+                case when part.run[1] ~ ('[' || v_wide || ']') then normalize(part.run[1], nfkc) else part.run[1] end,
+                '' order by part.place
+            )
+        from
+            regexp_matches(with_blanks.content, format('[%1$s]+|[^%1$s]+', v_wide), 'g')
+            with ordinality as part (run, place)
+    );
     v_content := regexp_replace(v_content, '([' || array_to_string(v_scripts, ']+|[') || ']+)', ' \1 ', 'g');
     -- ABC becomes AABBCC, and that without its ends AB BC. A letter alone stays alone.
     v_content := regexp_replace(v_content, '(' || v_letter || ')', '\1\1', 'g');
@@ -27,7 +45,7 @@ $$;
 comment on function pgclarify_private.with_blanks(text) is
 'A text with each run of letters of a script without blanks between words (Chinese, Japanese, Thai, Lao, Burmese, Khmer; '
 'Korean, whose words carry endings) cut into overlapping pairs: 開館時間 becomes 開館 館時 時間. A letter alone stays. '
-'Full-width and half-width forms become the usual ones.';
+'Full-width and half-width forms become the usual ones; all else stays as it is.';
 
 create or replace function pgclarify_private.to_lexemes(search_config regconfig, content text)
 returns tsvector
@@ -38,11 +56,7 @@ begin atomic
         to_lexemes.search_config,
         case
             -- Other encodings have other numbers for these letters.
-            when
-                getdatabaseencoding() = 'UTF8'
-                and to_lexemes.content
-                ~ '[\u0E01-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u9FFF\uAC00-\uFAFF\uFF01-\uFFEF\U00020000-\U0003FFFF]'
-                then pgclarify_private.with_blanks(to_lexemes.content)
+            when getdatabaseencoding() = 'UTF8' then pgclarify_private.with_blanks(to_lexemes.content)
             else to_lexemes.content
         end
     );
