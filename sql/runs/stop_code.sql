@@ -108,7 +108,12 @@ begin atomic
                     ' '
                 )
             )
-        having count(*) > 0
+        having
+            bool_or(
+                -- One at least that is no English word or name, and no letter: "pod vs pod memory", "w and z bosons".
+                length(word.word) > 1
+                and word.word <> all(string_to_array('na do jest to po za ale pod ma co ten ta', ' '))
+            )
     )
     select
         coalesce(

@@ -41,16 +41,33 @@ def pairs(text: str) -> list[str]:
         ("도서관", "도서 서관"),
         ("ห้องสมุด", "ห้ ้อ อง งส สม มุ ุด"),
         ("The Tokyo 東京 tower", "The Tokyo 東京 tower"),
+        # Only letters of these scripts and forms of their widths change.
+        ("東京 Acme™ 50² ㎡", "東京 Acme™ 50² m2"),
+        ("Ａｃｍｅ™ ５０²", "Acme™ 50²"),
     ],
 )
 def test_letters_are_paired_where_words_have_no_blanks(connection: Connection, text: str, parted: str) -> None:
     assert scalar(connection, "select pgclarify_private.with_blanks(%s)", text).split() == parted.split()
 
 
-@pytest.mark.parametrize("text", ["Cars are insured.", "Die Straße ist naß", "l’été « chaud »", "żółw 🐢 5½", "ﬁrst"])
+@pytest.mark.parametrize(
+    "text",
+    ["Cars are insured.", "Die Straße ist naß", "l’été « chaud »", "żółw 🐢 5½", "ﬁrst", "\uf0b7 Acme™ pays 50²"],
+)
 def test_other_texts_have_the_lexemes_of_postgresql(connection: Connection, text: str) -> None:
     same = "select pgclarify_private.to_lexemes('german', %s) = to_tsvector('german', %s)"
     assert scalar(connection, same, text, text)
+
+
+@pytest.mark.parametrize("beside", ["東京", "도서관", "ห้องสมุด", "\uf0b7"])
+def test_what_stands_beside_changes_no_lexeme_of_a_word(connection: Connection, beside: str) -> None:
+    contained = """
+        select
+            tsvector_to_array(to_tsvector('simple', %s))
+            <@ tsvector_to_array(pgclarify_private.to_lexemes('simple', %s))
+    """
+    text = "Acme™ pays 50² euros"
+    assert scalar(connection, contained, text, f"{beside} {text}")
 
 
 @pytest.mark.parametrize("config", ["simple", "english"])
@@ -95,6 +112,33 @@ def test_who_takes_no_language_is_told_what_is_lost(connection: Connection) -> N
 
 def test_who_takes_a_language_is_told_nothing(connection: Connection) -> None:
     assert notices(connection, '{"search_config": "german"}') == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "pod vs pod memory",
+        "What do ten to ten pod limits do?",
+        "How to do a pale ale, or an ale to order",
+        "ma co za do to ten",
+        "w and z bosons",
+        "What is the fee for adults?",
+    ],
+)
+def test_english_is_not_taken_for_polish(connection: Connection, question: str) -> None:
+    assert scalar(connection, "select pgclarify_private.language_of(%s)", question) in {None, "english"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Czy można wejść z psem?",
+        "Ile płaci się za godzinę sali?",
+        *(one.content for one in CORPORA["polish"].documents[:2]),
+    ],
+)
+def test_polish_is_told(connection: Connection, text: str) -> None:
+    assert scalar(connection, "select pgclarify_private.language_of(%s)", text) == "polish"
 
 
 WIDE = {ord("０") + digit: str(digit) for digit in range(10)} | {ord("，"): ","}
