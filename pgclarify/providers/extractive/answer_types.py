@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from pgclarify.language.stems import stem
-from pgclarify.language.words import ASKING, Word, word_set, words
+from pgclarify.language.words import ASKING, AUXILIARIES, PREPOSITIONS, Word, word_set, words
 
 
 class AnswerType(StrEnum):
@@ -88,6 +88,8 @@ _TIME_NOUNS = frozenset(
     map(stem, ["days", "weeks", "months", "years", "hours", "minutes", "seconds", "decades", "centuries"])
 )
 _MOST_WORDS_BEFORE_NOUN = 4
+# "How much money?" is answered by a sum.
+_NEVER_REPEATED = frozenset(["money", "time"])
 
 
 def is_question(text: str) -> bool:
@@ -112,6 +114,38 @@ def expected_type(question: str) -> AnswerType:
     if wh in ("when", "where", "why"):
         return {"when": AnswerType.DATE, "where": AnswerType.PLACE, "why": AnswerType.REASON}[wh]
     return _type_after_how(rest) if wh == "how" else _type_after_what(rest)
+
+
+def asked_word(question: str) -> Word | None:
+    """Find the word that tells what an answer is, or does.
+
+    Returns:
+        The noun behind "which", "what", "how many" and "how much", and the first word with meaning behind "who"; None
+        if there is none, or if the noun is one of a kind, such as "year", which an answer need not repeat.
+    """
+    found = words(question)
+    index = _wh_index(found)
+    if index is None:
+        return None
+    wh, rest = found[index].lower, found[index + 1 :]
+    if wh in ("who", "whom", "whose"):
+        return next((word for word in rest if word.is_content), None)
+    is_counted = wh == "how" and bool(rest) and rest[0].lower in ("many", "much")
+    if not is_counted and wh not in ("what", "which"):
+        return None
+    rest = rest[is_counted:]
+    stop = next((i for i, word in enumerate(rest) if not word.is_content), len(rest))
+    phrase = rest[:stop]
+    if not phrase or phrase[0].lower in _NEVER_REPEATED or (not is_counted and is_typed(phrase)):
+        return None
+    # "How much disk space does …" ends with its noun, "which command flushes the …" begins with it.
+    is_noun = rest[stop : stop + 1] != [] and rest[stop].lower in AUXILIARIES | PREPOSITIONS
+    return phrase[-1] if is_noun else phrase[0]
+
+
+def is_typed(phrase: list[Word]) -> bool:
+    """Whether a word of a phrase names a kind of answers: "year", "city"."""
+    return any(word.stem in _TYPE_OF_NOUN for word in phrase)
 
 
 def _wh_index(found: list[Word]) -> int | None:

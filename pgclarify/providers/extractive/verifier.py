@@ -21,6 +21,7 @@ from pgclarify.providers.extractive.answer_types import AnswerType
 from pgclarify.providers.extractive.evidence import Evidence, gather_evidence
 from pgclarify.providers.extractive.phrases import opens_section
 from pgclarify.providers.extractive.readings import Asked, read_evidence, read_span
+from pgclarify.providers.extractive.relevance import is_relevant
 from pgclarify.providers.extractive.scoring import THRESHOLD, features, probability, probability_of_span
 from pgclarify.providers.extractive.topics import Topic, read_topic
 from pgclarify.vocabulary import StopCode
@@ -28,7 +29,7 @@ from pgclarify.vocabulary import StopCode
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-8"
+PROMPT_VERSION: Final = "extractive-9"
 """Changes with every change of what the verifier makes of a passage, so that old completions are not served."""
 
 MAX_ENCODED: Final = 8
@@ -135,6 +136,8 @@ class ExtractiveVerifier:
         by_rules = None
         if not asked.is_specific or asked.kind in _BY_RULES:
             by_rules = await self._read_by_rules(asked, shared, topic, content)
+            if by_rules and asked.is_specific and asked.kind is not AnswerType.YES_NO:
+                by_rules = by_rules if is_relevant(asked, by_rules[1], topic) else None
             is_enough = by_rules is not None and by_rules[0] >= THRESHOLD
             is_only_by_rules = asked.kind is AnswerType.YES_NO or _DEFINITION.match(asked.query.text)
             if is_enough or not asked.is_specific or is_only_by_rules:
@@ -166,7 +169,7 @@ class ExtractiveVerifier:
         """What the reader points at in the whole passage."""
         span = await self._reader.read(asked.query.text, topic.text, content)
         reading = span and read_span(asked, span, pieces, topic, content)
-        if not span or not reading:
+        if not span or not reading or not is_relevant(asked, reading, topic):
             return None
         (similarity,) = await self._similarities(asked, [reading.quote])
         measured = features(asked.query, reading.quote, topic.text, similarity, has_answer=True)

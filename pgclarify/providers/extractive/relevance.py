@@ -1,0 +1,85 @@
+"""Whether an answer to a whole question, and the sentence that it stands in, are about what was asked."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pgclarify.language.stems import stem
+from pgclarify.language.words import ARTICLES, DETERMINERS, PREPOSITIONS, words
+from pgclarify.model import Reading
+from pgclarify.providers.extractive.answer_types import AnswerType, asked_word, is_typed
+from pgclarify.providers.extractive.readings import Asked
+from pgclarify.providers.extractive.spans import find_spans
+from pgclarify.providers.extractive.topics import Topic
+
+# An answer of these kinds has no shape of its own, so that any sentence near the topic seems to hold one.
+_SHAPELESS: Final = {AnswerType.PLACE, AnswerType.STEPS, AnswerType.DEFINITION, AnswerType.LIST}
+_NUMBERS: Final = {AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.COUNT}
+_TIMES: Final = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
+_PERSONS: Final = {AnswerType.PERSON, AnswerType.ORGANIZATION}
+_BEFORE_PLACES: Final = PREPOSITIONS | {"opposite", "next"}
+# Words between an answer and the noun that it is one of: "the signal for that is TERM".
+_NEAR: Final = 3
+
+
+def is_relevant(asked: Asked, reading: Reading, topic: Topic) -> bool:
+    """Tell whether a reading of a whole question may answer it, by its words.
+
+    Args:
+        asked: A whole question.
+        reading: What was read, with the sentence as the quote.
+        topic: Title and headings of the passage.
+    """
+    quote = " ".join(reading.quote.split())
+    start = quote.find(reading.answer)
+    before, after = (quote[:start], quote[start + len(reading.answer) :]) if start >= 0 else (quote, "")
+    return (
+        _has_words(asked, quote, topic)
+        and _has_asked_word(asked, before, reading.answer, after)
+        and _has_shape(asked, quote, max(start, 0), reading.answer)
+    )
+
+
+def _has_words(asked: Asked, quote: str, topic: Topic) -> bool:
+    """Whether the sentence, title and headings have all words of the question, where no shape tells the answer."""
+    found = words(asked.query.text)
+    is_task = [found[0].lower, found[-1].lower] == ["what", "do"]
+    if asked.kind not in _SHAPELESS and not is_task:
+        return True
+    # "In which city" is answered by a city.
+    asking = {word.stem for word in found[1:3] if is_typed([word])}
+    return asked.query.stems - asking <= topic.stems | _stems(quote)
+
+
+def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
+    """Whether the noun that was asked for stands beside the answer, or what "who" does in the sentence."""
+    wanted = asked_word(asked.query.text)
+    if wanted is None:
+        return True
+    if asked.kind is AnswerType.PERSON:
+        return wanted.stem in _stems(f"{before} {answer} {after}")
+    near = [*words(before)[-_NEAR:], *words(answer), *words(after)[:_NEAR]]
+    return wanted.stem in {word.stem for word in near}
+
+
+def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
+    """Whether the answer is of the kind that the first word asks for."""
+    found = [word.lower for word in words(asked.query.text)]
+    first = found[0]
+    # "How long is the river?" asks for no time.
+    if asked.kind in _NUMBERS or (found[:2] == ["how", "long"] and found[2] in ("is", "are", "was", "were")):
+        return any(map(str.isdigit, answer)) or any(find_spans(answer, kind) for kind in _NUMBERS)
+    if found[:2] == ["how", "long"]:
+        return any(find_spans(answer, kind) for kind in _TIMES)
+    if asked.kind is AnswerType.PERSON and first.startswith("who"):
+        spans = [span for kind in _PERSONS for span in find_spans(quote, kind)]
+        return any(span.start < start + len(answer) and start < span.end for span in spans)
+    if asked.kind is AnswerType.PLACE and first == "where":
+        lead = [word.lower for word in words(quote[:start]) if word.lower not in ARTICLES | DETERMINERS][-1:]
+        is_led = not _BEFORE_PLACES.isdisjoint([*lead, *(word.lower for word in words(answer)[:1])])
+        return is_led or "/" in answer or "@" in answer or bool(find_spans(answer, AnswerType.PLACE))
+    return True
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word.lower) for word in words(text))
