@@ -426,7 +426,7 @@ alter table pgclarify.run
     add column error_code text,
     add column budget_id bigint;
 comment on column pgclarify.run.error_code is
-    'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null otherwise.';
 comment on column pgclarify.run.budget_id is
     'The first budget that let no further call through, which may have been dropped; null if none did.';
 
@@ -499,7 +499,8 @@ where verdict.outcome in ('abstained', 'failed');
 drop function pgclarify_private.code_of(text);
 
 alter table pgclarify.run
-    add constraint run_error_has_a_code check ((error is null) = (error_code is null)),
+    add constraint run_error_has_a_code check (error is null or error_code is not null),
+    add constraint run_error_code_is_of_a_failure check (error_code is null or status in ('partial', 'failed')),
     add constraint run_error_code_is_a_sqlstate check (error_code ~ '^[0-9A-Z]{5}$');
 alter table pgclarify.verdict
     add constraint verdict_abstained_has_a_code
@@ -530,7 +531,7 @@ comment on column pgclarify.stage.name is
     'answering, reasoning, rewriting, questioning, checking or listing.';
 alter type pgclarify.run_outcome add attribute error_code text;
 comment on column pgclarify.run_outcome.error_code is
-    'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null otherwise.';
 alter table pgclarify.step
     add column abstention_code text,
     add constraint step_abstention_code_is_known check (

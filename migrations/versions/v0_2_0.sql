@@ -941,7 +941,8 @@ create table pgclarify.run (
     constraint run_finished_has_an_end
         check ((finished_at is not null) = (status in ('succeeded', 'partial', 'failed', 'cancelled'))),
     constraint run_failed_has_an_error check ((status = 'failed') = (error is not null)),
-    constraint run_error_has_a_code check ((error is null) = (error_code is null)),
+    constraint run_error_has_a_code check (error is null or error_code is not null),
+    constraint run_error_code_is_of_a_failure check (error_code is null or status in ('partial', 'failed')),
     constraint run_error_code_is_a_sqlstate check (error_code ~ '^[0-9A-Z]{5}$'),
     constraint run_running_has_a_worker check (status <> 'running' or worker_id is not null),
     constraint run_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete set null,
@@ -1034,7 +1035,8 @@ comment on column pgclarify.run.crashes is
     'is carried out alone, and at 10 it fails.';
 comment on column pgclarify.run.stop_code is
     'Why it has no result, or not all of it, in one word; null if it has its whole result, has failed, or goes on.';
-comment on column pgclarify.run.error_code is 'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
+comment on column pgclarify.run.error_code is
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null otherwise.';
 comment on column pgclarify.run.budget_id is
     'The first budget that let no further call through, which may have been dropped; null if none did.';
 comment on column pgclarify.run.cached_tokens is 'Those of prompt_tokens that the endpoint had read before.';
@@ -1894,7 +1896,7 @@ comment on column pgclarify.run_outcome.cost_usd is
 comment on column pgclarify.run_outcome.stop_code is
     'Why it has no result, or not all of it, in one word; null if it has its whole result, has failed, or goes on.';
 comment on column pgclarify.run_outcome.error_code is
-    'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null otherwise.';
 
 create type pgclarify.search_result as (
     rank integer,

@@ -114,7 +114,8 @@ class RunOutcome:
             whole result, has failed, or is not over.
         cost_usd: What it cost, in US dollars: 0 if it paid for no call; None if the cost of one is not known, or it is
             not over.
-        error_code: Why it failed, as a SQLSTATE that docs/errors.md lists; None unless it did.
+        error_code: Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed;
+            None otherwise.
     """
 
     run_id: int

@@ -20,7 +20,7 @@ class RunFacts:
         status: How it stands; None of one that the caller may not see.
         relaxed_question: As it searched; None if it searched with the question itself.
         stop_reason: Why it went no further; None if nothing stopped it.
-        error_code: Why it failed, as a SQLSTATE; None unless it did.
+        error_code: Why it failed, as a SQLSTATE; of a partial rewrite, why its call failed; None otherwise.
         was_there: Whether it had been asked for before a certain time.
         retrievals: How often it searched the corpus; neighbors of passages, which a graph has, are no search.
     """

@@ -17,6 +17,7 @@ from pgclarify.database.evaluated_runs import EvaluatedRuns, RunFacts
 from pgclarify.database.evaluations import EvaluationTables
 from pgclarify.errors import PgclarifyError, RunFailed, code_of, describe
 from pgclarify.evaluated import Case, CorpusDescription, Output, Usage
+from pgclarify.evaluation.outages import outage_of
 from pgclarify.evaluation.waiting import RunWaiter
 from pgclarify.model import Passage
 from pgclarify.vocabulary import RunStatus
@@ -140,11 +141,23 @@ class Waiting(Operation):
             return replace(self._read(case, found, ()), retrievals=self._retrievals_without_run, seconds=seconds)
         output = self._read(case, found, _pooled(await asking.tables.rankings(run_id)))
         facts = await asking.runs.facts(run_id, asking.opened_at)
+        usage = await asking.used(run_id, facts)
+        if outage_of(facts.error_code) is not None:
+            # A partial run. What it gave without the model is no result of the method.
+            return Output(
+                status=RunStatus.FAILED,
+                error=facts.stop_reason or "the model could not be asked",
+                error_code=facts.error_code,
+                run_id=run_id,
+                usage=usage,
+                retrievals=facts.retrievals,
+                seconds=seconds,
+            )
         return replace(
             output,
             status=RunStatus.PARTIAL if facts.status is RunStatus.PARTIAL else RunStatus.SUCCEEDED,
             run_id=run_id,
-            usage=await asking.used(run_id, facts),
+            usage=usage,
             retrievals=facts.retrievals,
             seconds=seconds,
             notes={**output.notes, **({"stop_reason": facts.stop_reason} if facts.stop_reason else {})},

@@ -119,7 +119,7 @@ class Ending:
         status: succeeded, partial or failed.
         interpretations: In order; of clarify and consolidate alone.
         error: Why it failed; None unless it did.
-        error_code: The same as a SQLSTATE.
+        error_code: The same as a SQLSTATE; of a partial run, why the call failed that it rests on, if it rests on one.
     """
 
     status: RunStatus = RunStatus.SUCCEEDED

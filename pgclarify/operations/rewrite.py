@@ -16,7 +16,7 @@ from typing import Final
 from pgclarify.algorithms.ambiguity.wording import take_apart
 from pgclarify.algorithms.rewriting_faithfulness import find_fault
 from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
-from pgclarify.errors import CompletionError, describe
+from pgclarify.errors import CompletionError, code_of, describe
 from pgclarify.language.questions import words_that_point_back
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one
@@ -55,7 +55,8 @@ async def rewrite(context: RunContext) -> Ending:
     clear question comes back to the byte, without a call, and so does one before which nothing was said, and one that
     leans on what was said, but says enough itself. Others are rewritten by the model, from the last five turns. What is
     not faithful is refused; then, and without a model, the question comes back as it was, with the reason. The run is
-    partial if the model could not be reached or understood, and fails if the question could not be embedded.
+    partial, with the code of the error, if the model could not be reached or understood, and fails if the question
+    could not be embedded.
 
     A question in another language than English is not judged, and counts as clear, with that as the reason, unless a
     rule makes it ambiguous.
@@ -95,8 +96,10 @@ class _Rewrite:
         else:
             rewriting, failure = await self._by_model(chat)
         await dialogue.record_rewriting(self._run, rewriting)
-        self._trace.stop_reason = failure
-        return Ending(RunStatus.SUCCEEDED if failure is None else RunStatus.PARTIAL)
+        if failure is None:
+            return Ending()
+        self._trace.stop_reason = describe(failure)
+        return Ending(RunStatus.PARTIAL, error_code=code_of(failure))
 
     async def _detect(self) -> Detection:
         question, threshold = self._run.question, self._run.settings.get("threshold")
@@ -114,14 +117,14 @@ class _Rewrite:
             tally.note = summarize([detection])
         return detection
 
-    async def _by_model(self, chat: Completer) -> tuple[Rewriting, str | None]:
-        """Have the question rewritten; and say what failed, if anything did."""
+    async def _by_model(self, chat: Completer) -> tuple[Rewriting, CompletionError | None]:
+        """Have the question rewritten; and return the error of the call, if it failed."""
         failure = None
         with self._trace.stage("rewriting") as tally:
             rewritten = await self._ask(chat, tally)
             if isinstance(rewritten, CompletionError):
-                failure = describe(rewritten)
-                rewriting = self._as_it_was(f"the model did not rewrite it: {failure}")
+                failure = rewritten
+                rewriting = self._as_it_was(f"the model did not rewrite it: {describe(failure)}")
             elif rewritten is None:
                 rewriting = self._as_it_was("what was said before does not tell what is meant")
             elif fold(rewritten) == fold(self._run.question):

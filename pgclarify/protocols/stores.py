@@ -99,7 +99,8 @@ class RunStore(Ledger, Protocol):
             status: How it ended.
             interpretations: In order.
             error: Why it failed; None unless it did.
-            error_code: The same as a SQLSTATE, as `pgclarify.errors.code_of` has it.
+            error_code: The same as a SQLSTATE, as `pgclarify.errors.code_of` has it; of a partial run, that of the call
+                that failed, if the run rests on one.
             stages: What it did, in order.
             stop_reason: Why it went no further, where it might have; None if there was nothing to decide.
             stop_code: Why there is no result, or not all of it, as far as the tables do not tell it.

@@ -218,7 +218,10 @@ run = Table(
     Column(
         "error_code",
         Text,
-        comment="Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.",
+        comment=(
+            "Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null "
+            "otherwise."
+        ),
     ),
     Column(
         "budget_id",
@@ -261,7 +264,8 @@ run = Table(
         name="run_finished_has_an_end",
     ),
     CheckConstraint("(status = 'failed') = (error is not null)", name="run_failed_has_an_error"),
-    CheckConstraint("(error is null) = (error_code is null)", name="run_error_has_a_code"),
+    CheckConstraint("error is null or error_code is not null", name="run_error_has_a_code"),
+    CheckConstraint("error_code is null or status in ('partial', 'failed')", name="run_error_code_is_of_a_failure"),
     CheckConstraint("error_code ~ '^[0-9A-Z]{5}$'", name="run_error_code_is_a_sqlstate"),
     CheckConstraint("status <> 'running' or worker_id is not null", name="run_running_has_a_worker"),
     Index("run_corpus_id_idx", "corpus_id"),

@@ -142,7 +142,7 @@ comment on column pgclarify.run_summary.stop_code is
 'Why it has no result, or not all of it: not_answered, no_language_model, language, threshold, unproven, no_passage, '
 'contradicted, limit, budget or failed_calls; null if it has its whole result, has failed, or goes on.';
 comment on column pgclarify.run_summary.error_code is
-'Why it failed, as a SQLSTATE that docs/errors.md lists; null unless it did.';
+'Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null otherwise.';
 comment on column pgclarify.run_summary.cached_tokens is
 'Those of prompt_tokens that the endpoint took from its cache, as it reports them.';
 grant select on pgclarify.run_summary to pgclarify_reader;

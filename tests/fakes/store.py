@@ -177,7 +177,10 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         status, stop_reason, stop_code = as_ended(status, stop_reason, stop_code, self.refusal)
         record = await self.record(run)
         # The invariants that the table checks.
-        if (status is RunStatus.FAILED) != (error is not None) or (error is None) != (error_code is None):
+        if (status is RunStatus.FAILED) != (error is not None) or (
+            (error is not None or error_code is not None)
+            and (error_code is None or status not in (RunStatus.PARTIAL, RunStatus.FAILED))
+        ):
             raise ValueError(f"a run that {status} with the error {error!r} and the code {error_code!r}")
         record.status, record.interpretations, record.error = status, list(interpretations), error
         record.error_code = error_code

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from pgclarify.config import Provider
-from pgclarify.errors import ConfigurationError, InputError
+from pgclarify.errors import ConfigurationError, InputError, RunFailed
 from pgclarify.evaluation.configurations import check_provider
 from pgclarify.evaluation.data_sets import DataSet
 from pgclarify.evaluation.opening import Bench, open_bench
 from tests.integration.evaluation_runs import carry_out, data_set_of, estimated, of, rows, settings_of
-from tests.openai_server import Server
+from tests.openai_server import Reply, Server
 from tests.questioning_rules import SUBJECTS
 from tests.workers import CORPUS, Service
 
@@ -93,6 +93,15 @@ async def test_only_what_is_ambiguous_goes_to_the_model(bench: Bench, data_set: 
         by_purpose = await bench.tables.cases(finished.eval_run_id)
         shares[method] = sum(case.values["predicted"] for case in by_purpose)
     assert shares["few_shot"] < shares["always_rewrite"] == len(CASES)
+
+
+async def test_an_outage_ends_an_evaluation_of_rewriting(bench: Bench, model: Server, tmp_path: Path) -> None:
+    """The run itself is partial: its question came back as it was."""
+    model.behavior = lambda _: Reply.error(401, "the key is no longer valid")
+    leans = {"question": "Where was she buried?", "history": ["It was Ida Holm."], "is_ambiguous": True}
+    with pytest.raises(RunFailed) as caught:
+        await carry_out(bench, data_set_of(tmp_path, [leans]), of("rewrite"))
+    assert "status 401" in (caught.value.detail or "")
 
 
 async def test_what_is_asked_back_is_held_against_people(bench: Bench, tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from pgclarify.client import Investigation, RunOutcome, Step
+from pgclarify.client import Investigation, RewrittenQuestion, RunOutcome, Step
 from pgclarify.database.evaluated_runs import RunFacts
-from pgclarify.errors import RunFailed
+from pgclarify.errors import EndpointFailed, EndpointUnavailable, InvalidReply, RunFailed
 from pgclarify.evaluated import Case, CorpusDescription, GoldInterpretation, Usage
 from pgclarify.evaluation.asking import Asking
 from pgclarify.evaluation.human import Human
@@ -78,6 +78,9 @@ class World:
 
     list_answers = search = detect_ambiguity = _called
 
+    async def rewrite(self, question: str, history: Any, **_: Any) -> RewrittenQuestion:
+        return RewrittenQuestion(17, question, was_ambiguous=True, reason="the model did not rewrite it")
+
     async def submit_investigation(self, *_: Any, **__: Any) -> int:
         return 17
 
@@ -129,6 +132,26 @@ async def test_a_call_may_be_partial(method: str, settings: dict[str, Any]) -> N
     assert (output.status, output.run_id, output.usage, output.retrievals) == (RunStatus.PARTIAL, 17, USAGE, 3)
     assert output.notes["stop_reason"] == "the budget of calls is spent"
     assert world.sought[0][-1] == NOW, "runs of before have other parameters"
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "questions"),
+    [
+        (EndpointUnavailable.sqlstate, RunStatus.FAILED, ()),
+        (EndpointFailed.sqlstate, RunStatus.FAILED, ()),
+        # The model was asked, and gave nothing that can be used: that belongs to the case.
+        (InvalidReply.sqlstate, RunStatus.PARTIAL, ("q",)),
+    ],
+)
+async def test_a_question_that_stayed_because_of_an_outage_is_no_rewrite(
+    code: str, status: RunStatus, questions: tuple[str, ...]
+) -> None:
+    world = World(RunStatus.PARTIAL)
+    world.error_code = code
+    output = await sql_method(cast("Asking", world), "rewrite", {}).answer(Case("1", "q"))
+    assert (output.status, output.questions, output.run_id, output.usage) == (status, questions, 17, USAGE)
+    if status is RunStatus.FAILED:
+        assert (output.error, output.error_code) == ("the budget of calls is spent", code)
 
 
 async def test_a_search_that_asks_no_model_has_no_run() -> None:

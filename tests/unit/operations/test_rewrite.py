@@ -266,6 +266,7 @@ class TestTrouble:
         assert "the endpoint is down: It said 503." in rewriting.reason
         assert (record.status, record.error) == (RunStatus.PARTIAL, None)
         assert record.stop_reason == "the endpoint is down: It said 503."
+        assert record.error_code == EndpointUnavailable.sqlstate
 
     async def test_so_does_one_that_is_not_understood_twice(self) -> None:
         model = scripts.rewriter({VAGUE: [InvalidReply("it is prose"), InvalidReply("it is prose")]})
@@ -273,6 +274,7 @@ class TestTrouble:
 
         assert rewriting.rewritten == VAGUE
         assert (record.status, len(model.calls)) == (RunStatus.PARTIAL, 2)
+        assert record.error_code == InvalidReply.sqlstate
 
     async def test_text_that_no_database_keeps_is_no_question(self) -> None:
         rewriting, record, _ = await carry_out(rewriter=scripts.rewriter({VAGUE: "Where was Ida Holm\x00 born?"}))
