@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from pgclarify.errors import CompletionError, InvalidReply, code_of, describe
+from pgclarify.errors import CompletionError, InvalidReply, RunFailed, code_of, describe
 from pgclarify.evaluated import Case, CitedPassage, Output, PredictedInterpretation, Usage
 from pgclarify.ledger.completions import CallResult, PollInterval, ask_all, ask_one
 from pgclarify.model import Passage
@@ -225,12 +225,12 @@ async def _disambiguate(
 
 
 async def carry_out(answer: Callable[[UsageMeter], Awaitable[Output]]) -> Output:
-    """Answer a case, count what that takes, and turn a model's failure into an output."""
+    """Answer a case, count what that takes, and turn the failure of a model or a search into an output."""
     meter = UsageMeter()
     started = time.perf_counter()
     try:
         output = await answer(meter)
-    except CompletionError as error:
+    except (CompletionError, RunFailed) as error:
         output = Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error))
     return replace(output, usage=meter.usage, retrievals=meter.retrievals, seconds=time.perf_counter() - started)
 

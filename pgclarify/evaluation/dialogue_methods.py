@@ -8,12 +8,14 @@ from datetime import datetime
 from typing import Any, Final
 
 from pgclarify.client import ProposedQuestion, RewrittenQuestion
+from pgclarify.errors import RunFailed, code_of, describe
 from pgclarify.evaluated import Case, Output
 from pgclarify.evaluation.asking import Asking, Waiting
 from pgclarify.evaluation.judging import relevant_documents
 from pgclarify.evaluation.retrieving import CorpusSearch
 from pgclarify.model import Passage
 from pgclarify.protocols import Retriever
+from pgclarify.vocabulary import RunStatus
 
 DEPTH: Final = 20
 """How many passages are searched with a question that somebody rewrote."""
@@ -52,10 +54,9 @@ class ClarifyingQuestions(Waiting):
         )
 
     async def _run_of(self, question: str, found: list[ProposedQuestion], asked_at: datetime) -> int | None:
-        if found:
-            return found[0].run_id
-        asking, operation = self._asking, "clarifying_questions"
-        return await asking.runs.find(operation, question, asking.corpus.corpus_id, self._settings, since=asked_at)
+        return (
+            found[0].run_id if found else await run_that_asked_nothing(self._asking, question, self._settings, asked_at)
+        )
 
     def _read(self, case: Case, found: list[ProposedQuestion], retrieved: Sequence[Passage]) -> Output:
         return Output(
@@ -74,6 +75,21 @@ def corpus_to_check(asking: Asking, settings: Mapping[str, Any]) -> str | None:
     return None if settings.get("check") == "none" else asking.corpus.name
 
 
+async def run_that_asked_nothing(
+    asking: Asking, question: str, settings: Mapping[str, Any], asked_at: datetime
+) -> int | None:
+    """Find the run of `clarifying_questions` that left nothing to ask back, and so returned no row with its number.
+
+    Args:
+        asking: Who asked it.
+        question: About which question.
+        settings: With which options.
+        asked_at: When, by the server's clock.
+    """
+    operation, corpus_id = "clarifying_questions", asking.corpus.corpus_id
+    return await asking.runs.find(operation, question, corpus_id, settings, since=asked_at)
+
+
 async def searched_with(case: Case, output: Output, retriever: Retriever) -> Output:
     """Search with the first question of an output, if something is known of the case that the search may find.
 
@@ -82,10 +98,17 @@ async def searched_with(case: Case, output: Output, retriever: Retriever) -> Out
         output: What came of it.
         retriever: Who searches.
 
+    Returns:
+        The output with what was found; one that failed, and keeps what the question took, if the search failed.
+
     Raises:
-        PgclarifyError: If it could not be searched.
+        PgclarifyError: If the server could not be asked.
     """
     if not output.questions or not (relevant_documents(case) or case.known_answers):
         return output
-    passages = await retriever.search(output.questions[0], DEPTH)
-    return replace(output, retrieved=tuple(passages), retrievals=output.retrievals + 1)
+    output = replace(output, retrievals=output.retrievals + 1)
+    try:
+        passages = await retriever.search(output.questions[0], DEPTH)
+    except RunFailed as error:
+        return replace(output, questions=(), status=RunStatus.FAILED, error=describe(error), error_code=code_of(error))
+    return replace(output, retrieved=tuple(passages))

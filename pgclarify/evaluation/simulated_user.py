@@ -18,7 +18,7 @@ from pgclarify.errors import InputError, InvalidReply, RunFailed
 from pgclarify.evaluated import Case, Output
 from pgclarify.evaluation.asking import Asking
 from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out, search
-from pgclarify.evaluation.dialogue_methods import DEPTH, corpus_to_check, said
+from pgclarify.evaluation.dialogue_methods import DEPTH, corpus_to_check, run_that_asked_nothing, said
 from pgclarify.evaluation.outages import outage_of
 from pgclarify.prompts.dialogue_baselines import simulated_choice, simulated_reply
 from pgclarify.vocabulary import RunStatus
@@ -105,16 +105,22 @@ class SimulatedUser:
         """Take one turn; None if the conversation cannot go on."""
         client, intent = self._asking.client, intent_of(case) or ""
         before = [(turn.asked, turn.reply) for turn in turns]
+        going_on = {"conversation": turns[-1].since.conversation_id} if turns else {}
+        asked_at = await self._asking.runs.now()
         try:
             proposed = await client.clarifying_questions(
                 None if turns else case.question,
                 () if turns else case.history,
                 corpus=corpus_to_check(self._asking, self._settings),
                 timeout=None,
-                **({"conversation": turns[-1].since.conversation_id} if turns else {}),
+                **going_on,
                 **self._settings,
             )
             if not proposed:
+                question = turns[-1].since.question if turns else case.question
+                idle = await run_that_asked_nothing(self._asking, question, {**self._settings, **going_on}, asked_at)
+                if idle is not None:
+                    await self._count(idle, meter)
                 return None
             run_id = proposed[0].run_id
             await self._count(run_id, meter)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from pgclarify.errors import CompletionError, EndpointUnavailable
+from pgclarify.errors import CompletionError, EndpointUnavailable, RunFailed
 from pgclarify.evaluated import Case, Output
 from pgclarify.evaluation.baselines import Asked
 from pgclarify.evaluation.dialogue_baselines import Detect, RewriteWhere, everything, few_shot, foretold
@@ -115,6 +115,17 @@ async def test_a_decision_that_cannot_be_read_is_clear() -> None:
 async def test_a_model_that_is_away_fails_the_case_and_searches_nothing() -> None:
     output = await answer(model(AWAY))
     assert (output.status, output.error_code, output.retrievals) == (RunStatus.FAILED, AWAY.sqlstate, 0)
+
+
+async def test_a_search_that_fails_keeps_what_the_rewriting_took() -> None:
+    class Failing(FakeRetriever):
+        async def search(self, question: str, top_k: int) -> list[Passage]:
+            raise RunFailed("the search failed")
+
+    asked = Asked(FakeLedger(), model(), Failing(), FakeEmbedder(), PollInterval(first=0.001, longest=0.002))
+    output = await RewriteWhere(asked, Failing(), everything()).answer(CASE)
+    assert (output.status, output.error_code) == (RunStatus.FAILED, RunFailed.sqlstate)
+    assert (output.questions, output.usage.calls, output.retrievals) == ((), 1, 1)
 
 
 async def test_where_nothing_is_known_nothing_is_searched() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -34,16 +34,27 @@ OFFERED = ("Who wrote the novel?", "What does a berth cost?")
 class World:
     """A server that asks back, and a search that finds the berth once it is asked for."""
 
-    def __init__(self, *, offered: Sequence[str] = OFFERED, fails_at: int | None = None, code: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        offered: Sequence[str] = OFFERED,
+        fails_at: int | None = None,
+        code: str = "",
+        asks_until: int = 3,
+        search_fails_at: int = 0,
+    ) -> None:
         self.corpus = CorpusDescription(1, "docs", 3, "m")
         self.opened_at = datetime(2026, 3, 1, tzinfo=UTC)
         self.client = self.runs = self
         self.asked: list[dict[str, Any]] = []
         self.replied: list[tuple[int, str]] = []
         self.searches: list[str] = []
+        self.sought: list[tuple[str, dict[str, Any]]] = []
         self._offered = offered
         self._fails_at = fails_at
         self._code = code
+        self._asks_until = asks_until
+        self._search_fails_at = search_fails_at
 
     async def clarifying_questions(
         self, question: str | None, history: Sequence[str], **options: Any
@@ -52,11 +63,23 @@ class World:
         run_id = 10 * len(self.asked)
         if self._fails_at == len(self.asked):
             raise RunFailed(f"run {run_id} failed", detail="it could not be asked", run_ids=[run_id])
+        if len(self.asked) > self._asks_until:
+            return []
         is_choice = options.get("form") == "select"
         return [
             ProposedQuestion(run_id, place, None, None if is_choice else text, text, (), None, None, ())
             for place, text in enumerate(self._offered, start=1)
         ]
+
+    async def now(self) -> datetime:
+        return self.opened_at
+
+    async def find(
+        self, operation: str, question: str, corpus_id: int, settings: Mapping[str, Any], *, since: datetime
+    ) -> int:
+        assert (operation, corpus_id, since) == ("clarifying_questions", 1, self.opened_at)
+        self.sought.append((question, dict(settings)))
+        return 10 * len(self.asked)
 
     async def reply(self, run_id: int, text: str, **options: Any) -> ReformulatedQuestion:
         assert options == {"timeout": None}
@@ -82,6 +105,8 @@ class World:
 
     async def search(self, question: str, top_k: int) -> list[Passage]:
         self.searches.append(question)
+        if len(self.searches) == self._search_fails_at:
+            raise RunFailed("the search failed")
         return [BERTH, NOVEL] if "berth" in question else [NOVEL]
 
 
@@ -141,6 +166,22 @@ async def test_without_a_turn_the_question_stays(world: World) -> None:
     output = await lead(world, user())
     assert (output.status, output.questions, world.searches) == (RunStatus.SUCCEEDED, (), [QUESTION])
     assert output.steps == ((NOVEL,),) * 4
+    # What was proposed and left out was paid for.
+    assert (output.usage.calls, output.retrievals) == (1, 1 + 1)
+
+
+async def test_a_later_turn_that_asks_nothing_is_counted_too() -> None:
+    world = World(asks_until=1)
+    output = await lead(world, user(), count=2)
+    assert world.sought == [("harbor, a berth", {"count": 2, "conversation": 5})]
+    # Asking back, the user's reply, the question of both; then asking back once more.
+    assert (len(output.questions), output.usage.calls) == (1, 4)
+
+
+async def test_a_search_that_fails_keeps_what_the_case_took() -> None:
+    world = World(search_fails_at=2)
+    output = await lead(world, user())
+    assert (output.status, output.error_code, output.usage.calls) == (RunStatus.FAILED, RunFailed.sqlstate, 3)
 
 
 async def test_a_conversation_may_end_early() -> None:
