@@ -22,18 +22,28 @@ from pgclarify.vocabulary import AmbiguityType
 # AT-CoT, §4.2: some variety, without too much invention.
 _TEMPERATURE: Final = 0.6
 _TOKENS_A_QUESTION: Final = 120
+# Room for three entries, however few are asked for: a reply that is cut off is paid for in vain.
+_LEAST_TOKENS: Final = 360
 _TOKENS_OF_REASONING: Final = 400
 
+_VAGUE: Final = "Somebody typed a question into a search system, and it is too vague to know what is wanted. "
+_TASK_OF_ONE: Final[Mapping[Form, str]] = {
+    Form.RESPOND: """\
+Write the one clarifying question that would help most to find out. It asks this person what they want or mean ("Do \
+you want ...", "Are you looking for ...", "Which ... do you mean?") and never asks about the subject itself; it is \
+about one thing, and can be answered in a few words.""",
+    Form.SELECT: """\
+Write the one reformulation that comes nearest to what is wanted. It stands on its own, keeps the names of the \
+question, and means one thing only.""",
+}
 _TASK: Final[Mapping[Form, str]] = {
     Form.RESPOND: """\
-Somebody typed a question into a search system, and it is too vague to know what is wanted. Write the COUNT clarifying \
-questions that would help most to find out. Each one asks this person what they want or mean ("Do you want ...", "Are \
-you looking for ...", "Which ... do you mean?") and never asks about the subject itself; it is about one thing, can be \
-answered in a few words, and differs from the others.""",
+Write the COUNT clarifying questions that would help most to find out. Each one asks this person what they want or \
+mean ("Do you want ...", "Are you looking for ...", "Which ... do you mean?") and never asks about the subject \
+itself; it is about one thing, can be answered in a few words, and differs from the others.""",
     Form.SELECT: """\
-Somebody typed a question into a search system, and it is too vague to know what is wanted. Write COUNT reformulations \
-for this person to choose from. Each one stands on its own, keeps the names of the question, means one thing only, and \
-differs from the others.""",
+Write COUNT reformulations for this person to choose from. Each one stands on its own, keeps the names of the \
+question, means one thing only, and differs from the others.""",
 }
 
 # AT-CoT, Table 1, in our words: what makes a question one of each type, and what to do about it.
@@ -102,6 +112,9 @@ _EXAMPLE_QUESTIONS: Final = (
     ),
 )
 
+_REMINDER_OF_ONE: Final = """\
+An earlier reply to this had the wrong form. Reply with exactly one JSON object of the form that was described, with \
+1 entry. No other words."""
 _REMINDER: Final = """\
 An earlier reply to this had the wrong form. Reply with exactly one JSON object of the form that was described, with \
 COUNT entries that differ from each other. No other words."""
@@ -155,8 +168,8 @@ def clarifying_questions(
         scheme: How it is asked for.
         form: Questions to answer, or reformulations to choose from.
         count: How many, from 1.
-        shows_examples: Whether the model is shown a question with an entry for each type; without, it is asked
-            zero-shot, as in the paper.
+        shows_examples: Whether the model is shown a question with an entry for each type, or for as many of them as
+            count; without, it is asked zero-shot, as in the paper.
 
     Source: AT-CoT, §3.2, Equations 1 to 4, Table 2 and §4.2.
     """
@@ -167,8 +180,8 @@ def clarifying_questions(
         [*history_lines(history), question_line(question)],
         _schema(scheme, form, count),
         lambda completion: _read(completion, scheme, form, count),
-        max_tokens=reasoning + count * _TOKENS_A_QUESTION,
-        reminder=_REMINDER.replace("COUNT", str(count)),
+        max_tokens=reasoning + max(count * _TOKENS_A_QUESTION, _LEAST_TOKENS),
+        reminder=_REMINDER_OF_ONE if count == 1 else _REMINDER.replace("COUNT", str(count)),
         temperature=_TEMPERATURE,
     )
 
@@ -205,14 +218,16 @@ def _reasoning(reply: _Reply, scheme: PromptScheme, kind: AmbiguityType | None) 
 
 
 def _system(scheme: PromptScheme, form: Form, count: int, *, shows_examples: bool) -> str:
-    parts = [_TASK[form].replace("COUNT", str(count))]
+    parts = [_VAGUE + (_TASK_OF_ONE[form] if count == 1 else _TASK[form].replace("COUNT", str(count)))]
     if scheme.explains_types:
         parts.append(_TYPES)
     if _REASONING[scheme]:
         parts.append(_REASONING[scheme])
     parts += [_RULES.replace("FORM", _described(scheme, form)), _KEYS[form]]
     if shows_examples:
-        parts.append(f"Example, with three entries\nQuestion: {_EXAMPLE_QUESTION}\n{_example(scheme, form)}")
+        entries = min(count, len(_EXAMPLE_QUESTIONS))
+        head = f"Example, with {'1 entry' if entries == 1 else f'{entries} entries'}"
+        parts.append(f"{head}\nQuestion: {_EXAMPLE_QUESTION}\n{_example(scheme, form, entries)}")
     return "\n\n".join(parts)
 
 
@@ -226,9 +241,9 @@ def _described(scheme: PromptScheme, form: Form) -> str:
     return f'{{{reasoning}"questions": [{{{type_key}{question_key}"reformulation": ...}}]}}'
 
 
-def _example(scheme: PromptScheme, form: Form) -> str:
+def _example(scheme: PromptScheme, form: Form, count: int) -> str:
     entries = []
-    for kind, asked, reformulation in _EXAMPLE_QUESTIONS:
+    for kind, asked, reformulation in _EXAMPLE_QUESTIONS[:count]:
         parts = [f'"type": "{kind}"'] if scheme.names_types else []
         parts += [f'"question": "{asked}"'] if form is Form.RESPOND else []
         entries.append("{" + ", ".join((*parts, f'"reformulation": "{reformulation}"')) + "}")

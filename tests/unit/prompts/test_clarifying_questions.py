@@ -97,6 +97,32 @@ def test_the_example_is_a_reply_that_is_read(scheme: PromptScheme, form: Form):
         assert QUESTION not in one.reformulation
 
 
+@every_prompt
+@pytest.mark.parametrize("count", [1, 2, 3, 10])
+def test_the_example_has_no_more_entries_than_are_asked_for(scheme: PromptScheme, form: Form, count: int):
+    request = request_of(scheme=scheme, form=form, count=count)
+    *_, head, _, reply = request.messages[0].content.splitlines()
+    shown = min(count, 3)
+    assert len(json.loads(reply)["questions"]) == shown
+    assert head == f"Example, with {shown} {'entry' if count == 1 else 'entries'}"
+
+
+@every_prompt
+def test_one_is_asked_for_in_the_singular(scheme: PromptScheme, form: Form):
+    request = request_of(scheme=scheme, form=form, count=1).retry()
+    task = request.messages[0].content.split("\n", 1)[0]
+    assert re.search(r" the one (clarifying question|reformulation) ", task)
+    for message in request.messages:
+        assert not re.search(r"differs? from|Each one|1 entries", message.content)
+
+
+@every_prompt
+def test_a_reply_as_long_as_the_whole_example_is_not_cut_off(scheme: PromptScheme, form: Form):
+    """At 3 characters a token, which is more than most tokenizers take."""
+    reply = request_of(scheme=scheme, form=form, count=3).messages[0].content.splitlines()[-1]
+    assert request_of(scheme=scheme, form=form, count=1).max_tokens >= len(reply) / 3
+
+
 @every_scheme
 def test_only_schemes_with_types_explain_them(scheme: PromptScheme):
     system = request_of(scheme=scheme).messages[0].content
