@@ -26,6 +26,8 @@ _RERANKED: Final = 100
 _SEARCH: Final = "hybrid"
 _RETRIEVAL: Final = "fixed"
 _OFFERED: Final = 5
+# Where one question is asked of those that the documents answer.
+_PROPOSED: Final = 3
 _CHECKED_PASSAGES: Final = 4
 # A list ends after so many rounds that brought nothing.
 _SPARE_ROUNDS: Final = 5
@@ -273,8 +275,10 @@ def judge_calls_of_a_case(
 
 def _asked_back(settings: Mapping[str, Any]) -> dict[str, int]:
     """What it takes to ask back once, and to check what is asked."""
-    count = settings.get("count", _OFFERED if settings.get("form") == Form.SELECT else 1)
-    checked = 0 if settings.get("check") == "none" else count * settings.get("top_k", _CHECKED_PASSAGES)
+    check = settings.get("check", "drop")
+    default = _OFFERED if settings.get("form") == Form.SELECT else _PROPOSED if check == "drop" else 1
+    count = settings.get("count", default)
+    checked = 0 if check == "none" else count * settings.get("top_k", _CHECKED_PASSAGES)
     return {"questions": 1, **({"verdict": checked} if checked else {})}
 
 

@@ -28,7 +28,8 @@ async def propose_questions(context: RunContext) -> Ending:
 
     Args:
         context: The run; settings: scheme, form, count, examples, history (absent if there is none), check; search and
-            top_k if it is checked. With check drop, what no document answers is left out.
+            top_k if it is checked; proposals, if the model is asked for more than count. With check drop, what no
+            document answers is left out. The first of what remains are asked, count at most.
     """
     run = context.run
     is_checked = run.corpus_id is not None and run.settings["check"] != "none"
@@ -58,17 +59,17 @@ class _Proposing:
             for place, one in enumerate(proposed)
             if self._run.settings["check"] != "drop" or place not in checks or checks[place].is_answerable is not False
         ]
+        left_out = len(proposed) - len(kept)
         if not kept:
             self._trace.stop_reason = f"no document answers any of {counted(len(proposed), 'proposal')}"
             self._trace.stop_code = StopCode.NOT_ANSWERED
-        elif len(kept) < len(proposed):
-            left_out = counted(len(proposed) - len(kept), "proposal")
-            self._trace.stop_reason = f"{left_out} left out that no document answers"
+        elif left_out:
+            self._trace.stop_reason = f"{counted(left_out, 'proposal')} left out that no document answers"
         questions = [
             ClarifyingQuestion(ordinal, one)
             if checked is None
             else ClarifyingQuestion(ordinal, one, checked.is_answerable, checked.citations)
-            for ordinal, (one, checked) in enumerate(kept, start=1)
+            for ordinal, (one, checked) in enumerate(kept[: self._run.settings["count"]], start=1)
         ]
         await self._context.stores.dialogue.record_clarifying_questions(self._run, questions)
         has_errors = any(checked.errors for checked in checks.values())
@@ -86,7 +87,7 @@ class _Proposing:
             settings.get("history", []),
             scheme=self._scheme,
             form=self._form,
-            count=settings["count"],
+            count=settings.get("proposals", settings["count"]),
             # Runs that an earlier version entered do not say.
             shows_examples=settings.get("examples", True),
         ).then(self._fit)

@@ -78,6 +78,10 @@ declare
     );
     v_idle text;
 begin
+    if v_settings ->> 'form' = 'respond' and v_settings ->> 'check' = 'drop' and not v_settings ? 'count' then
+        -- One of each type of ambiguity: the documents may answer none of what a single proposal leads to.
+        v_settings := '{"proposals": 3}'::jsonb || v_settings;
+    end if;
     -- One question a turn, or five reformulations to choose from: AT-CoT, §4.2.
     v_settings := jsonb_build_object('count', case v_settings ->> 'form' when 'select' then 5 else 1 end) || v_settings;
     if v_settings ->> 'check' <> 'none' then
@@ -96,7 +100,8 @@ end
 $$;
 
 comment on function pgclarify_private.clarifying_question_settings(jsonb) is
-'Options of clarifying_questions, checked, as run.settings keeps them, and timeout.';
+'Options of clarifying_questions, checked, as run.settings keeps them, and timeout. Setting proposals: how many the model is '
+'asked for, where that is more than count.';
 
 create or replace function pgclarify_private.rows(row_type pgclarify.proposed_question, run_ids bigint[], requester name)
 returns setof pgclarify.proposed_question
@@ -200,9 +205,9 @@ comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
 'the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; null with option '
 'conversation, whose question it is then. corpus: its name; null means pgclarify.corpus, or the only one, and with check none '
 'no corpus; a conversation keeps to its own, or to none. history: what was said before, oldest first. options: scheme '
-'(standard, at_standard, at_types, cot, at_cot), form (respond, select), count (1 to 10; 1 to respond to, 5 to select from), '
-'examples (false asks zero-shot), check (drop, mark, none), search (hybrid, dense, lexical), top_k (passages judged for each, '
-'4), conversation (its number), timeout (5min).';
+'(standard, at_standard, at_types, cot, at_cot), form (respond, select), count (1 to 10; 1 to respond to, the first of 3 '
+'proposals that is left by check drop; 5 to select from), examples (false asks zero-shot), check (drop, mark, none), search '
+'(hybrid, dense, lexical), top_k (passages judged for each, 4), conversation (its number), timeout (5min).';
 grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.proposed_questions(run_id bigint)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -88,6 +90,20 @@ class TestProposals:
         assert {(row["corpus"], row["question"], row["scheme"], row["form"]) for row in listed} == {
             (CORPUS, QUESTION, "at_cot", "respond")
         }
+
+    def test_by_default_one_question_is_asked_of_those_that_a_document_answers(
+        self, asker: Connection, model: Server
+    ) -> None:
+        def unicorns_first(chat: Chat) -> Reply:
+            reply = by_rules(chat)
+            if chat.purpose != "questions":
+                return reply
+            said = json.loads(reply.content or "")
+            return replace(reply, content=json.dumps({**said, "questions": said["questions"][::-1]}))
+
+        model.behavior = unicorns_first
+        (asked,) = ask(asker, '{"search": "lexical"}', question="zebra first")
+        assert (asked["ordinal"], asked["clarifying_question"]) == (1, f"Is it about {SUBJECTS[1]}?")
 
     @pytest.mark.parametrize("form", ["respond", "select"])
     def test_one_question_or_five_reformulations_are_asked_for(

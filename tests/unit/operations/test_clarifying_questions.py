@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgclarify.dialogue import EvidenceCitation
+from pgclarify.dialogue import EvidenceCitation, ProposedQuestion
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.model import Reading
 from pgclarify.vocabulary import RunStatus
@@ -56,6 +56,25 @@ async def test_what_no_document_answers_is_dropped() -> None:
     assert [(one.ordinal, one.proposed.reformulation) for one in asked.questions or []] == [(1, COST)]
     assert asked.record.status is RunStatus.SUCCEEDED
     assert asked.record.stop_reason == "1 proposal left out that no document answers"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said", "left_out"),
+    [
+        (READINGS, PROPOSED[0], None),
+        ({COST + BERTH: READINGS[COST + BERTH]}, PROPOSED[1], "1 proposal left out that no document answers"),
+    ],
+)
+async def test_of_more_proposals_than_are_asked_the_first_that_is_left(
+    verdicts: dict[str, Reading | CompletionError], said: ProposedQuestion, left_out: str | None
+) -> None:
+    asked = await ask_back(verdicts=verdicts, count=1, proposals=3)
+
+    assert [(one.ordinal, one.proposed) for one in asked.questions or []] == [(1, said)]
+    assert asked.record.stop_reason == left_out
+    (request,) = [call for call in asked.completer.calls if call.purpose == "questions"]
+    assert request.schema is not None
+    assert request.schema["properties"]["questions"]["maxItems"] == 3
 
 
 async def test_or_marked() -> None:
