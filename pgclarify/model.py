@@ -127,7 +127,7 @@ class Stage:
             decomposition, sampling, answering, reasoning, rewriting, questioning, checking or listing.
         started_at: When it began, with its time zone.
         duration_ms: How long it took, in milliseconds; stages may overlap.
-        rows: What it came to: passages, verdicts, interpretations; None where nothing is counted.
+        rows: What it came to: passages, verdicts, interpretations, answers; None where nothing is counted.
         calls: Calls of a model that it paid for.
         reused_calls: Replies that it took from the ledger.
         prompt_tokens: Input tokens that it paid for.

@@ -34,6 +34,7 @@ class StopCode(StrEnum):
     LANGUAGE = "language"
     THRESHOLD = "threshold"
     UNPROVEN = "unproven"
+    REPEATED = "repeated"
     NO_PASSAGE = "no_passage"
     CONTRADICTED = "contradicted"
     LIMIT = "limit"

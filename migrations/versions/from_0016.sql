@@ -295,8 +295,8 @@ comment on column pgclarify.detection.reasons is
 alter table pgclarify.run
     add column stop_code text,
     add constraint run_stop_code_is_known check (
-        stop_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', 'no_passage',
-        'contradicted', 'limit', 'budget', 'failed_calls')
+        stop_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', 'repeated',
+        'no_passage', 'contradicted', 'limit', 'budget', 'failed_calls')
     ),
     add constraint run_stop_code_is_of_an_end check (stop_code is null or status in ('succeeded', 'partial'));
 comment on column pgclarify.run.stop_code is
@@ -529,6 +529,8 @@ alter table pgclarify.stage
 comment on column pgclarify.stage.name is
     'detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation, decomposition, sampling, '
     'answering, reasoning, rewriting, questioning, checking or listing.';
+comment on column pgclarify.stage.rows is
+    'What it came to: passages, verdicts, interpretations, answers; null where nothing is counted.';
 alter type pgclarify.run_outcome add attribute error_code text;
 comment on column pgclarify.run_outcome.error_code is
     'Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null otherwise.';

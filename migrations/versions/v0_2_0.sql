@@ -925,8 +925,8 @@ create table pgclarify.run (
         'rewrite', 'clarifying_questions', 'reply')),
     constraint run_route_is_known check (route in ('answered', 'clarified')),
     constraint run_stop_code_is_known
-        check (stop_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', 'no_passage',
-        'contradicted', 'limit', 'budget', 'failed_calls')),
+        check (stop_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', 'repeated',
+        'no_passage', 'contradicted', 'limit', 'budget', 'failed_calls')),
     constraint run_stop_code_is_of_an_end check (stop_code is null or status in ('succeeded', 'partial')),
     constraint run_saved_completions_are_not_negative check (saved_completions >= 0),
     constraint run_interpretations_are_not_negative check (interpretations >= 0),
@@ -1600,7 +1600,7 @@ comment on column pgclarify.stage.step_ordinal is 'The step of an investigation;
 comment on column pgclarify.stage.started_at is 'When it began.';
 comment on column pgclarify.stage.duration_ms is 'Milliseconds that it took. Stages may overlap.';
 comment on column pgclarify.stage.rows is
-    'What it came to: passages, verdicts, interpretations; null where nothing is counted.';
+    'What it came to: passages, verdicts, interpretations, answers; null where nothing is counted.';
 comment on column pgclarify.stage.calls is 'Calls that it paid for.';
 comment on column pgclarify.stage.reused_calls is 'Replies that it took from the ledger.';
 comment on column pgclarify.stage.prompt_tokens is 'Input tokens that it paid for.';

@@ -16,12 +16,15 @@ from pgclarify.evaluation.opening import Bench
 from pgclarify.ledger.calls import CALLS_TO_ANSWER
 from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass
 from pgclarify.operations.judging.confirmation import AT_ONCE
+from pgclarify.operations.list_answers import most_rounds
 from pgclarify.vocabulary import AT_ENDPOINT
 
 # What operations do where their settings do not say: as in SQL.
 _CLARIFY_TOP_K: Final = 20
 _MAX_CALLS: Final = 60
 _MAX_ANSWERS: Final = 10
+_LISTED_TOP_K: Final = 20
+_WINDOW_TOKENS: Final = 3000
 _RERANKED: Final = 100
 _SEARCH: Final = "hybrid"
 _RETRIEVAL: Final = "fixed"
@@ -29,8 +32,6 @@ _OFFERED: Final = 5
 # Where one question is asked of those that the documents answer.
 _PROPOSED: Final = 3
 _CHECKED_PASSAGES: Final = 4
-# A list ends after so many rounds that brought nothing.
-_SPARE_ROUNDS: Final = 5
 _MOST_PROPOSED: Final = 5
 # About as many passages does a reading cite that stands on several.
 _CITED_BY_A_READING: Final = 2
@@ -49,7 +50,6 @@ _SHOWN: Final[Mapping[str, int]] = {
     "confirmation": AT_ONCE,
     "answer": 10,
     "one_pass": 5,
-    "listing": 20,
     "judge_support": 1,
 }
 # Those of baselines show as many as the configuration says, so that the mean of all that were made tells nothing.
@@ -124,7 +124,9 @@ class Estimator:
         done = await self._bench.tables.done(plan)
         left = count - done
         has_model = plan.provider != EXTRACTIVE
-        each = calls_of_a_case(configuration) if has_model else {}
+        # The length of passages says how many windows a list has.
+        length = await self._passage_chars() if has_model and configuration.method == "list_answers" else 0.0
+        each = calls_of_a_case(configuration, length) if has_model else {}
         judge = plan.judging_model
         judged = (
             {}
@@ -136,7 +138,8 @@ class Estimator:
             **(await self._averages(plan.model) if each else {}),
         }
         # Where the ledger knows all purposes, passages need not be measured.
-        length = 0.0 if {*each, *judged} <= set(averages) - _OF_SEVERAL else await self._passage_chars()
+        if not {*each, *judged} <= set(averages) - _OF_SEVERAL:
+            length = await self._passage_chars()
         tokens = [
             (calls, *_tokens(configuration, purpose, averages.get(purpose), length))
             for purpose, calls in (*each.items(), *judged.items())
@@ -193,8 +196,13 @@ class Estimator:
         return min(round(paid * share), sum(each.values()) * len(self._cases))
 
 
-def calls_of_a_case(configuration: Configuration) -> dict[str, int]:
-    """How many calls of the language model one case takes at most, by purpose; none where it is not asked."""
+def calls_of_a_case(configuration: Configuration, passage_chars: float = 0.0) -> dict[str, int]:
+    """How many calls of the language model one case takes at most, by purpose; none where it is not asked.
+
+    Args:
+        configuration: Which.
+        passage_chars: How long passages are; 0 if that is not known.
+    """
     settings = configuration.with_defaults()
     match configuration.method:
         case "clarify":
@@ -203,7 +211,7 @@ def calls_of_a_case(configuration: Configuration) -> dict[str, int]:
             del most["reranking"]
             return most + Counter(most_calls_of_one_pass(settings) if settings.get("ask_back") == "auto" else {})
         case "list_answers":
-            rounds = settings.get("max_answers", _MAX_ANSWERS) + _SPARE_ROUNDS
+            rounds = most_rounds(settings.get("max_answers", _MAX_ANSWERS), _most_windows(settings, passage_chars))
             return {"listing": CALLS_TO_ANSWER * rounds, **_reranked(settings)}
         case "investigate":
             return {"answer": settings.get("max_calls", _MAX_CALLS)}
@@ -282,6 +290,19 @@ def _asked_back(settings: Mapping[str, Any]) -> dict[str, int]:
     return {"questions": 1, **({"verdict": checked} if checked else {})}
 
 
+def _most_windows(settings: Mapping[str, Any], passage_chars: float) -> int:
+    """In how many windows a list reads its passages: two in a row have more than one has room for."""
+    top_k: int = settings.get("top_k", _LISTED_TOP_K)
+    if not passage_chars:
+        return top_k
+    return min(top_k, int(2 * top_k * passage_chars / _window_chars(settings)) + 1)
+
+
+def _window_chars(settings: Mapping[str, Any]) -> int:
+    tokens: int = settings.get("evidence_tokens", _WINDOW_TOKENS)
+    return tokens * _TOKEN_CHARS
+
+
 def _reranked(settings: Mapping[str, Any]) -> dict[str, int]:
     return {"relevance": settings.get("budget", _RERANKED)} if settings.get("reranker") == "model" else {}
 
@@ -297,4 +318,7 @@ def _tokens(
     shown = settings.get("top_k", _SHOWN[purpose]) if purpose == "answer" else _SHOWN.get(purpose, 0)
     if purpose in _OF_SEVERAL:
         shown = settings["top_k"] if configuration.method == "rac" else settings["passages_kept"]
-    return _PROMPT_TOKENS + shown * passage_chars / _TOKEN_CHARS, reply
+    chars = shown * passage_chars
+    if purpose == "listing":
+        chars = min(settings.get("top_k", _LISTED_TOP_K) * passage_chars, _window_chars(settings))
+    return _PROMPT_TOKENS + chars / _TOKEN_CHARS, reply

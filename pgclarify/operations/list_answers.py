@@ -1,6 +1,6 @@
-"""Answers one by one: each round reads the evidence and the answers so far, and gives one more or says it was the last.
+"""Answers one by one: each round reads a window of the evidence and the answers so far, and gives one more or none.
 
-Source: AmbigPrompt, §3, Equation 5. docs/methods/answers-one-by-one.md says what is ours.
+Source: AmbigPrompt, §3, Equations 5 and 8. docs/methods/answers-one-by-one.md says what is ours.
 """
 
 from __future__ import annotations
@@ -19,43 +19,48 @@ from pgclarify.model import Candidate
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.proof import Proven, prove_told
-from pgclarify.operations.retrieval.evidence import cut_evidence, passage_text
+from pgclarify.operations.retrieval.evidence import passage_text, split_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.listing import listing
 from pgclarify.steps import Finding
 from pgclarify.vocabulary import RunStatus, StopCode
 
-# Rounds in a row may bring nothing but other spellings of answers, or answers that do not count: the next request shows
-# them, and so asks for something else.
+# A round may bring nothing but another spelling of an answer, or an answer that does not count. The next request shows
+# it, and so asks for something else: so many times in a row, and so many times in a run.
 _MOST_FRUITLESS = 2
-# Rounds beyond one for each answer.
-_SPARE_ROUNDS = 5
+_SPARE_ROUNDS = 4
+
+
+def most_rounds(max_answers: int, windows: int) -> int:
+    """Bound the rounds of a run: one for each answer, one that ends each window, and a few that bring nothing."""
+    return max_answers + windows + _SPARE_ROUNDS
 
 
 async def list_answers(context: RunContext) -> Ending:
-    """List the answers to a run's question, until the last one.
+    """List the answers to a run's question: those of each window of the evidence, knowing those before.
 
     Answers are kept as they are found. An answer that is repeated, or not proven, is excluded, and the rounds go on.
-    The run succeeds if the model says that there is no further answer, also with none, or if there are as many as
-    wanted; is partial if the list ended before that, or the model failed after some; and fails if the model failed at
-    once, or nothing could be embedded.
+    The run succeeds if the model says of each window that it has no further answer, also with none, or if there are as
+    many as wanted; is partial if a window ended before that, or the model failed after some answers; and fails if the
+    model failed before the first one, or nothing could be embedded.
 
     Args:
-        context: The run; settings: search, reranker (absent for none), top_k, evidence_tokens, max_answers.
+        context: The run; settings: search, reranker (absent for none), top_k, evidence_tokens (of a window),
+            max_answers.
 
     Source: AmbigPrompt, §3.
     """
     return Ending(await _Listing(context, await _gather(context)).carry_out())
 
 
-async def _gather(context: RunContext) -> list[Candidate]:
-    """Find and record candidates; return what is read of them."""
+async def _gather(context: RunContext) -> list[list[Candidate]]:
+    """Find and record candidates; return the windows in which they are read."""
     embedder = await context.embedder()
     name = context.run.settings.get("reranker")
     reranker = None if name is None else await context.models.rerankers.get(name, context.store)
     candidates = await FirstStage(context, embedder, reranker).choose(context.run.question)
-    return cut_evidence(candidates, context.run.settings["evidence_tokens"])
+    return split_evidence(candidates, context.run.settings["evidence_tokens"])
 
 
 class _Repeated(InvalidReply):
@@ -99,21 +104,30 @@ class _Entry:
 
 
 class _Listing:
-    """The rounds of one run."""
+    """The rounds of one run.
 
-    def __init__(self, context: RunContext, shown: Sequence[Candidate]) -> None:
+    Args:
+        context: The run.
+        windows: What is read, one after the other.
+    """
+
+    def __init__(self, context: RunContext, windows: Sequence[Sequence[Candidate]]) -> None:
         self._run = context.run
         self._dialogue = context.stores.dialogue
         self._trace = context.trace
-        self._shown = shown
+        self._windows = windows
         self._most: int = self._run.settings["max_answers"]
-        self._most_rounds = self._most + _SPARE_ROUNDS
-        most_calls = CALLS_TO_ANSWER * self._most_rounds
+        most_calls = CALLS_TO_ANSWER * most_rounds(self._most, len(windows))
         self._calls = Calls(context.store, context.models.completer, most=most_calls, poll=context.poll)
+        self._rounds = 0
+        self._spare_rounds = _SPARE_ROUNDS
         self._entries: list[_Entry] = []
         # All spellings, in the order in which they were found, and what was read where they were.
         self._read_in: dict[str, list[str]] = {}
-        # Answers that were given and do not count.
+        self._was_refused = False
+        # The window that is read.
+        self._shown: Sequence[Candidate] = ()
+        # Answers that were given to it and do not count. Another window may prove them.
         self._refused: dict[str, None] = {}
         # Those of this round: a second reply may prove what the first one did not.
         self._doubtful: dict[str, None] = {}
@@ -121,56 +135,99 @@ class _Listing:
         self._grown: dict[int, _Entry] = {}
 
     async def carry_out(self) -> RunStatus:
-        """Ask for one answer after the other.
+        """Read one window after the other.
 
         Raises:
-            CompletionError: If the model failed at once.
+            CompletionError: If the model failed before an answer was found.
         """
-        if not self._shown:
+        if not self._windows:
             self._trace.stop_reason = "the search found nothing"
             return RunStatus.SUCCEEDED
-        rounds = fruitless = 0
+        early: list[_Repeated | Unproven] = []
+        for number, window in enumerate(self._windows, start=1):
+            self._shown = window
+            self._refused.clear()
+            try:
+                doubt = await self._read(self._place_of(number))
+            except CompletionError as error:
+                if not self._entries:
+                    raise
+                self._trace.stop_reason = f"the model failed: {describe(error)}"
+                return RunStatus.PARTIAL
+            if len(self._entries) == self._most:
+                self._trace.stop_reason = f"the limit of {counted(self._most, 'answer')} was reached"
+                self._trace.stop_code = StopCode.LIMIT
+                return RunStatus.SUCCEEDED
+            if doubt is not None:
+                early.append(doubt)
+        if early:
+            return self._end_early(early)
+        self._trace.stop_reason = "no further answer" if self._entries else "the passages give no answer"
+        if self._was_refused and not self._entries:
+            self._trace.stop_code = StopCode.UNPROVEN
+        return RunStatus.SUCCEEDED
+
+    def _place_of(self, number: int) -> str | None:
+        """Say which window is read, and which candidates are in it; nothing if there is no other."""
+        if len(self._windows) == 1:
+            return None
+        first, last = self._shown[0].rank, self._shown[-1].rank
+        ranks = f"#{first}" if first == last else f"#{first} to #{last}"
+        return f"window {number} of {len(self._windows)} ({ranks})"
+
+    def _end_early(self, early: Sequence[_Repeated | Unproven]) -> RunStatus:
+        """Note why the list may lack answers that are in the windows."""
+        match early[-1]:
+            case Unproven() as last:
+                another = "a further answer" if self._entries else "the answer"
+                reason, self._trace.stop_code = f"{another} was not proven: {last.message}", StopCode.UNPROVEN
+            case _:
+                reason, self._trace.stop_code = "rounds brought nothing new", StopCode.REPEATED
+        if len(self._windows) > 1:
+            reason = f"{len(early)} of {len(self._windows)} windows ended early, the last of them because {reason}"
+        self._trace.stop_reason = reason
+        return RunStatus.PARTIAL
+
+    async def _read(self, place: str | None) -> _Repeated | Unproven | None:
+        """Ask one window for one answer after the other.
+
+        Args:
+            place: Which window it is; None if there is no other.
+
+        Returns:
+            What the last reply was, if the window ended before the model said that it has no further answer.
+
+        Raises:
+            CompletionError: If the model failed.
+        """
+        fruitless = 0
         while len(self._entries) < self._most:
-            if rounds == self._most_rounds:
-                return self._end_early(f"the limit of {counted(rounds, 'round')} was reached", StopCode.LIMIT)
-            rounds += 1
+            self._rounds += 1
             known = self._known
-            with self._trace.stage("listing", batch=rounds) as tally:
+            with self._trace.stage("listing", batch=self._rounds) as tally:
                 value = await self._ask(tally)
+                tally.rows = int(isinstance(value, Proven))
+                # The answer itself is in the table of answers alone, where it is withheld from those who may not read
+                # its document.
+                tally.note = ": ".join(filter(None, (place, _why_no_answer(value)))) or None
             match value:
                 case Proven():
                     fruitless = 0
                 case None:
-                    self._trace.stop_reason = "no further answer" if self._entries else "the passages give no answer"
-                    if self._refused and not self._entries:
-                        self._trace.stop_code = StopCode.UNPROVEN
-                    return RunStatus.SUCCEEDED
-                case _Repeated() | Unproven() if self._known > known and fruitless < _MOST_FRUITLESS:
+                    return None
+                case _Repeated() | Unproven():
+                    if self._known == known or fruitless == _MOST_FRUITLESS or not self._spare_rounds:
+                        return value
                     fruitless += 1
-                case _Repeated():
-                    return self._end_early("rounds brought nothing new", StopCode.LIMIT)
-                case Unproven():
-                    another = "a further answer" if self._entries else "the answer"
-                    return self._end_early(f"{another} was not proven: {value.message}", StopCode.UNPROVEN)
-                case CompletionError() if self._entries:
-                    self._trace.stop_reason = f"the model failed: {describe(value)}"
-                    return RunStatus.PARTIAL
+                    self._spare_rounds -= 1
                 case CompletionError():
                     raise value
-        self._trace.stop_reason = f"the limit of {counted(self._most, 'answer')} was reached"
-        self._trace.stop_code = StopCode.LIMIT
-        return RunStatus.SUCCEEDED
+        return None
 
     @property
     def _known(self) -> int:
         """How many answers the next request shows. If a round adds none, the next request would be the same."""
         return len(self._read_in) + len(self._refused)
-
-    def _end_early(self, reason: str, code: StopCode) -> RunStatus:
-        """Note why the list ends although the model has not said that it is complete."""
-        self._trace.stop_reason = reason
-        self._trace.stop_code = code
-        return RunStatus.PARTIAL
 
     async def _ask(self, tally: Tally) -> Proven | CompletionError | None:
         """Ask for one more answer, and keep it, and whatever spellings of others came instead of it."""
@@ -182,11 +239,11 @@ class _Listing:
             self._grown[entry.ordinal] = entry
         elif isinstance(value, _Repeated | Unproven):
             self._refused |= self._doubtful
+            self._was_refused |= bool(self._doubtful)
         self._doubtful.clear()
         for entry in self._grown.values():
             await self._dialogue.record_answer(self._run, entry.listed())
         self._grown.clear()
-        tally.note = _told(value)
         return value
 
     def _render(self) -> ModelCall[Proven | None]:
@@ -225,11 +282,11 @@ class _Listing:
         )
 
 
-def _told(value: Proven | CompletionError | None) -> str:
+def _why_no_answer(value: Proven | CompletionError | None) -> str | None:
     match value:
         case None:
             return "none further"
         case Proven():
-            return value.answer
+            return None
         case _:
             return describe(value)

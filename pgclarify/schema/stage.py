@@ -32,7 +32,7 @@ stage = Table(
     Column(
         "rows",
         Integer,
-        comment="What it came to: passages, verdicts, interpretations; null where nothing is counted.",
+        comment="What it came to: passages, verdicts, interpretations, answers; null where nothing is counted.",
     ),
     Column("calls", Integer, nullable=False, comment="Calls that it paid for."),
     Column("reused_calls", Integer, nullable=False, comment="Replies that it took from the ledger."),

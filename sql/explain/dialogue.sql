@@ -133,6 +133,12 @@ returns table (
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
+    -- How many answers there were after each round of a listing; a round without one has brought none.
+    with round as (
+        select stage.batch, sum(stage.rows) over (order by stage.ordinal) as answers
+        from pgclarify.stage
+        where stage.run_id = (told_of_dialogue.run).run_id and stage.name = 'listing'
+    )
     select told.stages, told.batch, told.place, told.depth, told.label, told.body, told.figures
     from pgclarify_private.told_detections(told_of_dialogue.run, told_of_dialogue.detail) as told
     union all
@@ -203,10 +209,9 @@ begin atomic
         and asked.reasoning is not null
         and told_of_dialogue.detail = 'passages'
     union all
-    -- Each round that brought something brought the answer of its number.
     select
         '{listing}',
-        listed.ordinal,
+        (select min(round.batch) from round where round.answers >= listed.ordinal),
         array[listed.ordinal, 1],
         3,
         null,
@@ -228,7 +233,7 @@ begin atomic
     union all
     select
         case when (told_of_dialogue.run).operation = 'list_answers' then '{listing}' else '{checking,questioning}' end::text[],
-        case when (told_of_dialogue.run).operation = 'list_answers' then told.ordinal end,
+        (select min(round.batch) from round where round.answers >= told.ordinal),
         array[told.ordinal, 4, told.rank],
         5,
         'Proof',

@@ -226,7 +226,7 @@ begin
             ) is not true
             -- So do the lines below it.
             and not (
-                stage.name in ('detection', 'rewriting', 'listing')
+                stage.name in ('detection', 'rewriting')
                 and exists (select from told where told.place_of_stage = stage.place)
             )
         union all

@@ -119,8 +119,8 @@ comment on function pgclarify.list_answers(text, text, jsonb) is
 'The answers of a question that has several, one by one, each found knowing those before it and with a quote; no rows if '
 'the corpus has none. It needs a language model. While it goes on, view answer_list has those found so far. question: 1 to '
 '10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. options: search (hybrid, dense, lexical), '
-'reranker (signal, model, or a name), top_k (passages that are found, 20), evidence_tokens (how much of them is read, 3000), '
-'max_answers (10), timeout (5min).';
+'reranker (signal, model, or a name), top_k (passages that are read, 20), evidence_tokens (how much of them a '
+'window has, 3000), max_answers (10), timeout (5min).';
 grant execute on function pgclarify.list_answers(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.answers(run_id bigint)

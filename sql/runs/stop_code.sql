@@ -38,6 +38,12 @@ begin atomic
             'See with explain why each was left out. Ask in other words, or take another language model.'
         ),
         (
+            'repeated',
+            'the language model gave answers again instead of saying that there is no further one, so that a list ended early',
+            'See with explain what each round brought. Take another language model, or give each window fewer passages with a '
+            'smaller evidence_tokens.'
+        ),
+        (
             'no_passage',
             'the search found no passage that could be judged',
             'Ask in other words, and see in corpus_status whether documents of the corpus are searchable.'
@@ -49,9 +55,8 @@ begin atomic
         ),
         (
             'limit',
-            'the calls or rounds that there are did not suffice',
-            'See with explain what they brought. Allow more of them if that is the limit: max_calls of investigate, '
-            || 'max_answers of list_answers.'
+            'a limit that the options set was reached',
+            'See with explain what it came to. Raise the limit: max_calls of investigate, max_answers of list_answers.'
         ),
         (
             'budget',
@@ -232,7 +237,7 @@ begin
         return null;
     elsif v_known in ('budget', 'limit', 'failed_calls') then
         return v_known;
-    elsif v_known = 'unproven' and v_run.operation = 'list_answers' and v_status = 'partial' then
+    elsif v_known in ('unproven', 'repeated') and v_run.operation = 'list_answers' and v_status = 'partial' then
         -- No call failed: the list ended before the model said that there is no further answer.
         return v_known;
     elsif v_status = 'partial' then

@@ -139,8 +139,8 @@ comment on column pgclarify.run_summary.last_served_at is 'When it last did; nul
 comment on column pgclarify.run_summary.question_group_id is
 'Questions of its corpus that mean the same have the same; null until a worker has looked, after its end.';
 comment on column pgclarify.run_summary.stop_code is
-'Why it has no result, or not all of it: not_answered, no_language_model, language, threshold, unproven, no_passage, '
-'contradicted, limit, budget or failed_calls; null if it has its whole result, has failed, or goes on.';
+'Why it has no result, or not all of it: not_answered, no_language_model, language, threshold, unproven, repeated, '
+'no_passage, contradicted, limit, budget or failed_calls; null if it has its whole result, has failed, or goes on.';
 comment on column pgclarify.run_summary.error_code is
 'Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null otherwise.';
 comment on column pgclarify.run_summary.cached_tokens is

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 from pgclarify.dialogue import ProposedQuestion
 from pgclarify.errors import CompletionError
 from pgclarify.model import Reading
-from pgclarify.steps import Finding, FollowUp
+from pgclarify.steps import Evidence, Finding, FollowUp
 from tests.fakes.completer import Line, Prompt, Script, ScriptedCompleter
 
 Told: TypeAlias = FollowUp | Finding | str | CompletionError | None
@@ -127,6 +127,24 @@ def lister(
         known = (prompt.line(label) for label in ("Found so far", "Refused so far"))
         place = sum(given.count("; ") + 1 for given in known if given)
         return _each(answers[place] if place < len(answers) else Finding(), _finding)
+
+    return ScriptedCompleter({"listing": say})
+
+
+def window_reader(*told: tuple[str, str]) -> ScriptedCompleter:
+    """List what stands in the passages that are shown, and was neither found nor refused so far.
+
+    Args:
+        told: Answers in order, each with the content that it says to prove it; the content may be of no such passage.
+    """
+
+    def say(prompt: Prompt) -> Line | list[Line]:
+        known = [one for label in ("Found so far", "Refused so far") for one in prompt.line(label).split("; ")]
+        for answer, content in told:
+            if content in prompt.passages and answer not in known:
+                place = prompt.passages.index(content) + 1
+                return _each(Finding(answer, (Evidence(place, content),)), _finding)
+        return _each(Finding(), _finding)
 
     return ScriptedCompleter({"listing": say})
 

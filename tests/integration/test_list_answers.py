@@ -101,23 +101,28 @@ def test_what_the_corpus_does_not_say_has_no_rows(asker: Connection, model: Serv
     assert rows(asker, ended, UNHEARD_OF) == [{"status": "succeeded", "stop_reason": "the passages give no answer"}]
 
 
-def test_little_of_the_evidence_may_be_read(asker: Connection, model: Server) -> None:
-    shown: list[int] = []
+def test_all_of_the_evidence_is_read_in_windows(asker: Connection, model: Server) -> None:
+    shown: list[list[str]] = []
 
     def behave(chat: Chat) -> Reply:
-        shown.append(len(re.findall("^<passage-", chat.user, re.MULTILINE)))
+        shown.append(re.findall(r"^<passage-.*>\n((?:(?!<).*\n)*)", chat.user, re.MULTILINE))
         return by_rules(chat)
 
     model.behavior = behave
     question = "Which fees are charged for what?"
-    list_answers(asker, question, evidence_tokens=100, reranker="signal")
-    (run,) = rows(asker, "select run_id, candidates from pgclarify.run_summary where question = %s", question)
-    assert run["candidates"] == len(DOCUMENTS)
-    # A hundred tokens are three or four passages here.
-    assert set(shown) <= {3, 4}
-    stages = rows(asker, "select name, calls from pgclarify.stage where run_id = %s order by ordinal", run["run_id"])
+    found = list_answers(asker, question, evidence_tokens=100, reranker="signal")
+    (run,) = rows(asker, "select * from pgclarify.run_summary where question = %s", question)
+    assert (run["candidates"], run["stop_reason"]) == (len(DOCUMENTS), "no further answer")
+    # A hundred tokens are three or four passages here, but for what is left in the end.
+    windows = list(dict.fromkeys(map(tuple, shown)))
+    assert {len(window) for window in windows[:-1]} <= {3, 4}
+    assert len({passage for window in windows for passage in window}) == sum(map(len, windows)) == len(DOCUMENTS)
+    stages = rows(asker, "select * from pgclarify.stage where run_id = %s order by ordinal", run["run_id"])
     assert [stage["name"] for stage in stages] == ["retrieval", "reranking", *["listing"] * (len(stages) - 2)]
-    assert sum(stage["calls"] for stage in stages) == len(shown) > 0
+    assert sum(stage["calls"] for stage in stages) == len(shown) == len(found) + len(windows)
+    assert sum(stage["rows"] for stage in stages[2:]) == len(found) > 1
+    told = scalar(asker, "select string_agg(line, ' ') from pgclarify.explain(%s) as line", run["run_id"])
+    assert f"window {len(windows)} of {len(windows)} (" in told
 
 
 @pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
@@ -177,6 +182,18 @@ class TestTrouble:
         (ended,) = rows(asker, run, only["run_id"])
         assert (ended["status"], ended["stop_code"]) == ("partial", "unproven")
         assert ended["stop_reason"].startswith("a further answer was not proven: ")
+        assert f"run {only['run_id']} is partial: the list ended early" in notices
+
+        first: list[Reply] = []
+
+        def repeat(chat: Chat) -> Reply:
+            first.append(first[0] if first else by_rules(chat))
+            return first[0]
+
+        model.behavior = repeat
+        (only,) = list_answers(asker, "Which fee is charged again?")
+        (ended,) = rows(asker, run, only["run_id"])
+        assert (ended["status"], ended["stop_code"]) == ("partial", "repeated")
         assert f"run {only['run_id']} is partial: the list ended early" in notices
 
         model.behavior = lambda chat: made_up

@@ -40,3 +40,23 @@ def cut_evidence(candidates: Sequence[Candidate], tokens: int) -> list[Candidate
         return kept
     first = candidates[0]
     return [replace(first, passage=replace(first.passage, content=first.passage.content[:room]))]
+
+
+def split_evidence(candidates: Sequence[Candidate], tokens: int) -> list[list[Candidate]]:
+    """Split candidates into windows that are read one after the other: all of them, by rank.
+
+    A passage is in one window alone, whole if it fits in one. Of a longer one the beginning is read, in a window of its
+    own.
+
+    Args:
+        candidates: By rank.
+        tokens: The budget of a window, as in `cut_evidence`.
+
+    Source: AmbigPrompt, §3.3, Equation 8, where each passage is a window.
+    """
+    windows: list[list[Candidate]] = []
+    read = 0
+    while read < len(candidates):
+        windows.append(cut_evidence(candidates[read:], tokens))
+        read += len(windows[-1])
+    return windows

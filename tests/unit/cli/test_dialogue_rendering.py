@@ -261,7 +261,7 @@ def test_answers_number_their_citations_through() -> None:
         ("succeeded", "no further answer", None, "\nStopped: no further answer\n"),
         ("partial", "it failed", "failed_calls", "\nSome calls failed on the way. So it is.\n\nStopped: it failed\n"),
         ("partial", "spent", "budget", "\nA budget allowed no more calls on the way. So it is.\n\nStopped: spent\n"),
-        ("partial", "nothing new", "limit", "\nIt ended early. So it is.\n\nStopped: nothing new\n"),
+        ("partial", "nothing new", "repeated", "\nIt ended early. So it is.\n\nStopped: nothing new\n"),
         ("partial", "not proven", "unproven", "\nIt ended early. So it is.\n\nStopped: not proven\n"),
     ],
 )

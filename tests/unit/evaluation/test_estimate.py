@@ -32,7 +32,9 @@ def of(method: str, **settings: Any) -> Configuration:
         # One call for each batch, which may be of one passage.
         (of("clarify", retrieval="adaptive", budget=50, verify="model"), 1 + 50 + 50),
         (of("clarify", top_k=5, ask_back="auto", verify="model"), 2 + 1 + 5 + 1),
-        (of("list_answers", max_answers=3), 16),
+        # Each passage may be a window.
+        (of("list_answers", max_answers=3), 2 * (3 + 20 + 4)),
+        (of("list_answers", max_answers=3, top_k=5, reranker="model"), 2 * (3 + 5 + 4) + 100),
         (of("investigate", max_calls=12), 12),
         (of("search"), 0),
         (of("search", reranker="model"), 100),
@@ -62,6 +64,22 @@ def of(method: str, **settings: Any) -> Configuration:
 )
 def test_calls_of_a_case(configuration: Configuration, calls: int) -> None:
     assert sum(calls_of_a_case(configuration).values()) == calls
+
+
+@pytest.mark.parametrize(
+    ("settings", "passage_chars", "windows"),
+    [
+        ({}, 500.0, 2),
+        ({"top_k": 100}, 500.0, 9),
+        ({"top_k": 100, "evidence_tokens": 100_000}, 500.0, 1),
+        ({"top_k": 100, "evidence_tokens": 100}, 500.0, 100),
+    ],
+)
+def test_a_list_has_as_many_windows_as_its_passages_need(
+    settings: dict[str, Any], passage_chars: float, windows: int
+) -> None:
+    configuration = of("list_answers", max_answers=3, **settings)
+    assert calls_of_a_case(configuration, passage_chars) == {"listing": 2 * (3 + windows + 4)}
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -11,7 +11,8 @@ from pgclarify.dialogue import ListedAnswer
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.model import Candidate, Passage
 from pgclarify.operations.execution import execute
-from pgclarify.operations.retrieval.evidence import cut_evidence
+from pgclarify.operations.list_answers import most_rounds
+from pgclarify.operations.retrieval.evidence import cut_evidence, split_evidence
 from pgclarify.steps import Evidence, Finding
 from pgclarify.vocabulary import RunStatus, StopCode
 from tests.fakes import FakeDialogueStore, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord, scripts
@@ -96,10 +97,11 @@ class TestRounds:
         assert SERIES[cited.start_char - 200 : cited.end_char - 200] == cited.quote
         assert [stage.name for stage in record.stages] == ["retrieval", "listing", "listing", "listing"]
         assert [(stage.batch, stage.calls, stage.note) for stage in record.stages[1:]] == [
-            (1, 1, "Ida Holm"),
-            (2, 1, "Ada Berg"),
+            (1, 1, None),
+            (2, 1, None),
             (3, 1, "none further"),
         ]
+        assert [stage.rows for stage in record.stages[1:]] == [1, 1, 0]
 
     async def test_all_read_the_same_passages_and_the_answers_so_far(self) -> None:
         world = World(HOLM, BERG)
@@ -112,6 +114,7 @@ class TestRounds:
         world = World(HOLM, BERG, max_answers=1)
         record = await world.carry_out()
         assert ended(record) == (RunStatus.SUCCEEDED, "the limit of 1 answer was reached")
+        assert record.stop_code == StopCode.LIMIT
         assert ([one.answer for one in world.answers], len(world.lister.calls)) == (["Ida Holm"], 1)
 
     async def test_the_passages_may_give_none(self) -> None:
@@ -175,11 +178,11 @@ class TestVariants:
         world = World(HOLM, *lines)
         record = await world.carry_out()
         assert ended(record) == (RunStatus.PARTIAL, "rounds brought nothing new")
-        assert record.stop_code == StopCode.LIMIT
+        assert record.stop_code == StopCode.REPEATED
         assert [one.variants for one in world.answers] == [("Ida Holm", "Holm, Ida", "I. Holm", "the I. Holm")]
         assert [stage.batch for stage in record.stages[1:]] == [1, 2, 3, 4]
 
-    async def test_rounds_are_limited(self) -> None:
+    async def test_rounds_that_bring_nothing_are_limited(self) -> None:
         people = ["Ida Holm", "Uma Berg", "Eva Lund", "Ola Dahl"]
         content = f"The queens are {', '.join(people)}."
         spellings = [
@@ -192,9 +195,13 @@ class TestVariants:
         # The first answer is repeated, and refused, so that the second reply stands where two others could.
         lines: list[list[Line]] = [[one, findings[0]] for one in (*findings[:2], *findings[1:])]
         world = World(*lines, contents=(content,), max_answers=4)
-        assert ended(await world.carry_out()) == (RunStatus.PARTIAL, "the limit of 9 rounds was reached")
+        record = await world.carry_out()
+        assert ended(record) == (RunStatus.PARTIAL, "rounds brought nothing new")
+        assert record.stop_code == StopCode.REPEATED
         assert [one.answer for one in world.answers] == people[:3]
-        assert [len(one.variants) for one in world.answers] == [3, 3, 3]
+        # Four are spare, and the fifth ends the window.
+        assert [len(one.variants) for one in world.answers] == [3, 3, 2]
+        assert len(record.stages[1:]) == 3 + 5
 
     async def test_a_last_name_is_somebodys_whom_the_passage_names(self) -> None:
         content = "Berg was a fine queen."
@@ -229,6 +236,110 @@ class TestVariants:
         await world.carry_out()
         (only,) = world.answers
         assert (only.variants, [one.candidate_rank for one in only.citations]) == (("Ida Holm",), [1, 3])
+
+
+class TestWindows:
+    """Each passage is one here, since a window has room for fifteen tokens."""
+
+    @staticmethod
+    def world(*told: tuple[str, str], contents: Sequence[str] = CONTENTS, **settings: Any) -> World:
+        settings = {"evidence_tokens": 15} | settings
+        return World(contents=contents, lister=scripts.window_reader(*told), **settings)
+
+    async def test_each_is_read_with_the_answers_of_those_before_it(self) -> None:
+        world = self.world(("Ida Holm", FILM), ("Ada Berg", SERIES))
+        record = await world.carry_out()
+        assert ended(record) == (RunStatus.SUCCEEDED, "no further answer")
+        assert record.stop_code is None
+        assert [(one.answer, one.citations[0].candidate_rank) for one in world.answers] == [
+            ("Ida Holm", 1),
+            ("Ada Berg", 2),
+        ]
+        assert [(one.passages, one.line("Found so far")) for one in world.lister.asked("listing")] == [
+            ([FILM], ""),
+            ([FILM], "Ida Holm"),
+            ([SERIES], "Ida Holm"),
+            ([SERIES], "Ida Holm; Ada Berg"),
+            # Of what is longer than a window, the beginning.
+            ([REVIEW[:60]], "Ida Holm; Ada Berg"),
+        ]
+        assert [(stage.batch, stage.rows, stage.note) for stage in record.stages[1:]] == [
+            (1, 1, "window 1 of 3 (#1)"),
+            (2, 0, "window 1 of 3 (#1): none further"),
+            (3, 1, "window 2 of 3 (#2)"),
+            (4, 0, "window 2 of 3 (#2): none further"),
+            (5, 0, "window 3 of 3 (#3): none further"),
+        ]
+
+    async def test_they_have_several_passages_where_there_is_room(self) -> None:
+        world = self.world(("Ida Holm", FILM), evidence_tokens=30)
+        record = await world.carry_out()
+        assert [one.passages for one in world.lister.asked("listing")] == [[FILM, SERIES]] * 2 + [[REVIEW]]
+        assert record.stages[1].note == "window 1 of 2 (#1 to #2)"
+
+    async def test_as_many_answers_as_are_wanted_end_them(self) -> None:
+        world = self.world(("Ida Holm", FILM), ("Ada Berg", SERIES), max_answers=1)
+        record = await world.carry_out()
+        assert (record.status, record.stop_code) == (RunStatus.SUCCEEDED, StopCode.LIMIT)
+        assert len(world.lister.calls) == 1
+
+    async def test_one_that_ends_early_leaves_the_others_to_be_read(self) -> None:
+        world = self.world(("Ida Holm", FILM), ("Eva Lund", FILM), ("Eva Dahl", FILM), ("Ada Berg", SERIES))
+        record = await world.carry_out()
+        assert (record.status, record.stop_code) == (RunStatus.SUCCEEDED, None)
+        assert [one.answer for one in world.answers] == ["Ida Holm", "Ada Berg"]
+
+        made_up = [(f"Eva {name}", FILM) for name in ("Lund", "Dahl", "Falk", "Moen")]
+        world = self.world(("Ida Holm", FILM), *made_up, ("Ada Berg", SERIES))
+        record = await world.carry_out()
+        assert ended(record) == (
+            RunStatus.PARTIAL,
+            "1 of 3 windows ended early, the last of them because a further answer was not proven: "
+            "the answer does not come from the passages",
+        )
+        assert record.stop_code == StopCode.UNPROVEN
+        assert [one.answer for one in world.answers] == ["Ida Holm", "Ada Berg"]
+
+    async def test_what_one_refused_another_may_prove(self) -> None:
+        world = self.world(("Ada Berg", FILM), ("Ada Berg", SERIES))
+        record = await world.carry_out()
+        assert ended(record) == (RunStatus.SUCCEEDED, "no further answer")
+        assert [(one.answer, one.citations[0].candidate_rank) for one in world.answers] == [("Ada Berg", 2)]
+
+    async def test_a_refusal_in_one_is_not_forgotten_where_no_answer_is_found(self) -> None:
+        world = self.world(("Eva Lund", FILM))
+        record = await world.carry_out()
+        assert ended(record) == (RunStatus.SUCCEEDED, "the passages give no answer")
+        assert record.stop_code == StopCode.UNPROVEN
+
+    async def test_calls_are_bounded_and_all_are_read(self) -> None:
+        contents = [f"The queen of castle {number} was Ada Berg." for number in range(8)]
+        # Whoever it names is nobody: each reply is refused.
+        made_up = [(f"Eva {name}", content) for content in contents for name in ("Lund", "Dahl", "Falk", "Moen")]
+        world = self.world(*made_up, contents=contents, max_answers=3)
+        record = await world.carry_out()
+        assert record.status is RunStatus.PARTIAL
+        assert (record.stop_reason or "").startswith("8 of 8 windows ended early")
+        # A round for each, and four that are spare.
+        assert len(record.stages[1:]) == 8 + 4 <= most_rounds(3, 8)
+        assert len(world.lister.calls) == 2 * (8 + 4)
+        assert {tuple(one.passages) for one in world.lister.asked("listing")} == {(content,) for content in contents}
+
+    async def test_a_model_that_fails_leaves_what_was_found(self) -> None:
+        async def break_down(prompt: Prompt) -> None:
+            if prompt.passages == [SERIES]:
+                raise GONE
+
+        world = self.world(("Ida Holm", FILM))
+        world.lister.before = break_down
+        record = await world.carry_out()
+        assert record.status is RunStatus.PARTIAL
+        assert (record.stop_reason or "").startswith("the model failed: ")
+        assert [one.answer for one in world.answers] == ["Ida Holm"]
+        # Of nothing found, nobody knows whether there was something in the windows that were not read.
+        world = self.world()
+        world.lister.before = break_down
+        assert (await world.carry_out()).status is RunStatus.FAILED
 
 
 class TestProof:
@@ -405,8 +516,11 @@ class TestEvidence:
         (only,) = cut_evidence(candidates, 10)
         assert (only.rank, only.passage.content) == (1, "a" * 40)
 
-    async def test_is_all_that_is_read(self) -> None:
-        world = World(HOLM, [BERG, BERG], evidence_tokens=15)
-        await world.carry_out()
-        assert [one.answer for one in world.answers] == ["Ida Holm"]
-        assert len(world.store.runs[world.run.run_id].candidates) == 3
+    def test_is_split_into_windows_by_rank(self) -> None:
+        candidates = self.candidates("a" * 40, "b" * 40, "c" * 41, "d", "e" * 100, "f")
+        windows = split_evidence(candidates, 20)
+        assert [[one.rank for one in window] for window in windows] == [[1, 2], [3, 4], [5], [6]]
+        # Of one that is longer than a window, the beginning.
+        assert windows[2][0].passage.content == "e" * 80
+        assert [one for window in split_evidence(candidates, 100) for one in window] == candidates
+        assert split_evidence([], 20) == []
