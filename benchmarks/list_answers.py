@@ -4,11 +4,12 @@ python -m benchmarks.list_answers DATA_DIR --base-url URL --model NAME [--top-k 
     [--database DIR] [--replies FILE]
 
 DATA_DIR has ambignq.corpus.jsonl.gz and ambignq.questions.jsonl.gz. Questions are asked one after the other, and one
-call is made at a time, so that a call's latency is what it costs. Everybody reads the same passages. Beside the rounds:
-one pass that asks for all answers, and one that asks for as many as the rounds gave; each with what was said, and with
-what of that a quote proves, as the rounds have it. --replies FILE keeps what was said, a line each, and a benchmark
-that was cut off goes on from there; --database DIR keeps the server's data, and with them every reply (FILE is in it
-unless it is named).
+call is made at a time, so that a call's latency is what it costs. Everybody reads the same passages, --top-k of them,
+in windows of --evidence-tokens. Beside the rounds: one pass over all of them together that asks for all answers, one
+such pass over each window, and one over all that asks for as many answers as the rounds gave; each with what was said,
+and with what of that a quote proves, as the rounds have it. --replies FILE keeps what was said, a line each, and a
+benchmark that was cut off goes on from there; --database DIR keeps the server's data, and with them every reply (FILE
+is in it unless it is named).
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from pgclarify.model import Candidate, Run
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.execution import execute
 from pgclarify.operations.judging.proof import prove_told
-from pgclarify.operations.retrieval.evidence import cut_evidence
+from pgclarify.operations.retrieval.evidence import split_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.operations.trace import Tally
 from pgclarify.protocols import Embedder
@@ -64,8 +65,10 @@ from tests.fakes.context import context_of
 _CORPUS = "ambignq"
 _ROUNDS = "answers one by one"
 _ALL, _ALL_PROVEN = "all at once", "all at once, quotes checked"
+_WINDOWS, _WINDOWS_PROVEN = "all at once, by window", "all at once, by window, quotes checked"
 _AS_MANY, _AS_MANY_PROVEN = "as many at once", "as many at once, quotes checked"
-_NAMES = (_ROUNDS, _ALL, _ALL_PROVEN, _AS_MANY, _AS_MANY_PROVEN)
+_NAMES = (_ROUNDS, _ALL, _ALL_PROVEN, _WINDOWS, _WINDOWS_PROVEN, _AS_MANY, _AS_MANY_PROVEN)
+_Windows = list[list[Candidate]]
 
 
 @dataclass(frozen=True)
@@ -124,13 +127,13 @@ class _Asking:
         self._given = given
 
     async def rounds(self, row: Mapping[str, Any]) -> list[Told]:
-        run, tables, shown = await self._start(row)
+        run, tables, windows = await self._start(row)
         answers = _KeptAnswers()
         await execute(self._context(run, tables, answers))
         if tables.status is RunStatus.FAILED:
             raise RuntimeError(tables.reason)
         listed = [answer.answer for _, answer in sorted(answers.answers.items())]
-        return [self._told(row, _ROUNDS, listed, tables, tables.reason, shown)]
+        return [self._told(row, _ROUNDS, listed, tables, tables.reason, windows)]
 
     def _context(self, run: Run, tables: RunTables, answers: _KeptAnswers | None = None) -> RunContext:
         return context_of(
@@ -143,23 +146,30 @@ class _Asking:
             poll=PollInterval(),
         )
 
-    async def at_once(self, row: Mapping[str, Any], count: int | None) -> list[Told]:
-        run, tables, shown = await self._start(row)
-        passages = [one.passage for one in shown]
-        most = self._given.max_answers
-        render = partial(all_at_once, row["question"], passages, count, most)
-        calls = Calls(tables, self._chat, most=2, poll=PollInterval())
-        value = [] if count == 0 else await calls.ask(render, tally=Tally())
+    async def at_once(self, row: Mapping[str, Any], names: tuple[str, str], count: int | None = None) -> list[Told]:
+        """Ask for all answers, or so many, in one pass over all windows together, or over each for _WINDOWS."""
+        run, tables, windows = await self._start(row)
+        if names[0] != _WINDOWS:
+            windows = [[one for window in windows for one in window]]
+        calls = Calls(tables, self._chat, most=2 * len(windows), poll=PollInterval())
+        said: list[str] = []
+        proven: list[str] = []
+        reason = None
+        for shown in windows if count != 0 else []:
+            passages = [one.passage for one in shown]
+            render = partial(all_at_once, row["question"], passages, count, self._given.max_answers)
+            value = await calls.ask(render, tally=Tally())
+            if isinstance(value, InvalidReply):
+                reason = value.message
+                continue
+            if isinstance(value, CompletionError):
+                raise value
+            said += [one.answer or "" for one in value]
+            proven += [one.answer or "" for one in value if _is_proven(one, shown, row["question"])]
         await tables.finish_run(run, RunStatus.SUCCEEDED, [], None)
-        if isinstance(value, CompletionError) and not isinstance(value, InvalidReply):
-            raise value
-        reason = value.message if isinstance(value, InvalidReply) else None
-        findings = [] if isinstance(value, InvalidReply) else value
-        said = _distinct([one.answer or "" for one in findings])
-        proven = _distinct([one.answer or "" for one in findings if _is_proven(one, shown, row["question"])])
-        names = (_ALL, _ALL_PROVEN) if count is None else (_AS_MANY, _AS_MANY_PROVEN)
+        most = self._given.max_answers
         return [
-            self._told(row, name, answers, tables, reason, shown)
+            self._told(row, name, _distinct(answers)[:most], tables, reason, windows)
             for name, answers in zip(names, (said, proven), strict=True)
         ]
 
@@ -170,13 +180,13 @@ class _Asking:
         answers: list[str],
         tables: MeteredTables,
         reason: str | None,
-        shown: Sequence[Candidate],
+        windows: _Windows,
     ) -> Told:
-        texts = [one.passage.content for one in shown]
+        texts = [one.passage.content for window in windows for one in window]
         reach = [covered_answers(golds, texts) for golds in _gold_sets(row)]
         return Told(row["id"], variant, answers, tables.calls, tables.seconds, reason, reach)
 
-    async def _start(self, row: Mapping[str, Any]) -> tuple[Run, _Ended, list[Candidate]]:
+    async def _start(self, row: Mapping[str, Any]) -> tuple[Run, _Ended, _Windows]:
         """Submit a question, and take it in hand instead of a worker; with what everybody reads."""
         settings = {
             "search": "hybrid",
@@ -197,7 +207,7 @@ class _Asking:
         tables = _Ended(self._runs, run)
         found = await FirstStage(self._context(run, tables), self._embedder, None).rank(run.question)
         candidates = [Candidate(rank, one.passage, one.score, one.origin) for rank, one in enumerate(found, start=1)]
-        return run, tables, cut_evidence(candidates, self._given.evidence_tokens)
+        return run, tables, split_evidence(candidates, self._given.evidence_tokens)
 
 
 def _is_proven(finding: Finding, shown: Sequence[Candidate], question: str) -> bool:
@@ -276,9 +286,14 @@ async def _ask_missing(asking: _Asking, row: Mapping[str, Any], log: _Log) -> No
     if rounds is None:
         (rounds,) = told = await asking.rounds(row)
         log.add(told)
-    for variant, count in ((_ALL, None), (_AS_MANY, len(rounds.answers))):
-        if log.find(row["id"], variant) is None:
-            log.add(await asking.at_once(row, count))
+    given = (
+        ((_ALL, _ALL_PROVEN), None),
+        ((_WINDOWS, _WINDOWS_PROVEN), None),
+        ((_AS_MANY, _AS_MANY_PROVEN), len(rounds.answers)),
+    )
+    for names, count in given:
+        if log.find(row["id"], names[0]) is None:
+            log.add(await asking.at_once(row, names, count))
 
 
 def _print(row: Mapping[str, Any], log: _Log) -> None:
