@@ -74,7 +74,7 @@ def examine(settings: Settings) -> Iterator[Check]:
         yield endpoint.check_rerank_endpoint(settings)
     yield machine.check_device(settings.device)
     if settings.embedding_model.startswith(AT_ENDPOINT):
-        yield endpoint.check_embedding_model(settings, settings.embedding_model)
+        yield from endpoint.check_embedding_models(settings, [settings.embedding_model])
     else:
         yield machine.check_embedding_model(settings.embedding_model)
 
@@ -154,8 +154,9 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
     def corpora() -> list[Check]:
         rows = connection.fetch(database, "client_list_corpora")
         models = service.models_at_endpoint(rows) - {settings.embedding_model}
-        return service.check_corpora(rows) + [
-            endpoint.check_embedding_model(settings, model, has_workers=bool(workers)) for model in sorted(models)
+        return [
+            *service.check_corpora(rows),
+            *endpoint.check_embedding_models(settings, sorted(models), has_workers=bool(workers)),
         ]
 
     yield from _guarded("corpora", corpora)

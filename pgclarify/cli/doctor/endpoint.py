@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -133,16 +133,26 @@ def _fault_check(call: Call[Any], address: Address) -> Check:
             )
 
 
-def check_embedding_model(settings: Settings, model: str, *, has_workers: bool = False) -> Check:
+def check_embedding_models(settings: Settings, models: Iterable[str], *, has_workers: bool = False) -> list[Check]:
     """Whether the embedding endpoint embeds a word, and with how many dimensions. The key is never shown.
+
+    All models are asked at once, so that an endpoint that is silent takes the time of one.
 
     Args:
         settings: This environment's.
-        model: Name of an embedding model behind an endpoint.
+        models: Names of embedding models behind an endpoint.
         has_workers: Whether workers are alive: they may have settings of their own.
     """
+
+    async def ask() -> list[Check]:
+        return await asyncio.gather(*(_check_embedding_model(settings, model, has_workers) for model in models))
+
+    return asyncio.run(ask())
+
+
+async def _check_embedding_model(settings: Settings, model: str, has_workers: bool) -> Check:
     try:
-        finding = asyncio.run(_ask_embedding_endpoint(settings, model))
+        finding = await _ask_embedding_endpoint(settings, model)
     except PgclarifyError as error:
         if has_workers:
             return warning(

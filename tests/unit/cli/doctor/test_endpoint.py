@@ -204,7 +204,8 @@ def test_an_embedding_model_behind_an_endpoint(has_workers: bool) -> None:
         ours = settings(served.base_url)
 
         def check(model: str = "endpoint:words-1@48") -> Check:
-            return endpoint.check_embedding_model(ours, model, has_workers=has_workers)
+            (found,) = endpoint.check_embedding_models(ours, [model], has_workers=has_workers)
+            return found
 
         found = check()
         assert found.level is Level.OK
@@ -217,6 +218,17 @@ def test_an_embedding_model_behind_an_endpoint(has_workers: bool) -> None:
     assert KEY not in f"{refused}{gone}"
     assert refused.remedy
     assert gone.remedy
+
+
+def test_embedding_models_are_asked_at_once() -> None:
+    models = [f"endpoint:words-{number}@48" for number in range(3)]
+    with model_server(latency=0.2) as served:
+        checks = endpoint.check_embedding_models(settings(served.base_url), models)
+        # Asked one after the other, they would never meet.
+        assert served.most_in_flight > 1
+    assert [check.level for check in checks] == [Level.OK] * 3
+    for model, check in zip(models, checks, strict=True):
+        assert model in check.finding
 
 
 @pytest.mark.parametrize(
