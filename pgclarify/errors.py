@@ -11,7 +11,7 @@ PgclarifyError
 │   └── NotCommitted          it was made in a transaction that is still open
 ├── EmbeddingError            the embedding model
 │   ├── ModelNotFound         no model of that name on this machine
-│   ├── EmbeddingUnavailable  its endpoint was not reached, refused or timed out: the texts are not to blame
+│   ├── EmbeddingUnavailable  no answer of its endpoint, or no memory on its GPU: the texts are not to blame
 │   └── DimensionMismatch     vectors of another shape than expected
 ├── CompletionError           the language model
 │   ├── EndpointUnavailable   not reached, refused or timed out, after all retries
@@ -158,9 +158,9 @@ class ModelNotFound(EmbeddingError):
 
 
 class EmbeddingUnavailable(EmbeddingError):
-    """The endpoint of the embedding model was not reached, refused or timed out, after all retries.
+    """The endpoint of the embedding model was not reached, refused or timed out, or a GPU is out of memory.
 
-    The texts are not to blame: they can be embedded once the endpoint answers.
+    The texts are not to blame: they can be embedded once the endpoint answers, or there is memory.
     """
 
     sqlstate = "PC013"

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.errors import EmbeddingError
+from pgclarify.errors import EmbeddingError, EmbeddingUnavailable
 
 _logger = logging.getLogger(__name__)
 
@@ -29,8 +29,22 @@ _SHORT_CHARS = 64
 _Input = TypeVar("_Input")
 
 
-class OutOfMemory(EmbeddingError):
-    """The device of a model has no room for a batch."""
+class OutOfMemory(EmbeddingUnavailable):
+    """The device of a model has no room now. The texts are not to blame: they can be embedded once others free some.
+
+    Args:
+        detail: What had no room.
+    """
+
+    # A run that fails by it is not told of an endpoint.
+    sqlstate = EmbeddingError.sqlstate
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(
+            "the device of the worker's models is out of memory",
+            detail=detail,
+            hint="Free memory of the GPU, or set PGCLARIFY_DEVICE=cpu for the worker and start it again.",
+        )
 
 
 @dataclass(slots=True)

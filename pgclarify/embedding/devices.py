@@ -61,21 +61,40 @@ def telling_out_of_memory(
     compute: Callable[[list[_Input]], NDArray[np.float32]],
 ) -> Callable[[list[_Input]], NDArray[np.float32]]:
     """Make a function that raises OutOfMemory where torch says in its own ways that a GPU has no room for a batch."""
-    import torch
 
     def computed(inputs: list[_Input]) -> NDArray[np.float32]:
         try:
             return compute(inputs)
         except RuntimeError as error:
-            # The class is CUDA's; Metal has the words alone.
-            if not isinstance(error, torch.OutOfMemoryError) and "out of memory" not in str(error):
+            if not is_out_of_memory(error):
                 raise
         # Outside of the handler, which holds on to what the batch has taken.
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-        raise OutOfMemory("the device has no room for a batch", detail=f"It was a batch of {len(inputs)}.")
+        raise out_of_memory(f"It had no room for a batch of {len(inputs)}.")
 
     return computed
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Tell whether an error of torch says that a GPU has no room."""
+    import torch
+
+    # The class is CUDA's; Metal has the words alone.
+    return isinstance(error, torch.OutOfMemoryError) or (
+        isinstance(error, RuntimeError) and "out of memory" in str(error)
+    )
+
+
+def out_of_memory(detail: str) -> OutOfMemory:
+    """Make the error, and give back to the GPU what torch keeps of what was freed. Call it outside of a handler.
+
+    Args:
+        detail: What had no room.
+    """
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    return OutOfMemory(detail)
 
 
 def in_half_precision(
@@ -84,12 +103,20 @@ def in_half_precision(
 ) -> Any:  # noqa: ANN401 - likewise
     """Give an embedding model in half precision if that changes its vectors hardly, and else the model itself.
 
+    Also the model itself if the GPU has no room for both.
+
     Args:
         model: In float32, on a GPU.
         encode: Embeds texts with it: rows of unit length.
     """
-    rounded = copy.deepcopy(model).half()
-    similarities = (encode(model, _PROBES) * encode(rounded, _PROBES)).sum(axis=1)
+    try:
+        rounded = copy.deepcopy(model).half()
+        similarities = (encode(model, _PROBES) * encode(rounded, _PROBES)).sum(axis=1)
+    except RuntimeError as error:
+        # There may be no room for both at once.
+        if not is_out_of_memory(error):
+            raise
+        return model
     # Written so that what is not a number counts as different.
     return rounded if similarities.min() >= _LEAST_SIMILARITY else model
 

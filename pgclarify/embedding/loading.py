@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from pgclarify.config import Device
+from pgclarify.embedding.batching import OutOfMemory
+from pgclarify.embedding.devices import is_out_of_memory, out_of_memory
 from pgclarify.embedding.packaged import packaged_model, use_one_tokenizer_thread
 from pgclarify.errors import ModelNotFound
 
@@ -43,12 +45,15 @@ def load_model(name: str, device: Device = Device.AUTO) -> Any:  # noqa: ANN401 
 
     Raises:
         ModelNotFound: If there is no such model.
+        OutOfMemory: If the device has no room for it now.
         EmbeddingError: If the packaged model is not the published one.
     """
     _require_library(f"embedding model {name}")
     packaged = packaged_model(name)
     try:
         return _load("SentenceTransformer", str(packaged or name), device, is_here=packaged is not None)
+    except OutOfMemory:
+        raise
     except Exception as error:
         raise ModelNotFound(
             f"no embedding model {name}",
@@ -70,10 +75,13 @@ def load_cross_encoder(name: str, device: Device = Device.AUTO) -> Any:  # noqa:
 
     Raises:
         ModelNotFound: If there is no such model.
+        OutOfMemory: If the device has no room for it now.
     """
     _require_library(f"cross-encoder {name}")
     try:
         return _load("CrossEncoder", name, device)
+    except OutOfMemory:
+        raise
     except Exception as error:
         raise ModelNotFound(
             f"no cross-encoder {name}",
@@ -98,7 +106,11 @@ def _require_library(what: str) -> None:
 
 
 def _load(kind: str, location: str, device: Device, *, is_here: bool = False) -> Any:  # noqa: ANN401 - see above
-    """Load a model of a class of the library."""
+    """Load a model of a class of the library.
+
+    Raises:
+        OutOfMemory: If the device has no room for it now.
+    """
     use_one_tokenizer_thread()
     for cache in _CACHES:
         os.environ.setdefault(cache, _CACHED_SHAPES)
@@ -110,11 +122,17 @@ def _load(kind: str, location: str, device: Device, *, is_here: bool = False) ->
     )
     with _quiet():
         try:
-            return make(location, local_files_only=True)
-        except Exception:
-            if is_here or Path(location).exists():
+            try:
+                return make(location, local_files_only=True)
+            except Exception as error:
+                if is_here or Path(location).exists() or is_out_of_memory(error):
+                    raise
+                return make(location)
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
                 raise
-            return make(location)
+    # Outside of the handler, which holds on to what the model has taken.
+    raise out_of_memory("It had no room for another model.")
 
 
 @contextmanager

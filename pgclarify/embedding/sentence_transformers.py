@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import partial
 from typing import Any
 
@@ -46,8 +47,12 @@ def load_sentence_transformer(name: str, *, threads: int | None = None, device: 
     counting.no_truncation()
     counting.no_padding()
     is_cpu = transformer.device.type == "cpu"
+    encode = partial(_encode, transformer)
     if transformer.device.type == "cuda":
-        transformer = in_half_precision(transformer, _encode)
+        chosen = in_half_precision(transformer, _encode)
+        if chosen is not transformer:
+            encode = partial(_encode_rounded, chosen)
+        transformer = chosen
     # Some models leave the prompt out of the vector, so that it is no part of the text.
     is_text = all(getattr(module, "include_prompt", True) for module in transformer)
     prompts = {name: prompt for name, prompt in transformer.prompts.items() if prompt and is_text}
@@ -55,7 +60,7 @@ def load_sentence_transformer(name: str, *, threads: int | None = None, device: 
     passage_prompt = next((prompts[name] for name in _PASSAGE_PROMPTS if name in prompts), "")
     prompt_tokens = max(map(len, counting.encode_batch([query_prompt, passage_prompt], add_special_tokens=False)))
     return LoadedModel(
-        encode=telling_out_of_memory(partial(_encode, transformer)),
+        encode=telling_out_of_memory(encode),
         tokenizer=counting,
         dimensions=int(dimensions),
         max_tokens=int(transformer.max_seq_length or transformer.tokenizer.model_max_length) - prompt_tokens,
@@ -82,6 +87,16 @@ def _encode(transformer: Any, texts: list[str]) -> NDArray[np.float32]:  # noqa:
     wide = np.asarray(vectors, dtype=np.float32)
     unit: NDArray[np.float32] = wide / np.linalg.norm(wide, axis=1, keepdims=True)
     return unit
+
+
+def _encode_rounded(rounded: Any, texts: list[str]) -> NDArray[np.float32]:  # noqa: ANN401 - the library's class, which is slow to import
+    """Encode in half precision, and in float32 where a number inside of the model was too large for 16 bits."""
+    vectors = _encode(rounded, texts)
+    lost = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if lost.size:
+        # A copy for this batch alone: such texts are rare.
+        vectors[lost] = _encode(copy.deepcopy(rounded).float(), [texts[place] for place in lost])
+    return vectors
 
 
 def set_threads(threads: int) -> None:

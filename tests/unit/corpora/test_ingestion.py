@@ -15,6 +15,7 @@ from pgclarify.corpora.embedding_models import public_reason
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.corpora.splitting import Splitter, chunker_of
+from pgclarify.embedding.batching import OutOfMemory
 from pgclarify.errors import (
     ConfigurationError,
     DatabaseBusy,
@@ -286,6 +287,7 @@ FOREIGN = "/etc/key says: a passage that is not for all"
         ConfigurationError("no key file", detail=FOREIGN, hint="Write the key there."),
         DimensionMismatch("too many dimensions", detail=FOREIGN, hint="Ask for fewer."),
         EmbeddingUnavailable("it failed", detail=FOREIGN, hint="Start it."),
+        OutOfMemory(FOREIGN),
     ],
     ids=lambda error: type(error).__name__,
 )
@@ -316,6 +318,17 @@ def test_the_reason_does_not_tell_what_is_at_a_path() -> None:
         public_reason("/etc", ModelNotFound("not a model", hint="Install its library.")),
     }
     assert len(reasons) == 1
+
+
+async def test_documents_wait_for_a_gpu_that_is_full() -> None:
+    class Full(FakeEmbedder):
+        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
+            raise OutOfMemory("It had no room for a batch of 1.")
+
+    store = FakeDocumentStore(SHORT)
+    await ingestion(store, Full()).ingest_once()
+    assert store.failed == {}
+    assert "PGCLARIFY_DEVICE=cpu" in store.delayed[1]
 
 
 async def test_a_model_that_was_asked_in_vain_is_told_without_foreign_words() -> None:

@@ -181,7 +181,7 @@ class SmallDevice:
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
         self.batches.append(len(texts))
         if len(texts) > self.room:
-            raise OutOfMemory("no room")
+            raise OutOfMemory("There was no room for it.")
         return np.array([[len(text)] for text in texts], dtype=np.float32)
 
 

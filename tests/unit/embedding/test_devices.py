@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ from pgclarify.embedding import load_embedder
 from pgclarify.embedding.batching import OutOfMemory
 from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
 from pgclarify.embedding.devices import check_device, describe_device, in_half_precision, telling_out_of_memory
-from pgclarify.embedding.loading import load_model
+from pgclarify.embedding.loading import load_cross_encoder, load_model
 from pgclarify.embedding.registry import Embedders
-from pgclarify.embedding.sentence_transformers import _encode
-from pgclarify.errors import ConfigurationError, EmbeddingError
+from pgclarify.embedding.sentence_transformers import _encode, _encode_rounded
+from pgclarify.errors import ConfigurationError, EmbeddingError, EmbeddingUnavailable, ModelNotFound
 from tests.small_cross_encoder import save_cross_encoder
 from tests.small_model import save_small_model
 
@@ -81,6 +82,10 @@ def test_out_of_memory_is_told_from_other_errors(error: Exception, kind: type[Ex
         telling_out_of_memory(compute)(["one", "two"])
     assert type(caught.value) is kind
     if kind is OutOfMemory:
+        # Documents wait for memory, and are not marked as failed.
+        assert isinstance(caught.value, EmbeddingUnavailable)
+        assert caught.value.sqlstate == EmbeddingError.sqlstate
+        assert "PGCLARIFY_DEVICE=cpu" in str(caught.value.hint)
         # Else its frames would hold on to what the batch has taken.
         assert caught.value.__context__ is None
 
@@ -121,7 +126,57 @@ async def test_on_a_gpu_readings_are_embedded_as_all_else_is(monkeypatch: pytest
     embedders.close()
 
 
+@pytest.mark.parametrize("load", [load_model, load_cross_encoder])
+def test_a_model_without_room_is_not_called_missing(
+    load: Callable[[str, Device], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    def make(location: str, **_: object) -> None:
+        tried.append(location)
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    for kind in ("SentenceTransformer", "CrossEncoder"):
+        monkeypatch.setattr(f"sentence_transformers.{kind}", make)
+    with pytest.raises(OutOfMemory) as caught:
+        load("somebody/model", Device.CPU)
+    # It was found, so it is not looked for elsewhere.
+    assert tried == ["somebody/model"]
+    # So it is asked for again at once, and not as a missing one after minutes.
+    assert not isinstance(caught.value, ModelNotFound)
+    # Else its frames would hold on to what the model has taken.
+    assert caught.value.__context__ is None
+
+
 class TestHalfPrecision:
+    def test_a_text_whose_numbers_do_not_fit_is_embedded_in_float32(self) -> None:
+        class Model:
+            """Its vectors in half precision are no numbers where a text says so."""
+
+            dtype: type[np.floating[Any]] = np.float16
+
+            def float(self) -> Model:
+                self.dtype = np.float32
+                return self
+
+            def encode(self, texts: list[str], **_: object) -> NDArray[Any]:
+                is_half = self.dtype == np.float16
+                rows = [[np.nan, np.nan] if is_half and text == "large" else [0.6, 0.8] for text in texts]
+                return np.array(rows, dtype=self.dtype)
+
+        model = Model()
+        assert _encode_rounded(model, ["small", "large"]) == pytest.approx(np.array([[0.6, 0.8]] * 2), abs=1e-3)
+        # The others stay in half precision.
+        assert model.dtype == np.float16
+
+    def test_is_left_where_there_is_no_room_for_both(self) -> None:
+        class Full:
+            def __deepcopy__(self, _: object) -> None:
+                raise torch.OutOfMemoryError("CUDA out of memory.")
+
+        model = Full()
+        assert in_half_precision(model, _encode) is model
+
     def test_is_taken_where_vectors_stay(self) -> None:
         model = load_model("all-MiniLM-L6-v2", Device.CPU)
         rounded = in_half_precision(model, _encode)
