@@ -75,8 +75,9 @@ class RerankEndpoint:
         self._longest_request = timeout * (max_retries + 1)
         self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
         self._is_tei = False
-        # Most texts in one request; None while none was refused for having more.
-        self._most_texts: int | None = None
+        # Texts and characters of the smallest requests that were refused for having too many. None of these pairs is as
+        # large as another in both.
+        self._refused: list[tuple[int, int]] = []
         self._cuts = 0
 
     @classmethod
@@ -137,8 +138,7 @@ class RerankEndpoint:
         """Score texts, as soon as the limit allows and unless begin raises.
 
         It is one request, unless the server refuses that one and answers another: then halves of the texts follow, and
-        of a text that is refused alone a half, and a half of that. A size that the server was found to take is
-        remembered.
+        of a text that is refused alone a half, and a half of that. A size that the server refused is remembered.
 
         Args:
             model: Its name there.
@@ -196,49 +196,61 @@ class RerankEndpoint:
     async def _score(
         self, model: str, query: str, texts: Sequence[str], halvings: int = 0, *, may_switch: bool = True
     ) -> RerankReply:
-        if self._most_texts is not None and len(texts) > self._most_texts:
+        if self._is_too_much(texts):
             return await self._score_halves(model, query, texts)
         is_tei = self._is_tei
         call = await self._post(model, query, texts, is_tei=is_tei)
         if call.reply is not None:
             return call.reply
         status = 0 if call.fault is None else call.fault.status
-        if status not in _ABOUT_A_REQUEST or not await self._answers(model):
+        probed = await self._probe(model) if status in _ABOUT_A_REQUEST else None
+        if probed is None:
             raise self._unavailable(call, model)
         if is_tei != self._is_tei and may_switch:
             # Once: a server that takes now this form and now that one must not be asked for ever.
-            return await self._score(model, query, texts, halvings, may_switch=False)
-        if len(texts) > 1:
+            reply = await self._score(model, query, texts, halvings, may_switch=False)
+        elif len(texts) > 1:
             cuts = self._cuts
             reply = await self._score_halves(model, query, texts)
             if status in REFUSING and cuts == self._cuts:
                 # There were too many of them, since each was taken as it is.
-                half = (len(texts) + 1) // 2
-                self._most_texts = half if self._most_texts is None else min(half, self._most_texts)
-            return reply
-        if halvings == _MOST_HALVINGS:
+                self._remember_refused(texts)
+        elif halvings == _MOST_HALVINGS:
             raise self._unavailable(call, model)
-        self._cuts += 1
-        chars = len(texts[0])
-        _logger.warning("the rerank endpoint refused a text of %d characters: it is cut in half", chars)
-        return await self._score(model, query, [texts[0][: chars // 2]], halvings + 1)
+        else:
+            self._cuts += 1
+            chars = len(texts[0])
+            _logger.warning("the rerank endpoint refused a text of %d characters: it is cut in half", chars)
+            reply = await self._score(model, query, [texts[0][: chars // 2]], halvings + 1)
+        return RerankReply(reply.scores, _sum(reply.tokens, probed.tokens))
 
     async def _score_halves(self, model: str, query: str, texts: Sequence[str]) -> RerankReply:
         middle = (len(texts) + 1) // 2
         # One after the other: where the first one fails, nothing is paid for the second.
         first = await self._score(model, query, texts[:middle])
         second = await self._score(model, query, texts[middle:])
-        tokens = None if first.tokens is None or second.tokens is None else first.tokens + second.tokens
-        return RerankReply(first.scores + second.scores, tokens)
+        return RerankReply(first.scores + second.scores, _sum(first.tokens, second.tokens))
 
-    async def _answers(self, model: str) -> bool:
-        """Tell whether the endpoint scores another text, in either form, and remember in which."""
+    def _is_too_much(self, texts: Sequence[str]) -> bool:
+        """Tell whether a request with no more texts and no more characters was refused."""
+        chars = sum(map(len, texts))
+        return any(len(texts) >= count and chars >= size for count, size in self._refused)
+
+    def _remember_refused(self, texts: Sequence[str]) -> None:
+        """Remember that a request was too large, by both: few long texts say nothing about many short ones."""
+        if not self._is_too_much(texts):
+            most, chars = len(texts), sum(map(len, texts))
+            self._refused = [(count, size) for count, size in self._refused if count < most or size < chars]
+            self._refused.append((most, chars))
+
+    async def _probe(self, model: str) -> RerankReply | None:
+        """Have the endpoint score another text, in either form, and remember in which; None if it does not."""
         for is_tei in (self._is_tei, not self._is_tei):
             call = await self._post(model, _PROBE, [_PROBE], is_tei=is_tei)
             if call.reply is not None:
                 self._is_tei = is_tei
-                return True
-        return False
+                return call.reply
+        return None
 
     async def _post(self, model: str, query: str, texts: Sequence[str], *, is_tei: bool) -> Call[RerankReply]:
         """Make one request, in the form of text-embeddings-inference or in that of all others."""
@@ -268,6 +280,11 @@ class RerankEndpoint:
         )
         why = self._address.explain(call, asked)
         return kind_of(call.fault)(why.message, detail=why.detail, hint=why.hint)
+
+
+def _sum(tokens: int | None, more: int | None) -> int | None:
+    """Add up tokens; None if some are not known."""
+    return None if tokens is None or more is None else tokens + more
 
 
 class RerankModel:

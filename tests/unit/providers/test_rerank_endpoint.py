@@ -164,6 +164,31 @@ async def test_a_server_that_takes_few_texts_is_found_out(server: Server, behavi
     assert second.prompt_tokens == (expected if key == "documents" else None)
 
 
+async def test_long_texts_that_are_too_many_say_nothing_about_short_ones(server: Server) -> None:
+    def refuses(body: Mapping[str, Any]) -> Reply:
+        size = sum(map(len, body["documents"]))
+        return Reply.error(413, "too large") if size > 1000 else shared_words(body)
+
+    server.rerank = refuses
+    async with model_of(server) as model:
+        for _ in range(2):
+            server.rerank_bodies.clear()
+            await complete(model, *(f"{number} {'tolls ' * 100}" for number in range(4)))
+        # What was refused once is not sent again.
+        assert [len(body["documents"]) for body in server.rerank_bodies] == [1, 1, 1, 1]
+        server.rerank_bodies.clear()
+        await complete(model, *(f"toll {number}" for number in range(50)))
+    assert [len(body["documents"]) for body in server.rerank_bodies] == [50]
+
+
+async def test_the_text_that_tells_what_was_refused_is_paid_for(server: Server) -> None:
+    server.rerank = at_most(2, changed(lambda reply: reply.update(usage={"total_tokens": 10})), "documents")
+    async with model_of(server) as model:
+        first, second = await complete(model), await complete(model)
+    # Three texts are refused, one word is scored, and two requests follow; later the two alone.
+    assert (first.prompt_tokens, second.prompt_tokens) == (30, 20)
+
+
 @pytest.mark.parametrize("status", [400, 413, 422, 500])
 async def test_a_text_that_is_too_long_is_cut_alone(server: Server, status: int) -> None:
     def refuses(body: Mapping[str, Any]) -> Reply:
