@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pgclarify.language.words import FUNCTION_WORDS, STOP_WORDS, word_set
+from pgclarify.language.words import ASKING, FUNCTION_WORDS, STOP_WORDS, word_set
 
 _ENGLISH: Final = STOP_WORDS | FUNCTION_WORDS
+# Around a title or a saying in another language these are English: "cast of Como agua para chocolate".
+_FRAMING: Final = frozenset((*ASKING, "of", "the"))
 # They stand in English texts, too, as words or in names: "World War II in color", "Charles de Gaulle", "El Paso".
 _TELL_NOTHING: Final = word_set(
     "de la le les las los el du des del della di da do dos das die der van von den ten het st san santa und et"
     " war er son sin con come hat hay plus dove pod ale mit man pour till per tu entre se si ma mi pas tot ob en mal"
+    " op am an in man"
 )
 # Frequent words that say little by themselves. Those that are English words, too, count on both sides.
 _OTHERS: Final = (
@@ -83,7 +86,8 @@ def is_foreign(text: str) -> bool:
     """Tell whether a text is plainly in another language than English.
 
     It is if most of its letters are not Latin, or if it has more of the frequent words of another language than of
-    English, two at least. Names and a few words without grammar ("rental cars", "Charles de Gaulle") pass for English.
+    English, two at least; by a margin of two if it has an English question word, "of" or "the". Names and a few words
+    without grammar ("rental cars", "Charles de Gaulle") pass for English.
 
     Args:
         text: Any text; the first 4,000 characters are read.
@@ -96,6 +100,6 @@ def is_foreign(text: str) -> bool:
     frequent, telling = max((len(words & known), len(words & known - _ENGLISH - _TELL_NOTHING)) for known in _OTHERS)
     is_accented = _ACCENTED.search(text) is not None
     if not telling and not is_accented:
-        return frequent > max(_FEWEST, 1 + len(english))
+        return frequent > _FEWEST + len(english)
     hits = frequent + (1 if telling and is_accented else 0)
-    return hits >= _FEWEST and hits > len(english)
+    return hits >= _FEWEST and hits > len(english) + (0 if words.isdisjoint(_FRAMING) else 1)
