@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from pgclarify.language.names import content_words
@@ -50,6 +51,7 @@ _EMPTY: Final = re.compile(
     | \b(?P<takes>it)\s+(?:takes?|took|rains?|rained|snows?|snowed|matters?)\b
     | \b{_BE}\s+(?P<true>it)\s+(?:true|false|possible|legal|safe\s+to|better\s+to|raining|snowing|likely|time)\b
     | \bwhat\s+(?:time|day|year|date|month)\s+{_BE}\s+(?P<time>it)\b
+    | \bthat\b (?= \s+ (?-i:[A-Z]) )
     | \bthat\b (?= \s+ (?:he|she|it|they|the|a|an|i|we|you|is|are|was|were|has|have|had)\b )
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -145,10 +147,22 @@ def words_that_point_back(question: str) -> list[str]:
 
     Words that mean nothing ("is it true that") are left out, and so is "himself" where another word points back.
     """
-    empty = {match.span(match.lastgroup) if match.lastgroup else match.span() for match in _EMPTY.finditer(question)}
-    matches = (match for match in _POINTING_BACK.finditer(question) if match.span() not in empty)
-    found = list(dict.fromkeys(" ".join(match[0].lower().split()) for match in matches))
+    found = list(dict.fromkeys(" ".join(match[0].lower().split()) for match in _pointing_back(question)))
     return [word for word in found if word not in _REFLEXIVE] or found
+
+
+def points_back_first(question: str) -> bool:
+    """Tell whether a question points back before it names anything, so that none of its names can be what is meant.
+
+    "Is it open on Sundays?" does; "Did Ida Holm sell it?" does not.
+    """
+    first = next(_pointing_back(question), None)
+    return first is not None and _NAME.search(question[: first.start()]) is None
+
+
+def _pointing_back(question: str) -> Iterator[re.Match[str]]:
+    empty = {match.span(match.lastgroup) if match.lastgroup else match.span() for match in _EMPTY.finditer(question)}
+    return (match for match in _POINTING_BACK.finditer(question) if match.span() not in empty)
 
 
 def _is_bound(before: str) -> bool:

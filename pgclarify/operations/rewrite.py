@@ -17,7 +17,7 @@ from pgclarify.algorithms.ambiguity.wording import take_apart
 from pgclarify.algorithms.rewriting_faithfulness import find_fault
 from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
 from pgclarify.errors import CompletionError, code_of, describe
-from pgclarify.language.questions import words_that_point_back
+from pgclarify.language.questions import points_back_first, words_that_point_back
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.ambiguity.detector import LANGUAGE, summarize
@@ -183,12 +183,16 @@ def classify(question: str, *, is_ambiguous: bool, kind_alone: str | None) -> Qu
 def says_enough(question: str) -> bool:
     """Tell whether a question that leans on what was said can be searched with as it is.
 
-    It can if it names something, or says much. One that goes on ("And in May?") leaves out what it asks for.
+    It can if it names something, or says much. One that goes on ("And in May?") leaves out what it asks for. One that
+    points back before it names anything needs words enough beside its names: the weekday of "Is it open on Sundays?"
+    is in many documents, and none of it tells what is meant.
     """
     if _GOES_ON.match(question):
         return False
     wording = take_apart(question, ())
-    return bool(wording.names) or len(wording.content) >= _ENOUGH_WORDS
+    if not points_back_first(question):
+        return bool(wording.names) or len(wording.content) >= _ENOUGH_WORDS
+    return sum(word not in wording.names for word in wording.content) >= _ENOUGH_WORDS
 
 
 def _reasons_alone(alone: Detection) -> tuple[DetectionReason, ...]:

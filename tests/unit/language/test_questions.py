@@ -3,7 +3,7 @@
 import pytest
 
 from pgclarify.language.names import names
-from pgclarify.language.questions import asks_same, stands_alone, words_that_point_back
+from pgclarify.language.questions import asks_same, points_back_first, stands_alone, words_that_point_back
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,24 @@ def test_a_word_at_the_end_points_back_whatever_closes_the_question() -> None:
         ("Is it true that it is raining?", ["it"]),
         ("How long does it take?", []),
         ("Who was Carl Berg?", []),
+        ("Is it true that Ida Holm died?", []),
     ],
 )
 def test_words_that_point_back(question: str, words: list[str]) -> None:
     assert words_that_point_back(question) == words
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Is it open on Sundays?", True),
+        ("When did he die in Paris?", True),
+        ("Did Ida Holm sell it?", False),
+        ("Did Ida Holm know the others in Paris?", False),
+        ("Is it true that Ida Holm died in Paris?", False),
+        ("How long does it take to Paris?", False),
+        ("Who was Carl Berg?", False),
+    ],
+)
+def test_points_back_first(question: str, expected: bool) -> None:
+    assert points_back_first(question) is expected
