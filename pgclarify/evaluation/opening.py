@@ -26,7 +26,15 @@ from pgclarify.database.presence import Presence
 from pgclarify.database.runs import LedgerTables, Runs
 from pgclarify.embedding.packaged import PACKAGED
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import ConfigurationError, DatabaseError, NotFound, NotReady, NoWorker, PermissionDenied
+from pgclarify.errors import (
+    ConfigurationError,
+    DatabaseError,
+    ModelNotFound,
+    NotFound,
+    NotReady,
+    NoWorker,
+    PermissionDenied,
+)
 from pgclarify.evaluated import LEXICAL, Case, CorpusDescription, EvaluationPlan, Output, ServingWorker
 from pgclarify.evaluation.asking import Asking
 from pgclarify.evaluation.baselines import AllAtOnce, Asked, DiversifyThenVerify
@@ -48,7 +56,7 @@ from pgclarify.evaluation.methods import check_settings, sql_method
 from pgclarify.evaluation.multi_hop_baselines import OnePass, SelfAsk
 from pgclarify.evaluation.retrieving import CorpusSearch
 from pgclarify.evaluation.simulated_user import SimulatedUser, check_intents
-from pgclarify.evaluation.texts import check_bleu, compare_texts
+from pgclarify.evaluation.texts import check_bleu, compare_texts, compares_texts
 from pgclarify.evaluation.waiting import RunWaiter
 from pgclarify.prompts.versions import in_service
 from pgclarify.protocols import Embedder, Judge, Method
@@ -120,6 +128,7 @@ class Bench:
             InputError: If a parameter cannot be used, or the cases lack what the method needs to know.
             ConfigurationError: If it takes a language model, and this process has none, or another than the workers;
                 or if it takes a package that is not installed.
+            EmbeddingError: If it takes the packaged embedding model, and that is there and cannot be loaded.
             PgclarifyError: If the server refuses.
         """
         method = configuration.method
@@ -136,6 +145,8 @@ class Bench:
             check_labels(cases)
         if method in REWRITING:
             check_bleu(cases)
+        if method == "logistic_regression" or compares_texts(method, cases):
+            await self._check_packaged_embedder()
         if self._asks_here(method):
             await self._language_of_workers()
 
@@ -195,7 +206,7 @@ class Bench:
         Raises:
             EmbeddingError: If the packaged embedding model cannot be loaded, or a text cannot be embedded.
         """
-        if configuration.method not in REWRITING and configuration.method != "clarifying_questions":
+        if not compares_texts(configuration.method, [case]):
             return {}
         return await compare_texts(case, output, await self._packaged_embedder(), method=configuration.method)
 
@@ -338,6 +349,15 @@ class Bench:
     async def _packaged_embedder(self) -> Embedder:
         """The same for every corpus, whatever model that has: figures of texts are to compare."""
         return await (await self._embedders_of_ours()).get(PACKAGED)
+
+    async def _check_packaged_embedder(self) -> None:
+        try:
+            await self._packaged_embedder()
+        except ModelNotFound as error:
+            raise ConfigurationError(
+                f"texts are compared by the embedding model {PACKAGED}, which is not installed here",
+                hint="Run: pip install 'pgclarify[eval]'",
+            ) from error
 
     async def _embedders_of_ours(self) -> Embedders:
         if not self._embedders:

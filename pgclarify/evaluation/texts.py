@@ -6,7 +6,7 @@ Source: Detect, then rewrite (summary), Key Results; AT-CoT, §4.3. docs/methods
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pgclarify.algorithms.metrics.texts import bleu, diversity, likeness
 from pgclarify.errors import ConfigurationError
@@ -32,6 +32,16 @@ def check_bleu(cases: Sequence[Case]) -> None:
             detail="The data set has rewrites of people to compare with.",
             hint="Run: pip install 'pgclarify[eval]'",
         ) from None
+
+
+def compares_texts(method: str, cases: Iterable[Case]) -> bool:
+    """Tell whether a metric of these cases compares texts by their vectors, which takes an embedding model.
+
+    Args:
+        method: As in EvaluationPlan.
+        cases: What it is asked.
+    """
+    return method == "clarifying_questions" or (method in REWRITING and any(case.rewrites for case in cases))
 
 
 async def compare_texts(case: Case, output: Output, embedder: Embedder, *, method: str) -> dict[str, float]:

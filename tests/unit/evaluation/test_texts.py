@@ -7,7 +7,7 @@ import pytest
 
 from pgclarify.errors import ConfigurationError
 from pgclarify.evaluated import Case, Output
-from pgclarify.evaluation.texts import check_bleu, compare_texts
+from pgclarify.evaluation.texts import check_bleu, compare_texts, compares_texts
 from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeEmbedder
 
@@ -58,6 +58,20 @@ async def test_what_people_did_not_say_is_not_measured() -> None:
     assert await compare("A?", method="rewrite", case=bare) == {}
     assert await compare("A?", method="clarifying_questions", case=bare) == {"question_diversity": 0.0}
     assert await compare("A?", method="clarify") == {}
+
+
+@pytest.mark.parametrize(
+    ("method", "case", "expected"),
+    [
+        ("rewrite", CASE, True),
+        ("logistic_regression", CASE, True),
+        ("rewrite", Case("1", "q"), False),
+        ("clarifying_questions", Case("1", "q"), True),
+        ("simulated_user", CASE, False),
+    ],
+)
+def test_what_takes_an_embedding_model(method: str, case: Case, expected: bool) -> None:
+    assert compares_texts(method, [Case("0", "q"), case]) is expected
 
 
 def test_without_sacrebleu_data_with_rewrites_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

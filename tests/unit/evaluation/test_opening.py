@@ -1,0 +1,59 @@
+"""What is looked at before an evaluation asks anything, where the packaged embedding model is not installed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from pgclarify.errors import ConfigurationError, ModelNotFound
+from pgclarify.evaluated import Case, CorpusDescription, Output, ServingWorker
+from pgclarify.evaluation import opening
+from pgclarify.evaluation.asking import Asking
+from pgclarify.evaluation.configurations import EXTRACTIVE, Configuration
+from pgclarify.evaluation.opening import Bench
+
+CASE = Case("1", "Where was she born?", rewrites=("Where was Ida Holm born?",))
+BARE = Case("2", "Where was she born?")
+
+
+class NoModel:
+    """Embedding models of a machine that has none."""
+
+    tally = None
+
+    async def get(self, model: str) -> None:
+        raise ModelNotFound("the embedding model cannot be loaded")
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    @asynccontextmanager
+    async def open_none(_: object) -> AsyncIterator[NoModel]:
+        yield NoModel()
+
+    async def accept(*_: object) -> None:
+        """The server has nothing against the options."""
+
+    monkeypatch.setattr(opening, "open_embedders", open_none)
+    monkeypatch.setattr(opening, "check_settings", accept)
+    unused: Any = SimpleNamespace()
+    asking = cast("Asking", SimpleNamespace(client=None, corpus=CorpusDescription(1, "docs", 3, "m")))
+    serving = ServingWorker(EXTRACTIVE, "rules", "1")
+    return Bench(asking, unused, serving, "asker", unused, "", unused, AsyncExitStack())
+
+
+@pytest.mark.parametrize("method", ["rewrite", "clarifying_questions"])
+async def test_a_missing_model_is_found_before_anything_is_asked(bench: Bench, method: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        await bench.check(Configuration(method, method), [BARE, CASE])
+    assert caught.value.hint
+
+
+async def test_what_compares_no_texts_takes_no_model(bench: Bench) -> None:
+    rewriting = Configuration("rewrite", "rewrite")
+    await bench.check(rewriting, [BARE])
+    assert await bench.compare_texts(rewriting, BARE, Output(questions=("Where was she born?",))) == {}
