@@ -15,6 +15,8 @@ _MARK: Final = re.compile(r"\D")
 _NO_FRACTION: Final = re.compile(r"\.0+$")
 # 17 h 30, in French.
 _HOUR: Final = re.compile(r"(?<=\d) ?h ?(?=\d)")
+# 14. 10. 2026, in German and others.
+_DATE: Final = re.compile(r"\b(\d\d?)\. ?(\d\d?)\. ?(?=\d{4}\b)")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _IDEOGRAPHS: Final = re.compile("[〇一二三四五六七八九十百千]+")
 _LISTED: Final = {
@@ -38,7 +40,7 @@ _LISTED: Final = {
 
 def _folded(text: str) -> str:
     # An accent that stands apart is no part of a word.
-    return _HOUR.sub(":", unicodedata.normalize("NFC", fold(text)))
+    return _DATE.sub(r"\1.\2.", _HOUR.sub(":", unicodedata.normalize("NFC", fold(text))))
 
 
 _WORDS: Final = {_folded(word): str(value) for value, listed in _LISTED.items() for word in listed.split()}
@@ -80,9 +82,12 @@ def _plain(number: str) -> str:
 
 
 def _value(ideographs: str) -> str:
-    """What ideographs for digits, ten, hundred and thousand say together: 三十五 is 35."""
+    """What ideographs for digits, ten, hundred and thousand say together: 三十五 is 35, 二〇二六 is 2026."""
+    values = [int(unicodedata.numeric(one)) for one in ideographs]
+    if max(values) < 10:
+        return "".join(map(str, values))
     total, digit = 0, 0
-    for value in map(int, map(unicodedata.numeric, ideographs)):
+    for value in values:
         if value < 10:
             digit = value
         else:

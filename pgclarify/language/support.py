@@ -106,7 +106,7 @@ def says_answer(
         letters = "".join(there)
         spelled = frozenset(word for word in new - with_digits if len(word) > 1 or word not in letters)
         told = frozenset[str]().union(*map(numbers, (*texts, *known, asked)))
-        return digits(answer) <= told and _are_half_there(spelled, there)
+        return digits(answer) <= told and (_are_half_there(spelled, there) or _are_half_there(new, there))
     if not words:
         return False
     said = _phrase(answer)

@@ -144,6 +144,8 @@ def test_a_number_is_that_of_the_passage_and_whole(content: str, answer: str) ->
         ("Die Lesung ist am 14.10.2026 und beginnt um 19.30 Uhr.", "14.10.2026, 19:30 Uhr"),
         ("Die Lesung ist am 14.10.2026 und beginnt um 19.30 Uhr.", "2026"),
         ("L’agence est ouverte du lundi au vendredi, de 9 h à 17 h 30.", "17:30"),
+        ("Die Lesung war am 14. 10. 2026 und nicht später.", "14.10.2026"),
+        ("Die Jahre 1990-1995 sind die, in denen wir nicht da waren.", "1990 bis 1995"),
         ("Der Saal hat 41\u202f200 Plätze und ist nicht klein.", "41.200 Plätze"),
         ("駐車場は三十五台分あり、最初の一時間は無料です。", "35台"),
     ],
