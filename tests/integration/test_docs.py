@@ -107,6 +107,8 @@ def test_options_of_clarifying_questions_are_those_that_are_checked(connection: 
     ).fetchone() or ({},)
     told = {row[0]: row[1:] for row in OPTIONS["clarifying_questions"]}
 
+    # It is no option, and follows from several.
+    assert f"the model proposes {checked[0].pop('proposals')}," in told["count"][1]
     assert told.keys() == known[0].keys()
     assert {name: json.loads(default) for name, (default, _) in told.items() if default} == checked[0]
     for name, option in known[0].items():
