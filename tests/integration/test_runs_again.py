@@ -98,6 +98,9 @@ def test_what_does_not_count_as_asked_is_marked_wherever_it_is_entered(asker: Co
     for statement in asked:
         asker.execute(statement.encode())
     assert scalar(asker, counted) == [False, False, True, True]
+    # The next test counts calls.
+    submitted = asker.execute("select run_id from pgclarify.run where question = 'marked, too'").fetchall()
+    wait(asker, [run_id for (run_id,) in submitted])
 
     asker.execute("set pgclarify.count_questions = perhaps")
     for statement in asked:
