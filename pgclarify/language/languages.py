@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from pgclarify.language.words import ASKING, FUNCTION_WORDS, STOP_WORDS, word_set
@@ -82,6 +83,8 @@ _SPANISH: Final = "\u00bf"
 _READ: Final = 4000
 
 
+# A question is asked about for each of its passages, and a passage by many questions.
+@lru_cache(maxsize=1024)
 def is_foreign(text: str) -> bool:
     """Tell whether a text is plainly in another language than English.
 
