@@ -107,7 +107,7 @@ def to_unit_interval(logits: ArrayLike) -> NDArray[np.float64]:
 
 
 def relevance_to_unit_interval(scores: ArrayLike) -> NDArray[np.float64]:
-    """Map scores of which nobody knows whether they are probabilities or logits to (0, 1), keeping their order.
+    """Map scores, which may be probabilities or logits, to (0, 1), and keep their order.
 
     One function for all numbers: were it decided by those that come together, scores of two batches would not compare.
     Inside of [0, 1] it is nearly the identity; all below shares the lowest hundredth, all above the highest one.

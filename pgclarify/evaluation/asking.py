@@ -50,7 +50,7 @@ class Asking:
     counted: set[int] = field(default_factory=set)
 
     async def carried_out(self, run_id: int) -> RunOutcome:
-        """Wait for a run; if nobody waits any more, it is cancelled.
+        """Wait for a run, and cancel it if the caller stops waiting.
 
         Raises:
             PgclarifyError: If the server cannot be asked.
