@@ -55,6 +55,7 @@ STANDS_FOR = {
     "report 42": "report {run_id}",
     # The demo makes it, which another test of this house may have run, or not.
     "--user insurance": "--user claims",
+    "--analyst insurance": "--analyst claims",
     "eval compare 1 2": "eval compare {eval_ids}",
     "eval compare 12 13": "eval compare {eval_ids}",
     "eval compare 18 19": "eval compare {eval_ids}",

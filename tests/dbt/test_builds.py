@@ -329,13 +329,13 @@ def test_detections_are_made_once_and_sources_are_fresh(project: Project, asker:
     assert "PASS freshness of pgclarify.corpus_status" in fresh.log
 
 
-def test_the_project_of_the_page_is_built(
+def test_the_project_of_the_pages_is_built(
     service: Service, superuser: Connection, forks: Forks, tmp_path: Path, project: Project
 ) -> None:
     load(superuser, "insurance")
     wait_until_searchable(superuser, "insurance")
-    page = CHECKOUT / "docs" / "dbt.md"
-    for block in [*blocks(page, "yaml"), *blocks(page, "jinja")]:
+    pages = [CHECKOUT / "docs" / "tutorials" / "dbt.md", CHECKOUT / "docs" / "dbt.md"]
+    for block in [block for page in pages for block in (*blocks(page, "yaml"), *blocks(page, "jinja"))]:
         named = re.match(r"(?:# |\{# )(\S+)(?: #\})?\n", block.code)
         assert named, block.code
         written = tmp_path / named[1]

@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -44,6 +45,7 @@ pytestmark = pytest.mark.xdist_group("client")
 
 Connection = psycopg.Connection[Any]
 PYTHON_PAGE = CHECKOUT / "docs" / "python.md"
+PYTHON_TUTORIAL = CHECKOUT / "docs" / "tutorials" / "python.md"
 ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')
 
 
@@ -433,16 +435,22 @@ def test_the_url_comes_from_the_settings(service: Service, monkeypatch: pytest.M
         assert client.corpus_status().corpus == CORPUS
 
 
-def test_the_page_on_python_runs(service: Service, model: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "corpus"), [(PYTHON_TUTORIAL, "my_notes"), (PYTHON_PAGE, "garage")])
+def test_the_pages_on_python_run(
+    service: Service, model: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: Path, corpus: str
+) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "leave.md").write_text("Paid parental leave lasts sixteen weeks.")
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", as_role(service.dsn, service.asker))
-    code = [block.code for block in blocks(PYTHON_PAGE, "python")]
+    code = [block.code for block in blocks(page, "python")]
     assert code
     try:
         for example in code:
-            exec(compile(example, PYTHON_PAGE.name, "exec"), {"__name__": "__main__"})  # noqa: S102
+            exec(compile(example, page.name, "exec"), {"__name__": "__main__"})  # noqa: S102
     finally:
         with pgclarify.connect() as client:
-            client.drop_corpus("garage")
+            client.drop_corpus(corpus)
 
 
 def test_the_page_on_python_has_every_exception() -> None:
