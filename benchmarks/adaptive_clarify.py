@@ -46,6 +46,7 @@ from pgclarify.protocols import Begin
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.worker.executor import RunExecutor, models_of
 from pgclarify.worker.language_models import LanguageModels
+from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.quarantine import Quarantine
 from tests import openai_server
 
@@ -194,12 +195,12 @@ async def serving(
         runs = Runs(pool, presence.worker_id)
         quarantine = Quarantine(asyncio.Lock())
         of_runs = models_of(models, embedders, CrossEncoders(), no_endpoint, classifier or AmbiguityClassifier.load())
-        executor = RunExecutor(runs, of_runs, quarantine)
+        executor = RunExecutor(runs, of_runs, quarantine, Monitor())
         slots = asyncio.Semaphore(_AT_ONCE)
 
         async def carry_out(run_id: int) -> None:
             async with slots:
-                await executor.carry_out(run_id)
+                await executor.carry_out(run_id, is_waited_for=False)
 
         async def carry(run_ids: Sequence[int]) -> None:
             async with asyncio.TaskGroup() as tasks:

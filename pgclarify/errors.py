@@ -182,11 +182,13 @@ class EndpointUnavailable(CompletionError):
     Attributes:
         retry_after: Seconds that it asks to wait; None if it does not.
         may_pass: Whether the same request may succeed there later.
+        tries: How many requests were made.
     """
 
     sqlstate = "PC013"
     retry_after: float | None = None
     may_pass: bool = True
+    tries: int = 1
 
 
 class EndpointFailed(EndpointUnavailable):

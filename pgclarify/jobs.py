@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 import procrastinate
 import psycopg
@@ -41,8 +41,14 @@ _LONGEST_PAUSE_SECONDS = 4
 _OFTEN, _LONGEST_PAUSE_SECONDS_OF_OFTEN = 10, 60
 # When the database is gone, jobs cannot be put back, and a worker that is to start over does not wait for long.
 _CONNECTION_SECONDS = 10.0
+# A temporary table, which could be somebody's, comes last.
+_SEARCH_PATH = {"search_path": "pgclarify_queue,pg_catalog,pg_temp"}
+# A batch is queued in one statement, and until statistics know of it, the planner would sort all of it for each job.
+SESSION_SETTINGS = {"enable_sort": "off"}
 # Of the pool, which fetches jobs and marks them done. One more listens.
 _MOST_CONNECTIONS = 4
+# Of the runs that a worker carries out at once, so many more than a batch gets are for calls that somebody waits for.
+_LEAST_KEPT, _KEPT_SHARE = 2, 4
 # However many notifications come in, the tables are looked at no more often.
 _WAKE_SECONDS = 0.05
 # So that a server that refuses at once does not fill the log.
@@ -50,6 +56,13 @@ _LISTEN_AGAIN_SECONDS = 1.0
 
 # It reports every job at INFO, twice.
 logging.getLogger("procrastinate").setLevel(logging.WARNING)
+
+
+class CarryOut(Protocol):
+    """Carries out a run."""
+
+    async def __call__(self, run_id: int, *, is_waited_for: bool) -> None:
+        """Carry out the run of an id; is_waited_for: whether somebody waits for its answer."""
 
 
 class _WhenInterrupted(procrastinate.BaseRetryStrategy):
@@ -70,22 +83,34 @@ class _WhenInterrupted(procrastinate.BaseRetryStrategy):
 class _OwnJobs(JobManager):
     """Ends jobs and puts them back only while this worker has them: one that slept may have lost them meanwhile.
 
+    Takes no more than so many jobs that nobody waits for, so that a batch leaves room for people.
+
     Believes no notification, since every role that can connect may send any: each one only wakes the worker, which
     looks at the tables.
 
     Args:
         connector: procrastinate's.
         connect: Opens the connection that listens, in autocommit.
+        most_in_background: Most jobs in hand that nobody waits for.
     """
 
     def __init__(
         self,
         connector: BaseConnector,
         connect: Callable[[], AbstractAsyncContextManager[psycopg.AsyncConnection[Any]]],
+        *,
+        most_in_background: int,
     ) -> None:
         super().__init__(connector)
         self._connect = connect
         self._heard = asyncio.Event()
+        self._most_in_background = most_in_background
+        self._in_background: set[int | None] = set()
+        self._waited_for: set[int | None] = set()
+
+    def is_waited_for(self, job: Job) -> bool:
+        """Tell whether somebody waits for a job that this worker has taken."""
+        return job.id in self._waited_for
 
     def wake(self) -> None:
         """Have the worker look at the tables, as a notification does."""
@@ -122,7 +147,28 @@ class _OwnJobs(JobManager):
                 _logger.warning("no notifications of the queue, listening again: %s", error)
             await asyncio.sleep(_LISTEN_AGAIN_SECONDS)
 
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        rows = await self.connector.execute_query_all_async(
+            query=queries["take_job"],
+            worker_id=worker_id,
+            only_waited_for=len(self._in_background) >= self._most_in_background,
+        )
+        if not rows:
+            return None
+        job = Job.from_row(rows[0])
+        (self._waited_for if rows[0]["is_waited_for"] else self._in_background).add(job.id)
+        return job
+
+    def _let_go(self, job: Job) -> None:
+        self._waited_for.discard(job.id)
+        if job.id in self._in_background:
+            self._in_background.remove(job.id)
+            # The worker may have stopped looking although there are more, and no notification will come for them.
+            if len(self._in_background) == self._most_in_background - 1:
+                self.wake()
+
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
+        self._let_go(job)
         await self.connector.execute_query_async(
             query=queries["end_own_job"],
             job_id=job.id,
@@ -140,6 +186,7 @@ class _OwnJobs(JobManager):
         queue: str | None = None,
         lock: str | None = None,
     ) -> None:
+        self._let_go(job)
         await self.connector.execute_query_async(
             query=queries["retry_own_job"],
             job_id=job.id,
@@ -183,7 +230,7 @@ class Queue:
     Args:
         app: procrastinate's app, open.
         wake: Has the worker look at the tables.
-        concurrency: Most runs in hand at once.
+        concurrency: Most runs in hand at once, those included that somebody waits for.
         grace: Seconds that runs in hand get to finish when the queue is stopped.
     """
 
@@ -228,20 +275,21 @@ class Queue:
 @asynccontextmanager
 async def open_queue(
     dsn: str,
-    carry_out: Callable[[int], Awaitable[None]],
+    carry_out: CarryOut,
     connections: Connections,
     *,
     concurrency: int,
-    grace: float = 10.0,
+    grace: float,
 ) -> AsyncIterator[Queue]:
     """Open the queue.
 
     Args:
         dsn: Connection string; direct, since notifications do not pass a pooler in transaction mode.
-        carry_out: Carries out the run of an id. Safe to repeat: it is repeated after a shutdown, a ServerUnavailable or
-            a DatabaseBusy at once, and after any other exception as soon as nobody carries the run out.
+        carry_out: Carries out the run of an id; it is told whether somebody waits for it. Safe to repeat: it is
+            repeated after a shutdown, a ServerUnavailable or a DatabaseBusy at once, and after any other exception as
+            soon as nobody carries the run out.
         connections: Where those of the queue are kept, so that they can be cut.
-        concurrency: Most runs in hand at once.
+        concurrency: Most runs in hand at once that nobody waits for. There is room for some more that somebody does.
         grace: Seconds that runs in hand get to finish when the queue is stopped.
 
     Raises:
@@ -250,8 +298,7 @@ async def open_queue(
     conninfo = make_conninfo(
         with_keepalives(dsn),
         application_name="pgclarify queue",
-        # A temporary table, which could be somebody's, comes last.
-        options="-c search_path=pgclarify_queue,pg_catalog,pg_temp",
+        options=" ".join(f"-c {name}={value}" for name, value in (_SEARCH_PATH | SESSION_SETTINGS).items()),
     )
     app = procrastinate.App(
         connector=procrastinate.PsycopgConnector(
@@ -271,15 +318,16 @@ async def open_queue(
             await connections.prepare(connection)
             yield connection
 
-    app.job_manager = own_jobs = _OwnJobs(app.connector, connect)
+    app.job_manager = own_jobs = _OwnJobs(app.connector, connect, most_in_background=concurrency)
 
-    @app.task(name=_TASK, queue=_QUEUE, retry=_WhenInterrupted())
-    async def carry_out_run(run_id: int) -> None:
-        await carry_out(run_id)
+    @app.task(name=_TASK, queue=_QUEUE, retry=_WhenInterrupted(), pass_context=True)
+    async def carry_out_run(context: procrastinate.JobContext, run_id: int) -> None:
+        await carry_out(run_id, is_waited_for=own_jobs.is_waited_for(context.job))
 
     with _translated_queue():
         await app.open_async()
     try:
-        yield Queue(app, own_jobs.wake, concurrency=concurrency, grace=grace)
+        kept = max(_LEAST_KEPT, concurrency // _KEPT_SHARE)
+        yield Queue(app, own_jobs.wake, concurrency=concurrency + kept, grace=grace)
     finally:
         await app.close_async()

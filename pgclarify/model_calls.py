@@ -139,6 +139,7 @@ class Completion:
 
     Attributes:
         cached_tokens: Those of prompt_tokens that the endpoint had read before. It is not read back from the ledger.
+        tries: How many requests the call took. It is in no table.
     """
 
     reply: str
@@ -146,6 +147,7 @@ class Completion:
     completion_tokens: int | None
     latency_ms: float
     cached_tokens: int | None = None
+    tries: int = 1
 
 
 @dataclass(frozen=True, slots=True)

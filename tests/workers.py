@@ -194,6 +194,7 @@ def worker(
     concurrency: int = 8,
     lease: timedelta = presence.LEASE,
     settings: Mapping[str, str] | None = None,
+    arguments: Sequence[str] = (),
 ) -> Iterator[Worker]:
     """Run a worker, ready to serve when this yields, and end it if that has not happened yet.
 
@@ -205,12 +206,13 @@ def worker(
         concurrency: Most calls in flight.
         lease: How long it counts as alive after a heartbeat.
         settings: Further variables of its environment.
+        arguments: Options of the command.
     """
     log = folder / f"worker-{uuid4().hex[:8]}.log"
     log.touch()
     variables = environment(as_role(dsn, user), base_url, concurrency=concurrency) | dict(settings or {})
     # Its folder is its own, away from any .env file.
-    process = _forking().Process(target=_command, args=(["worker"], variables, folder, (log, log), lease))
+    process = _forking().Process(target=_command, args=(["worker", *arguments], variables, folder, (log, log), lease))
     process.start()
     running = Worker(process, log)
     try:

@@ -34,19 +34,30 @@ def change(settings: Settings, asked: str) -> None:
         ServerUnavailable: If it does not start again.
     """
     from pgclarify import embedded
-    from pgclarify.errors import InputError
 
     if settings.database_url is not None:
         raise typer.BadParameter(
             "the server of PGCLARIFY_DATABASE_URL listens where its own settings say; this is for the embedded one",
             param_hint="--listen",
         )
-    try:
-        address = None if asked == _OFF else embedded.Address.parse(asked)
-    except InputError as error:
-        raise typer.BadParameter(f"{error.message}. {error.detail} {error.hint}", param_hint="--listen") from None
+    address = None if asked == _OFF else parse_address(asked, "--listen")
     if embedded.listen(settings.data_dir, address):
         terminal.notices().print("the server was restarted: its connections have ended, and workers connect again")
+
+
+def parse_address(asked: str, option: str) -> Address:
+    """Read HOST:PORT as an option has it; a port alone is one of 127.0.0.1.
+
+    Raises:
+        typer.BadParameter: If it is neither.
+    """
+    from pgclarify.embedded import Address
+    from pgclarify.errors import InputError
+
+    try:
+        return Address.parse(f"127.0.0.1:{asked}" if asked.isdecimal() else asked)
+    except InputError as error:
+        raise typer.BadParameter(f"{error.message}. {error.detail} {error.hint}", param_hint=option) from None
 
 
 def address_of(settings: Settings) -> Address | None:

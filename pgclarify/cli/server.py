@@ -14,6 +14,7 @@ from pgclarify.cli import connection, listening, processes, terminal
 
 if TYPE_CHECKING:
     from pgclarify.config import Settings
+    from pgclarify.embedded import Address
 
 UP_EXAMPLES = terminal.examples(
     "pgclarify up --detach",
@@ -30,6 +31,7 @@ INIT_EXAMPLES = terminal.examples(
 WORKER_EXAMPLES = terminal.examples(
     "PGCLARIFY_DATABASE_URL=postgresql://… OPENAI_BASE_URL=http://…/v1 PGCLARIFY_LLM_MODEL=… pgclarify worker",
     "PGCLARIFY_LLM_PROVIDER=extractive pgclarify worker",
+    "pgclarify worker --metrics 9464 --grace 60",
 )
 DBT_PACKAGE_EXAMPLES = terminal.examples(
     'export PGCLARIFY_DBT_PACKAGE="$(pgclarify dbt-package)"', 'cp -r "$(pgclarify dbt-package)" searches/pgclarify'
@@ -119,10 +121,29 @@ def init(
         terminal.print_json(done)
 
 
-def worker() -> None:
+def worker(
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[HOST:]PORT",
+            help="Answer /metrics, /healthz and /readyz there over HTTP, without a password. HOST is 127.0.0.1 if left"
+            " out.",
+        ),
+    ] = None,
+    grace: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            max=3600,
+            help="How long runs get to finish after SIGTERM, before they go back into the queue. 10 if left out.",
+        ),
+    ] = None,
+) -> None:
     """Serve jobs until interrupted; any number of workers share one queue."""
     settings = connection.load_settings()
-    _run_worker(settings, connection.running_dsn(settings))
+    address = None if metrics is None else listening.parse_address(metrics, "--metrics")
+    _run_worker(settings, connection.running_dsn(settings), address, grace)
 
 
 def dsn(
@@ -245,14 +266,20 @@ def _alive_workers(database: connection.Database) -> frozenset[int]:
     return frozenset(row["worker_id"] for row in connection.fetch(database, "client_list_workers"))
 
 
-def _run_worker(settings: Settings, dsn: str) -> None:
-    from pgclarify.worker import run_worker
+def _run_worker(settings: Settings, dsn: str, metrics: Address | None = None, grace: float | None = None) -> None:
+    from pgclarify.worker import GRACE_SECONDS, run_worker
 
     _warn_of_variables()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     # It reports every model that is loaded.
     logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
-    run_worker(settings, dsn, on_ready=lambda: terminal.notices().print("worker is alive; stop it with Ctrl-C"))
+    run_worker(
+        settings,
+        dsn,
+        on_ready=lambda: terminal.notices().print("worker is alive; stop it with Ctrl-C"),
+        metrics=metrics,
+        grace=GRACE_SECONDS if grace is None else grace,
+    )
 
 
 def _warn_of_variables() -> None:

@@ -50,6 +50,36 @@ select pg_try_advisory_lock(1885823084, %(worker_id)s::integer) as is_locked;
 -- Say that this worker is there; false if it counts as dead.
 select pgclarify_private.note_heartbeat(%(worker_id)s, %(embedding_models)s::text[], %(queue_worker_id)s::bigint) as is_alive;
 
+-- name: take_job
+-- Take the job that goes first, of those that are not put back for a while, or of those alone that somebody waits for.
+with first_job as materialized (
+    select job.id
+    from pgclarify_queue.procrastinate_jobs as job
+    where
+        job.status = 'todo'
+        and job.priority >= case
+            when %(only_waited_for)s then pgclarify_private.waited_for_priority()
+            else -2147483648
+        end
+        and (job.scheduled_at is null or job.scheduled_at <= now())
+    order by job.priority desc, job.id
+    limit 1
+    for update skip locked
+)
+update pgclarify_queue.procrastinate_jobs as taken
+set status = 'doing', worker_id = %(worker_id)s
+from first_job
+where taken.id = first_job.id
+returning taken.*, taken.priority >= pgclarify_private.waited_for_priority() as is_waited_for;
+
+-- name: work_counts
+-- How much work waits in the whole database.
+select
+    living_workers, jobs_waited_for, jobs_in_background, jobs_delayed, jobs_running, oldest_waited_for_seconds,
+    oldest_in_background_seconds, documents_pending, passages_pending, documents_failed, ingest_lag_seconds,
+    passages_unlinked, sources_failed
+from pgclarify_private.work_counts();
+
 -- name: end_own_job
 -- End a job that this worker still has, and none that another has taken over.
 select pgclarify_queue.procrastinate_finish_job_v1(own.id, %(status)s, %(delete_job)s)

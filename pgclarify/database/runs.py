@@ -242,12 +242,14 @@ class RunTables(LedgerTables):
     """`pgclarify.protocols.RunStore` for one run of a worker; the ledger keeps which run paid for what.
 
     Attributes:
-        is_finished: Whether the run has ended here.
+        status: How the run ended here; None if it has not.
+        code: Why it ended so, as an error code or a stop code; empty if there is neither.
     """
 
     def __init__(self, runs: Runs, run: Run) -> None:
         super().__init__(runs, run.run_id, attempt=run.attempt)
-        self.is_finished = False
+        self.status: RunStatus | None = None
+        self.code = ""
 
     async def settle(self) -> None:
         """Write down what a run that others have ended has paid for; nothing if it goes on.
@@ -323,7 +325,7 @@ class RunTables(LedgerTables):
             stop_reason=stop_reason,
             stop_code=None if stop_code is None else stop_code.value,
         )
-        self.is_finished = True
+        self.status, self.code = status, error_code or ("" if stop_code is None else stop_code.value)
 
 
 def _claim(row: Mapping[str, Any]) -> Claim:

@@ -35,6 +35,7 @@ from pgclarify.protocols.stores import (
     SpaceStore,
     StepStore,
 )
+from pgclarify.protocols.urgency import is_waited_for, waited_for
 
 __all__ = [
     "Begin",
@@ -65,5 +66,7 @@ __all__ = [
     "SpanReader",
     "StepStore",
     "current_payer",
+    "is_waited_for",
     "paid_by",
+    "waited_for",
 ]

@@ -7,7 +7,6 @@ import logging
 import re
 import time
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -22,6 +21,7 @@ from pgclarify.model_calls import Completion, CompletionRequest
 from pgclarify.protocols import Begin
 from pgclarify.providers.address import REFUSING, Address, Asked
 from pgclarify.providers.bounded_client import Call, Fault, Problem
+from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.chat_reply import ChatReply, read_reply
 from pgclarify.providers.reserved_names import is_reserved
 
@@ -68,10 +68,6 @@ _REFUSING_FORM: Final = frozenset({400, 422})
 # Codes of OpenAI's: no simpler form helps, and the parameter itself is refused, whatever its value.
 _TOO_LONG: Final = "context_length_exceeded"
 _UNSUPPORTED: Final = "unsupported_parameter"
-
-# What a run asks many times over. It stands in a line of its own, of which no more than the limit come to the counter
-# at once: what a run begins with, and all else in it waits for, does not stand behind the mass of all other runs.
-MASS_PURPOSES: Final = frozenset({"verdict", "relevance", "entailment", "sample"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +199,7 @@ class Endpoint:
         self._address = Address(base_url, api_key, url_variable=url_variable, key_file=api_key_file)
         self._model = (model or "").strip()
         self._check()
-        self._limit = asyncio.Semaphore(concurrency)
-        self._mass_limit = asyncio.Semaphore(concurrency)
+        self._line = CallLine(concurrency)
         self._timeout = timeout
         self._max_retries = max_retries
         self._effort = reasoning_effort
@@ -303,11 +298,11 @@ class Endpoint:
             RequestRefused: If the endpoint refuses this very request.
             EndpointUnavailable: If no completion came back, after all retries.
         """
-        async with self._mass_limit if request.purpose in MASS_PURPOSES else nullcontext(), self._limit:
+        async with self._line.turn(request.purpose):
             if begin is not None:
                 await begin()
             started = time.perf_counter()
-            reply = await self._complete(request, ends_at)
+            reply, tries = await self._complete(request, ends_at)
             latency_ms = (time.perf_counter() - started) * 1000
         return Completion(
             reply=reply.text,
@@ -315,6 +310,7 @@ class Endpoint:
             completion_tokens=reply.completion_tokens,
             latency_ms=latency_ms,
             cached_tokens=reply.cached_tokens,
+            tries=tries,
         )
 
     async def aclose(self) -> None:
@@ -329,12 +325,16 @@ class Endpoint:
     ) -> None:
         await self.aclose()
 
-    async def _complete(self, request: CompletionRequest, ends_at: float) -> ChatReply:
+    async def _complete(self, request: CompletionRequest, ends_at: float) -> tuple[ChatReply, int]:
         """Ask in the richest form known to work, and in simpler ones if the server refuses it.
 
         A simpler form is remembered only once it has succeeded: a request can be refused for reasons of its own, such
         as its length.
+
+        Returns:
+            The reply, and how many requests it took.
         """
+        tries = 0
         known = dialect = self._dialect
         ends_at = min(ends_at, asyncio.get_running_loop().time() + self.longest_call)
         while True:
@@ -343,15 +343,16 @@ class Endpoint:
             most_bytes = (most_tokens + dialect.room) * _BYTES_PER_TOKEN + _BYTES_AROUND
             call = Call(read_reply, most_bytes, ends_at)
             await self._client.post("/chat/completions", {"model": self._model, **dialect.render(request)}, call)
+            tries += call.tries
             if call.reply is not None:
                 break
             refusal = call.fault if call.fault is not None and call.fault.status in _REFUSING_FORM else None
             simpler = dialect.simpler(request, refusal) if refusal is not None else None
             if simpler is None:
-                raise self._unavailable(call)
+                raise self._unavailable(call, tries)
             dialect = simpler
         self._learn(request, known, dialect.after(call.reply))
-        return call.reply
+        return call.reply, tries
 
     def _learn(self, request: CompletionRequest, known: _Dialect, learnt: _Dialect) -> None:
         """Remember the form that a request succeeded with, for the requests after it."""
@@ -395,8 +396,8 @@ class Endpoint:
             )
         self._address.check()
 
-    def _unavailable(self, call: Call[ChatReply]) -> EndpointUnavailable:
-        """Say why a call brought no reply, and what to do about it."""
+    def _unavailable(self, call: Call[ChatReply], tries: int) -> EndpointUnavailable:
+        """Say why a call brought no reply after so many requests, and what to do about it."""
         asked = Asked(
             endpoint="the endpoint",
             reply="a chat completion",
@@ -416,6 +417,7 @@ class Endpoint:
                 hint="Set PGCLARIFY_LLM_REASONING_EFFORT to one that the model takes, or unset it.",
             )
         error = kind_of(call.fault)(why.message, detail=why.detail, hint=why.hint)
+        error.tries = max(tries, 1)
         if call.fault is not None:
             error.retry_after, error.may_pass = call.fault.wait, not call.fault.is_final
         return error

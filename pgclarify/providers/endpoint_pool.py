@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from contextlib import AsyncExitStack, nullcontext, suppress
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Final, Self
 
@@ -14,7 +14,8 @@ from pgclarify.config import ReasoningEffort, Settings
 from pgclarify.errors import EndpointUnavailable, RequestRefused
 from pgclarify.model_calls import Completion, CompletionRequest
 from pgclarify.protocols import Begin
-from pgclarify.providers.endpoint import MASS_PURPOSES, MAX_RETRIES, Endpoint
+from pgclarify.providers.call_line import CallLine
+from pgclarify.providers.endpoint import MAX_RETRIES, Endpoint
 
 # Seconds that an endpoint is left out after it has failed. Each further failure in a row doubles them, up to a limit.
 _FIRST_PAUSE: Final = 0.5
@@ -93,8 +94,7 @@ class EndpointPool:
     def __init__(self, endpoints: Sequence[Endpoint], *, concurrency: int, timeout: float) -> None:
         self._members = [_Member(endpoint) for endpoint in endpoints]
         # No more calls than this come to the endpoints. So those that wait are in no line of an endpoint that fails.
-        self._limit = asyncio.Semaphore(concurrency * len(endpoints))
-        self._mass_limit = asyncio.Semaphore(concurrency * len(endpoints))
+        self._line = CallLine(concurrency * len(endpoints))
         self._longest_call = timeout * (MAX_RETRIES + 1)
         self._turn = 0
         # Wakes the calls that wait for an endpoint, each time a try ends.
@@ -121,29 +121,35 @@ class EndpointPool:
             RequestRefused: If an endpoint refuses this very request: the others serve the same model.
             EndpointUnavailable: If none answered.
         """
-        async with self._mass_limit if request.purpose in MASS_PURPOSES else nullcontext(), self._limit:
+        async with self._line.turn(request.purpose):
             clock = asyncio.get_running_loop().time
             ends_at = clock() + self._longest_call
             # Those at which this call may succeed yet.
             members = list(self._members)
             tries_left = MAX_RETRIES + len(members)
+            # Requests of this call that failed.
+            failures = 0
             while True:
                 member = self._choose(members)
                 if member is None:
                     failed = await self._wait(members, ends_at)
                 else:
                     try:
-                        return await self._ask(member, request, begin, ends_at)
+                        completion = await self._ask(member, request, begin, ends_at)
+                        return replace(completion, tries=completion.tries + failures)
                     except RequestRefused:
                         raise
-                    except EndpointUnavailable:
+                    except EndpointUnavailable as unavailable:
+                        failures += unavailable.tries
                         failed = [member]
                 tries_left -= len(failed)
                 error = max(failed or members, key=lambda member: member.failed_at).error
                 members = [member for member in members if member not in failed or _may_succeed(member)]
                 if error is not None and (not members or tries_left <= 0 or clock() >= ends_at):
                     # A copy, because several calls may end with the error of one try.
-                    raise type(error)(error.message, detail=error.detail, hint=error.hint) from error
+                    copy = type(error)(error.message, detail=error.detail, hint=error.hint)
+                    copy.tries = max(failures, 1)
+                    raise copy from error
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -21,8 +21,9 @@ from pgclarify.operations.context import Models, RunContext, Stores
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Classifier, Completer, Payer, paid_by
+from pgclarify.protocols import Classifier, Completer, Payer, paid_by, waited_for
 from pgclarify.worker.language_models import LanguageModels
+from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.quarantine import Quarantine
 
 _logger = logging.getLogger(__name__)
@@ -35,23 +36,29 @@ class RunExecutor:
         runs: The tables of all runs.
         models: What runs may ask.
         quarantine: Keeps runs that workers were lost with apart from all others.
+        monitor: Told how runs end.
     """
 
-    def __init__(self, runs: Runs, models: Models, quarantine: Quarantine) -> None:
+    def __init__(self, runs: Runs, models: Models, quarantine: Quarantine, monitor: Monitor) -> None:
         self._runs = runs
         self._models = models
         self._quarantine = quarantine
+        self._monitor = monitor
         self._stores = Stores(ExplorationTables(runs), StepTables(runs), DialogueTables(runs), EstimateTables(runs))
         # By attempt too: a run that was taken for lost may come back while the first attempt winds up.
         self._held: dict[tuple[int, int], tuple[Run, asyncio.Task[None]]] = {}
 
     @property
-    def is_busy(self) -> bool:
-        """Whether a run is being carried out."""
-        return bool(self._held)
+    def in_hand(self) -> int:
+        """How many runs are being carried out."""
+        return len(self._held)
 
-    async def carry_out(self, run_id: int) -> None:
+    async def carry_out(self, run_id: int, *, is_waited_for: bool) -> None:
         """Carry a run out, whatever its operation; one that cannot be is marked as failed.
+
+        Args:
+            run_id: The run.
+            is_waited_for: Whether somebody waits for its answer: its calls go before those of a batch.
 
         Raises:
             ServerUnavailable: If the connection broke.
@@ -60,19 +67,19 @@ class RunExecutor:
         """
         try:
             async with self._quarantine.beside_others():
-                await self._attempt(run_id, is_alone=False)
+                await self._attempt(run_id, is_alone=False, is_waited_for=is_waited_for)
         except RunSuspected as suspected:
             _logger.warning("%s", suspected.message)
             async with self._quarantine.alone():
-                await self._attempt(run_id, is_alone=True)
+                await self._attempt(run_id, is_alone=True, is_waited_for=is_waited_for)
 
-    async def _attempt(self, run_id: int, *, is_alone: bool) -> None:
+    async def _attempt(self, run_id: int, *, is_alone: bool, is_waited_for: bool) -> None:
         run = await self._runs.start(run_id, is_alone=is_alone)
         if run is None:
             return
         tables = RunTables(self._runs, run)
         context = RunContext(run, tables, self._stores, self._models)
-        with paid_by(Payer(run_id=run_id)):
+        with paid_by(Payer(run_id=run_id)), waited_for(is_waited_for):
             task = asyncio.create_task(execute(context))
         self._held[run_id, run.attempt] = (run, task)
         try:
@@ -85,7 +92,8 @@ class RunExecutor:
                 raise
         finally:
             del self._held[run_id, run.attempt]
-        if tables.is_finished:
+        if tables.status is not None:
+            self._monitor.note_end(run.operation, tables.status.value, tables.code)
             return
         # Only now are all its calls over, if others have ended it.
         await tables.settle()

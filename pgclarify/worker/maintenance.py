@@ -7,12 +7,12 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.corpora.reembedding import Reembedding
-from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.pool import Pool, fetch, fetch_within
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
 from pgclarify.model import LongDocument
 
@@ -31,6 +31,7 @@ _ALWAYS_DUE = frozenset({"source_inspection"})
 # While a worker tries in vain, others wait behind it: not too often.
 _ORPHAN_RETRY_SECONDS = 60.0
 _LOCK_NOT_AVAILABLE = "55P03"
+_COUNTS_LIMIT = "4s"
 
 
 async def every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
@@ -96,6 +97,12 @@ async def keep_looking(pool: Pool, due: Mapping[str, asyncio.Event]) -> None:
         await _try(look)
         is_quiet = time.monotonic() - last_found > _QUIET_AFTER_SECONDS
         await asyncio.sleep(_QUIET_LOOK_SECONDS if is_quiet else _LOOK_SECONDS)
+
+
+async def read_work_counts(pool: Pool) -> Mapping[str, Any]:
+    """Count what waits in the whole database, or give up after some seconds: metrics must not hold up the work."""
+    (row,) = await fetch_within(pool, _COUNTS_LIMIT, "work_counts")
+    return row
 
 
 async def requeue_lost_jobs(pool: Pool, worker_id: int) -> None:

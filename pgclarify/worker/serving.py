@@ -6,9 +6,11 @@ import asyncio
 import gc
 import logging
 import signal
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack, suppress
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
@@ -49,14 +51,19 @@ from pgclarify.worker.maintenance import (
     ingest,
     ingest_long,
     keep_looking,
+    read_work_counts,
     reembed,
     requeue_lost_jobs,
     whenever,
 )
+from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.quarantine import Quarantine
 from pgclarify.worker.rerank_endpoint import open_rerank_endpoint
 from pgclarify.worker.sources import Sources
 from pgclarify.worker.spaces import Spaces
+
+if TYPE_CHECKING:
+    from pgclarify.embedded import Address
 
 _logger = logging.getLogger(__name__)
 
@@ -75,62 +82,109 @@ _PRUNING_SECONDS = 60.0
 _MOST_CHARS_A_CLAIM = 200_000
 
 
-def run_worker(settings: Settings, dsn: str, *, on_ready: Callable[[], None] | None = None) -> None:
-    """Serve until SIGTERM or SIGINT; runs get some seconds to finish. Waits for a server that restarts.
+GRACE_SECONDS = 10.0
+"""How long runs in hand get to finish when the worker is told to stop, if nothing else is said."""
+
+
+def run_worker(
+    settings: Settings,
+    dsn: str,
+    *,
+    on_ready: Callable[[], None] | None = None,
+    metrics: Address | None = None,
+    grace: float = GRACE_SECONDS,
+) -> None:
+    """Serve until SIGTERM or SIGINT. Waits for a server that restarts.
 
     Args:
         settings: Provider, model and limits.
         dsn: Connection string of the database, direct rather than through a pooler.
         on_ready: Called each time the worker has become ready to serve.
+        metrics: Where to answer with metrics and the state of the worker; None for nowhere.
+        grace: Seconds that runs in hand get to finish at the end. Those that do not go back into the queue.
 
     Raises:
-        ConfigurationError: If the settings name no usable provider, or a device that is not there, or if the database
-            is behind a pooler.
+        ConfigurationError: If the settings name no usable provider, or a device that is not there, if the database
+            is behind a pooler, or if the address of the metrics cannot be used.
         EmbeddingError: If the provider needs a model that cannot be loaded.
         SchemaMismatch: If the schema is not the one that this version works with.
         ServerUnavailable: If there is no connection at the start.
         DatabaseError: If the role may not work.
     """
-    asyncio.run(_serve_until_told(settings, dsn, on_ready))
+    asyncio.run(_serve_until_told(settings, dsn, on_ready, metrics, grace))
 
 
-async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[], None] | None) -> None:
+async def _serve_until_told(
+    settings: Settings, dsn: str, on_ready: Callable[[], None] | None, metrics: Address | None, grace: float
+) -> None:
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    await asyncio.to_thread(_check, with_keepalives(dsn))
-    # Before a model is loaded, which would fail as if there were no such model.
-    await asyncio.to_thread(check_device, settings.device)
-    cross_encoders = CrossEncoders(device=settings.device)
     async with AsyncExitStack() as stack:
+        # First, so that a worker that starts for long is known to live.
+        monitor = await stack.enter_async_context(_monitor(metrics))
+        await asyncio.to_thread(_check, with_keepalives(dsn))
+        # Before a model is loaded, which would fail as if there were no such model.
+        await asyncio.to_thread(check_device, settings.device)
+        cross_encoders = CrossEncoders(device=settings.device)
         embedders = await stack.enter_async_context(open_embedders(settings))
         stack.callback(cross_encoders.close)
         models = await stack.enter_async_context(open_language_models(settings, embedders))
         at_endpoint = await stack.enter_async_context(open_rerank_endpoint(settings))
+        monitor.describe(version=__version__, provider=models.completer.provider, model=models.completer.model)
+        if models.chat is not None:
+            models = replace(models, completer=monitor.metered(models.completer))
+
+        def note_ready() -> None:
+            monitor.note_ready(is_ready=not stopping.is_set())
+            if on_ready is not None:
+                on_ready()
+
+        def metered_at_endpoint(name: str) -> Completer:
+            return monitor.metered(at_endpoint(name))
+
+        world = _World(settings, dsn, models, embedders, cross_encoders, metered_at_endpoint, monitor)
         while not stopping.is_set():
             try:
-                await _serve(settings, dsn, models, embedders, cross_encoders, at_endpoint, stopping, on_ready)
+                await _serve(world, stopping, note_ready, grace)
             except (ServerUnavailable, DatabaseBusy) as lost:
                 _logger.warning("the worker starts over: %s", lost)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(stopping.wait(), _RECONNECT_SECONDS)
 
 
-async def _serve(
-    settings: Settings,
-    dsn: str,
-    models: LanguageModels,
-    embedders: Embedders,
-    cross_encoders: CrossEncoders,
-    at_endpoint: Callable[[str], Completer],
-    stopping: asyncio.Event,
-    on_ready: Callable[[], None] | None,
-) -> None:
+@asynccontextmanager
+async def _monitor(address: Address | None) -> AsyncIterator[Monitor]:
+    if address is None:
+        yield Monitor()
+        return
+    # Here, since a worker without metrics need not import it.
+    from pgclarify.worker.metrics_server import watched
+
+    async with watched(address) as watched_worker:
+        yield watched_worker
+
+
+@dataclass(frozen=True, slots=True)
+class _World:
+    """What a worker keeps from one session with the database to the next."""
+
+    settings: Settings
+    dsn: str
+    models: LanguageModels
+    embedders: Embedders
+    cross_encoders: CrossEncoders
+    at_endpoint: Callable[[str], Completer]
+    monitor: Monitor
+
+
+async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], None], grace: float) -> None:
     """Serve through one session with the database.
 
     Raises:
         ServerUnavailable: If the session breaks.
     """
+    settings, dsn, models, embedders = world.settings, world.dsn, world.models, world.embedders
     async with AsyncExitStack() as stack:
         connections = Connections()
         pool = await stack.enter_async_context(open_pool(dsn, connections=connections))
@@ -146,13 +200,16 @@ async def _serve(
         turn = asyncio.Lock()
         executor = RunExecutor(
             Runs(pool, presence.worker_id),
-            models_of(models, embedders, cross_encoders, at_endpoint, AmbiguityClassifier.load()),
+            models_of(models, embedders, world.cross_encoders, world.at_endpoint, AmbiguityClassifier.load()),
             Quarantine(turn),
+            world.monitor,
         )
+        stack.callback(world.monitor.follow(lambda: executor.in_hand, partial(read_work_counts, pool)))
+        stack.callback(world.monitor.note_ready, is_ready=False)
         # Half as many runs as calls: some of them always wait for the database or an embedding.
         concurrency = max(8, settings.llm_concurrency // 2)
         queue = await stack.enter_async_context(
-            open_queue(dsn, executor.carry_out, connections, concurrency=concurrency)
+            open_queue(dsn, executor.carry_out, connections, concurrency=concurrency, grace=grace)
         )
         # Before what embeds is opened, and so after it is closed: requests end until then, and each is paid for.
         stack.push_async_callback(try_to_count_embeddings, pool, embedders.tally)
@@ -166,7 +223,7 @@ async def _serve(
         stack.push_async_callback(spaces.close)
         sources = Sources(dsn, pool)
         stack.push_async_callback(sources.close)
-        grouping = QuestionGrouping(pool, embedders.get, turn, is_busy=lambda: executor.is_busy)
+        grouping = QuestionGrouping(pool, embedders.get, turn, is_busy=lambda: executor.in_hand > 0)
         building = GraphBuilding(pool, presence.worker_id)
         # What is to be done when due_work names it, and with how much rest in between.
         kinds: dict[str, tuple[Callable[[], Awaitable[None]], float]] = {
@@ -211,6 +268,7 @@ async def _serve(
         try:
             await asyncio.wait(everything, return_when=asyncio.FIRST_COMPLETED)
             if stopping.is_set():
+                world.monitor.note_ready(is_ready=False)
                 queue.stop()
                 await asyncio.wait([present, serving], return_when=asyncio.FIRST_COMPLETED)
             for task in (present, *maintenance, serving):
@@ -230,9 +288,7 @@ async def _serve(
             await asyncio.gather(*everything, return_exceptions=True)
 
 
-async def _be_present(
-    presence: Presence, queue: Queue, embedders: Embedders, on_ready: Callable[[], None] | None
-) -> None:
+async def _be_present(presence: Presence, queue: Queue, embedders: Embedders, on_ready: Callable[[], None]) -> None:
     """Say every few seconds what the worker has loaded, until it does not count as alive any more.
 
     Raises:
@@ -242,8 +298,7 @@ async def _be_present(
         await asyncio.sleep(0.01)
     await presence.say(embedders.loaded, queue.worker_id)
     _logger.info("worker %d is ready", presence.worker_id)
-    if on_ready is not None:
-        on_ready()
+    on_ready()
     frozen: list[str] | None = None
     while True:
         if frozen != embedders.loaded:

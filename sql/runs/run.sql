@@ -192,6 +192,18 @@ $$;
 
 comment on function pgclarify_private.defer_runs(bigint[], integer) is 'Queue one job a run; higher priority first.';
 
+create or replace function pgclarify_private.waited_for_priority()
+returns integer
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select 10;
+end;
+
+comment on function pgclarify_private.waited_for_priority() is
+'The priority of a run whose answer somebody waits for. Workers keep some room for such runs, and make their calls first.';
+grant execute on function pgclarify_private.waited_for_priority() to pgclarify_worker;
+
 create or replace function pgclarify_private.count_questions(operation text, question text)
 returns integer
 language sql immutable parallel safe
@@ -259,8 +271,16 @@ begin
         returning run.run_id
     )
     select array_agg(entered.run_id order by entered.run_id) into v_run_ids from entered;
-    -- A person who waits for one answer goes before a batch.
-    perform pgclarify_private.defer_runs(v_run_ids, case when cardinality(v_run_ids) = 1 then 10 else 0 end);
+    perform pgclarify_private.defer_runs(
+        v_run_ids,
+        case
+            when cardinality(v_run_ids) > 1 then 0
+            -- A call that waits for one answer goes before all others: it is a person's, and a batch has many questions.
+            when enter_runs.call_id is not null then pgclarify_private.waited_for_priority()
+            -- Also before one question that was submitted, since a program may submit any number of them one by one.
+            else pgclarify_private.waited_for_priority() / 2
+        end
+    );
     return v_run_ids;
 end
 $$;

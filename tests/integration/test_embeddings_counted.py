@@ -17,6 +17,7 @@ from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.protocols import EmbeddingTally, PaidTexts, Payer
 from pgclarify.worker import serving
 from pgclarify.worker.language_models import open_language_models
+from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.rerank_endpoint import open_rerank_endpoint
 from tests.integration.by_hand import Connection
 
@@ -45,12 +46,8 @@ async def test_what_is_embedded_until_a_worker_has_closed_its_ingestion_is_count
             await close(ingestion)
 
         monkeypatch.setattr(Ingestion, "close", answered_meanwhile)
-        await asyncio.wait_for(
-            serving._serve(
-                settings, database, models, embedders, cross_encoders, at_endpoint, stopping, on_ready=stopping.set
-            ),
-            60,
-        )
+        world = serving._World(settings, database, models, embedders, cross_encoders, at_endpoint, Monitor())
+        await asyncio.wait_for(serving._serve(world, stopping, stopping.set, grace=10.0), 60)
     cross_encoders.close()
     assert counted(connection) == [(2, 100)]
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import psycopg
 import pytest
 from psycopg import sql
 
-from tests.openai_server import HANG, Server, by_rules
+from tests.openai_server import HANG, MODEL, Server, by_rules
 from tests.workers import (
+    API_KEY,
+    CORPUS,
     Worker,
     environment,
     load,
@@ -54,6 +59,69 @@ def test_sigterm_finishes_what_can_be_finished_and_puts_the_rest_back(
     run_worker(database, own_model.base_url)
     assert wait(connection, stuck) == ["succeeded"]
     assert own_model.stats["repeated_inputs"] == 2, "the two calls that hung"
+
+
+def test_what_gets_no_grace_is_free_for_others_at_once(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    own_model.behavior = lambda chat: HANG if chat.passage else by_rules(chat)
+    stopped = run_worker(database, own_model.base_url, arguments=("--grace", "0"))
+    load(connection)
+    wait_until_searchable(connection)
+    run_ids = submit_many(connection, 2, top_k=2)
+    until(lambda: own_model.in_flight == 4)
+    assert stopped.stop() == 0
+
+    leases = "select count(*) from pgclarify.completion where leased_by is not null"
+    jobs = "select count(*) from pgclarify_queue.procrastinate_jobs where status = 'todo' and scheduled_at <= now()"
+    assert (scalar(connection, leases), scalar(connection, jobs)) == (0, 2)
+    own_model.behavior = by_rules
+    run_worker(database, own_model.base_url)
+    assert wait(connection, run_ids) == ["succeeded"] * 2
+
+
+def get(port: int, path: str) -> tuple[int, str]:
+    """Ask a worker over HTTP: status and text."""
+    try:
+        with urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as response:
+            return response.status, response.read().decode()
+    except HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+def test_metrics_tell_of_calls_and_of_the_queue_and_of_no_text(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused = run_command("worker", "--metrics", str(port), variables=environment(database, None), folder=tmp_path)
+    assert refused.returncode == 1
+    assert f"127.0.0.1:{port}" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+    worker = run_worker(database, own_model.base_url, arguments=("--metrics", str(port)))
+    load(connection)
+    wait_until_searchable(connection)
+    assert wait(connection, submit_many(connection, 2, "a secret question", top_k=2)) == ["succeeded"] * 2
+
+    assert [get(port, path)[0] for path in ("/healthz", "/readyz")] == [200, 200]
+    status, told = get(port, "/metrics")
+    assert status == 200
+    assert f'pgclarify_model_calls_total{{model="{MODEL}",purpose="relaxation"}} 2.0' in told
+    assert "pgclarify_workers_alive 1.0" in told
+    ended = r'^pgclarify_runs_ended_total{code="\w*",operation="clarify",status="succeeded"} 2\.0$'
+    until(lambda: re.search(ended, get(port, "/metrics")[1], re.M))
+    assert not any(text in told for text in ("secret", API_KEY, CORPUS))
+
+    own_model.behavior = lambda chat: HANG if chat.passage else by_rules(chat)
+    submit_many(connection, 1, "another question", top_k=2)
+    until(lambda: own_model.in_flight == 2)
+    assert "pgclarify_model_calls_in_hand 2.0" in get(port, "/metrics")[1]
+    worker.process.terminate()
+    until(lambda: get(port, "/readyz")[0] == 503)
+    assert get(port, "/healthz")[0] == 200, "it still finishes what it has"
+    own_model.behavior = by_rules
 
 
 def test_an_answer_is_served_with_no_worker_alive(

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from procrastinate.connector import BaseConnector
 from procrastinate.exceptions import ConnectorException
-from procrastinate.jobs import Notification
+from procrastinate.jobs import Job, Notification, Status
 from psycopg import Notify
 
 from pgclarify import jobs
@@ -86,7 +86,7 @@ async def woken(sender: Sender, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     """Of a worker that listens, and has looked at the tables once because it began to."""
     monkeypatch.setattr(jobs, "_LISTEN_AGAIN_SECONDS", 0.0)
     woken = Woken()
-    manager = jobs._OwnJobs(BaseConnector(), sender.connect)
+    manager = jobs._OwnJobs(BaseConnector(), sender.connect, most_in_background=1)
     listening = asyncio.create_task(manager.listen_for_jobs(on_notification=woken, queues=["runs"]))
     await woken.once_more()
     yield woken
@@ -128,3 +128,49 @@ def test_a_server_that_goes_is_unavailable_also_where_the_queue_says_it_otherwis
     """The worker starts over then, where any other error would end it."""
     with pytest.raises(ServerUnavailable), jobs._translated_queue():
         raise ConnectorException from psycopg.OperationalError("server closed the connection unexpectedly")
+
+
+class Table(BaseConnector):
+    """Stands for the table of jobs: one that is waited for comes when the test says so, and the others never end."""
+
+    def __init__(self) -> None:
+        self.has_waited_for = False
+        self.taken = 0
+
+    async def execute_query_all_async(self, query: str, **arguments: Any) -> list[dict[str, Any]]:
+        if arguments["only_waited_for"] and not self.has_waited_for:
+            return []
+        self.taken += 1
+        job = dict.fromkeys(("lock", "queueing_lock", "scheduled_at"))
+        job |= {"id": self.taken, "status": "doing", "priority": 0, "task_name": "", "args": {}, "queue_name": "runs"}
+        return [job | {"attempts": 0, "is_waited_for": self.has_waited_for}]
+
+    async def execute_query_async(self, query: str, **arguments: Any) -> None:
+        """End a job, or put it back."""
+
+
+@pytest.mark.parametrize("how", ["finish", "retry"])
+async def test_a_batch_leaves_room_for_what_is_waited_for(sender: Sender, how: str) -> None:
+    table = Table()
+    manager = jobs._OwnJobs(table, sender.connect, most_in_background=2)
+
+    async def take() -> Job | None:
+        return await manager.fetch_job(["runs"], 1)
+
+    first, second = await take(), await take()
+    assert first is not None
+    assert second is not None
+    assert await take() is None, "there are more, which nobody waits for"
+    table.has_waited_for = True
+    person = await take()
+    assert person is not None
+    assert [manager.is_waited_for(job) for job in (first, person)] == [False, True]
+
+    assert not manager._heard.is_set()
+    if how == "finish":
+        await manager.finish_job(first, Status.SUCCEEDED, True)
+    else:
+        await manager.retry_job(first)
+    assert manager._heard.is_set(), "no notification will come for the jobs that were left"
+    table.has_waited_for = False
+    assert await take() is not None

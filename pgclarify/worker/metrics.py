@@ -1,0 +1,276 @@
+"""The metrics of a worker, in the form of Prometheus: its runs, its model calls, and how much work waits.
+
+No metric has a text of a user in it. Labels are names of our own, SQLSTATEs, and names of models, of which only the
+first few are told apart: whoever may ask may name a reranker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Metric,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from pgclarify.errors import CompletionError, EndpointUnavailable, code_of
+from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
+from pgclarify.protocols import Begin, Completer
+from pgclarify.worker.monitor import Monitor
+
+_logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_CALL_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+_MOST_MODELS = 10
+_LONGEST_MODEL = 100
+_OTHER_MODELS = "other"
+# Several servers may scrape one worker: the database is asked no more often than this.
+_FRESH_SECONDS = 5.0
+# Prometheus itself gives up after ten seconds, and then has no metric at all.
+_READ_SECONDS = 5.0
+_KIND = "kind"
+# Name, columns of work_counts by the value of the label "kind" (one column without it), and what the metric says.
+_WORK: tuple[tuple[str, Mapping[str, str], str], ...] = (
+    ("workers_alive", {"": "living_workers"}, "Workers that serve this database"),
+    (
+        "jobs_ready",
+        {"waited_for": "jobs_waited_for", "background": "jobs_in_background"},
+        "Runs that no worker has started: those that a call waits for, and all others",
+    ),
+    ("jobs_delayed", {"": "jobs_delayed"}, "Runs that were put back into the queue for some seconds"),
+    ("jobs_running", {"": "jobs_running"}, "Runs that workers have taken"),
+    (
+        "oldest_job_seconds",
+        {"waited_for": "oldest_waited_for_seconds", "background": "oldest_in_background_seconds"},
+        "Age of the oldest run that no worker has started; 0 if there is none",
+    ),
+    ("documents_pending", {"": "documents_pending"}, "Documents whose present content is not searchable yet"),
+    ("passages_pending", {"": "passages_pending"}, "Passages of these documents, about"),
+    ("documents_failed", {"": "documents_failed"}, "Documents that cannot be indexed"),
+    ("ingest_lag_seconds", {"": "ingest_lag_seconds"}, "Age of the oldest change that is not searchable; 0 if none"),
+    ("passages_unlinked", {"": "passages_unlinked"}, "Searchable passages that the neighborhood graph lacks"),
+    ("sources_failed", {"": "sources_failed"}, "Attached tables that are no longer followed because of an error"),
+)
+
+
+class WorkCounts(Collector):
+    """Counts of the whole database, read when they are scraped. Every worker reports the same ones.
+
+    Args:
+        loop: The event loop of the worker, on which the database is asked.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._lock = threading.Lock()
+        self._kept: tuple[float, Mapping[str, Any] | None] | None = None
+        self.read: Callable[[], Awaitable[Mapping[str, Any]]] | None = None
+
+    def collect(self) -> Iterator[Metric]:
+        """Read them. Called in a thread of the HTTP server."""
+        counts = self._fresh()
+        up = "1 if this worker could read the counts of the database, which are missing otherwise"
+        yield GaugeMetricFamily("pgclarify_database_up", up, value=0 if counts is None else 1)
+        if counts is None:
+            return
+        for name, columns, text in _WORK:
+            told = f"{text}. Of the whole database: take max, not sum, over workers."
+            family = GaugeMetricFamily(f"pgclarify_{name}", told, labels=[] if "" in columns else [_KIND])
+            for kind, column in columns.items():
+                family.add_metric([kind] if kind else [], float(counts[column]))
+            yield family
+
+    def _fresh(self) -> Mapping[str, Any] | None:
+        # One scrape at a time asks; others wait for what it gets.
+        with self._lock:
+            now = time.monotonic()
+            if self._kept is None or now - self._kept[0] > _FRESH_SECONDS:
+                self._kept = (now, self._ask())
+            return self._kept[1]
+
+    def _ask(self) -> Mapping[str, Any] | None:
+        read = self.read
+        if read is None:
+            return None
+
+        async def counts() -> Mapping[str, Any]:
+            async with asyncio.timeout(_READ_SECONDS):
+                return await read()
+
+        asked = asyncio.run_coroutine_threadsafe(counts(), self._loop)
+        try:
+            # The loop itself may be stuck.
+            return asked.result(_READ_SECONDS)
+        except Exception as error:  # whatever it is: the other metrics are told all the same
+            asked.cancel()
+            _logger.warning("the metrics lack the counts of the database: %s", error or type(error).__name__)
+            return None
+
+    def forget(self) -> None:
+        """Read no more, and tell nothing that is out of date."""
+        self.read = self._kept = None
+
+
+class WorkerMetrics(Monitor):
+    """The metrics of one worker process.
+
+    Args:
+        loop: The event loop of the worker.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        # When each counter began to count would be as many series again.
+        disable_created_metrics()
+        self._registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        self._work = WorkCounts(loop)
+        registry.register(self._work)
+        self._models: set[str] = set()
+        self._info = Gauge(
+            "pgclarify_worker_info", "1, with what this worker is", ["version", "provider", "model"], registry=registry
+        )
+        self._ready = Gauge("pgclarify_worker_ready", "1 while this worker takes runs", registry=registry)
+        self._runs = Gauge("pgclarify_runs_in_hand", "Runs that this worker is carrying out", registry=registry)
+        self._ended = Counter(
+            "pgclarify_runs_ended",
+            "Runs that ended in this worker. code: why, as run.error_code or else run.stop_code has it",
+            ["operation", "status", "code"],
+            registry=registry,
+        )
+        self._in_hand = Gauge(
+            "pgclarify_model_calls_in_hand",
+            "Calls of this worker that wait for their turn or for a reply; each holds a lease in the ledger",
+            registry=registry,
+        )
+        self._calls = self._counter("calls", "Calls that were answered", "model", "purpose")
+        self._errors = self._counter(
+            "call_errors", "Calls without a reply after all retries. code: a SQLSTATE", "model", "purpose", "code"
+        )
+        self._retries = self._counter("call_retries", "Tries of calls beyond the first one", "model", "purpose")
+        self._tokens = self._counter(
+            "tokens",
+            "Tokens of answered calls, as the endpoint counts them. kind: prompt, completion, or cached, which is a"
+            " part of prompt",
+            "model",
+            "purpose",
+            "kind",
+        )
+        self._seconds = Histogram(
+            "pgclarify_model_call_seconds",
+            "Seconds from a request to its reply, retries included and the wait for its turn left out",
+            ["model"],
+            buckets=_CALL_SECONDS,
+            registry=registry,
+        )
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"pgclarify_model_{name}", f"{text}. Of this worker.", labels, registry=self._registry)
+
+    def render(self) -> bytes:
+        """Write all metrics in the text format of Prometheus. Asks the database; called in a thread."""
+        return generate_latest(self._registry)
+
+    def describe(self, *, version: str, provider: str, model: str) -> None:
+        """See Monitor."""
+        self._info.clear()
+        self._info.labels(version, provider, self._model(model)).set(1)
+
+    def metered(self, completer: Completer) -> Completer:
+        """See Monitor."""
+        return _Metered(completer, self)
+
+    def note_ready(self, *, is_ready: bool) -> None:
+        """See Monitor."""
+        self._ready.set(is_ready)
+
+    def note_end(self, operation: str, status: str, code: str) -> None:
+        """See Monitor."""
+        self._ended.labels(operation, status, code).inc()
+
+    def follow(
+        self, runs_in_hand: Callable[[], int], read_counts: Callable[[], Awaitable[Mapping[str, Any]]]
+    ) -> Callable[[], None]:
+        """See Monitor."""
+        self._runs.set_function(runs_in_hand)
+        self._work.read = read_counts
+        return self._work.forget
+
+    async def count(self, request: CompletionRequest, call: Callable[[], Awaitable[Completion]]) -> Completion:
+        """Make a call, and count what becomes of it.
+
+        Args:
+            request: What is asked.
+            call: Asks it.
+
+        Raises:
+            EndpointUnavailable: If the call raises it.
+        """
+        labels = (self._model(request.model), request.purpose)
+        try:
+            with self._in_hand.track_inprogress():
+                completion = await call()
+        except CompletionError as error:
+            self._errors.labels(*labels, code_of(error)).inc()
+            if isinstance(error, EndpointUnavailable):
+                self._retries.labels(*labels).inc(error.tries - 1)
+            raise
+        self._calls.labels(*labels).inc()
+        self._retries.labels(*labels).inc(completion.tries - 1)
+        self._seconds.labels(labels[0]).observe(completion.latency_ms / 1000)
+        for kind, tokens in (
+            ("prompt", completion.prompt_tokens),
+            ("completion", completion.completion_tokens),
+            ("cached", completion.cached_tokens),
+        ):
+            if tokens:
+                self._tokens.labels(*labels, kind).inc(tokens)
+        return completion
+
+    def _model(self, name: str) -> str:
+        """The label of a model: its name, if it is one of the first few."""
+        name = name[:_LONGEST_MODEL]
+        if name not in self._models:
+            if len(self._models) >= _MOST_MODELS:
+                return _OTHER_MODELS
+            self._models.add(name)
+        return name
+
+
+class _Metered:
+    """A completer that is counted. Implements protocols.Completer."""
+
+    def __init__(self, completer: Completer, metrics: WorkerMetrics) -> None:
+        self._completer = completer
+        self._metrics = metrics
+
+    @property
+    def provider(self) -> str:
+        return self._completer.provider
+
+    @property
+    def model(self) -> str:
+        return self._completer.model
+
+    def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
+        return self._completer.adapt(call)
+
+    def request(self, call: ModelCall[Any]) -> CompletionRequest:
+        return self._completer.request(call)
+
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+        return await self._metrics.count(request, lambda: self._completer.complete(request, begin))

@@ -1,0 +1,52 @@
+"""What a worker tells whoever watches it. This one tells nobody; `pgclarify.worker.metrics` has one for Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pgclarify.protocols import Completer
+
+
+class Monitor:
+    """Takes notes of a worker, and here forgets them: a worker without metrics imports no library for them."""
+
+    def describe(self, *, version: str, provider: str, model: str) -> None:
+        """Note what the worker is.
+
+        Args:
+            version: Of pgclarify.
+            provider: openai or extractive.
+            model: The language model that it asks.
+        """
+
+    def metered(self, completer: Completer) -> Completer:
+        """Give a completer that makes the same calls and is counted."""
+        return completer
+
+    def note_ready(self, *, is_ready: bool) -> None:
+        """Note whether the worker takes runs."""
+
+    def note_end(self, operation: str, status: str, code: str) -> None:
+        """Note how a run ended.
+
+        Args:
+            operation: Its operation.
+            status: succeeded, partial or failed.
+            code: Its error code, or else its stop code; empty if it has neither.
+        """
+
+    def follow(
+        self, runs_in_hand: Callable[[], int], read_counts: Callable[[], Awaitable[Mapping[str, Any]]]
+    ) -> Callable[[], None]:
+        """Read these whenever somebody asks.
+
+        Args:
+            runs_in_hand: How many runs the worker is carrying out.
+            read_counts: The row of `pgclarify_private.work_counts`.
+
+        Returns:
+            What to call when neither can be read any more.
+        """
+        del runs_in_hand, read_counts
+        return lambda: None

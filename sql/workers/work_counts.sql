@@ -1,0 +1,96 @@
+-- How much work waits: what a worker tells Prometheus of the whole database. A scrape is one call of this function, so it reads
+-- counters and indexes, and no table whole.
+
+create or replace function pgclarify_private.work_counts()
+returns table (
+    living_workers bigint,
+    jobs_waited_for bigint,
+    jobs_in_background bigint,
+    jobs_delayed bigint,
+    jobs_running bigint,
+    oldest_waited_for_seconds double precision,
+    oldest_in_background_seconds double precision,
+    documents_pending bigint,
+    passages_pending bigint,
+    documents_failed bigint,
+    ingest_lag_seconds double precision,
+    passages_unlinked bigint,
+    sources_failed bigint
+)
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    with job as materialized (
+        select
+            count(*) filter (where not due.is_delayed and due.is_waited_for) as waited_for,
+            count(*) filter (where not due.is_delayed and not due.is_waited_for) as in_background,
+            count(*) filter (where due.is_delayed) as delayed,
+            min(waiting.id) filter (where not due.is_delayed and due.is_waited_for) as oldest_waited_for_id,
+            min(waiting.id) filter (where not due.is_delayed and not due.is_waited_for) as oldest_in_background_id
+        from pgclarify_queue.procrastinate_jobs as waiting
+        cross join lateral (
+            select
+                coalesce(waiting.scheduled_at > now(), false) as is_delayed,
+                waiting.priority >= pgclarify_private.waited_for_priority() as is_waited_for
+        ) as due
+        where waiting.status = 'todo'
+    ),
+    oldest as materialized (
+        select
+            extract(epoch from clock_timestamp() - min(run.created_at) filter (where found.id = job.oldest_waited_for_id))
+            as waited_for,
+            extract(epoch from clock_timestamp() - min(run.created_at) filter (where found.id = job.oldest_in_background_id))
+            as in_background
+        from job
+        inner join pgclarify_queue.procrastinate_jobs as found
+            on found.id in (job.oldest_waited_for_id, job.oldest_in_background_id)
+        inner join pgclarify.run on run.run_id = (found.args ->> 'run_id')::bigint
+    ),
+    counted as materialized (
+        select
+            coalesce(sum(counts.pending), 0)::bigint as pending,
+            coalesce(sum(counts.pending_passages), 0)::bigint as pending_passages,
+            coalesce(sum(counts.failed), 0)::bigint as failed,
+            coalesce(sum(greatest(counts.embedded - counts.linked, 0)), 0)::bigint as unlinked,
+            extract(epoch from clock_timestamp() - min(oldest_document.added_at)) as lag
+        from pgclarify_private.corpus_count as counts
+        left join lateral (
+            -- A probe of the index each.
+            select min(probed.added_at) as added_at
+            from (values (false), (true)) as kind (is_long)
+            cross join lateral (
+                select pending.added_at
+                from pgclarify_private.pending_document as pending
+                where pending.corpus_id = counts.corpus_id and pending.is_long = kind.is_long
+                order by pending.added_at
+                limit 1
+            ) as probed
+        ) as oldest_document on counts.pending > 0
+    )
+    select
+        (select count(*) from pgclarify_private.serving_workers()),
+        job.waited_for,
+        job.in_background,
+        job.delayed,
+        (
+            -- As the partial index has it.
+            select count(*) from pgclarify_queue.procrastinate_jobs as taken
+            where taken.status = 'doing' and taken.worker_id is not null
+        ),
+        coalesce(oldest.waited_for, 0)::double precision,
+        coalesce(oldest.in_background, 0)::double precision,
+        counted.pending,
+        counted.pending_passages,
+        counted.failed,
+        coalesce(counted.lag, 0)::double precision,
+        counted.unlinked,
+        (select count(*) from pgclarify_private.source where source.state = 'failed')
+    from job
+    cross join oldest
+    cross join counted;
+end;
+
+comment on function pgclarify_private.work_counts() is
+'How much work waits in this database, for the metrics of a worker: one row of counts and ages in seconds, without any name or '
+'text. An age is 0 if nothing waits.';
+grant execute on function pgclarify_private.work_counts() to pgclarify_worker;

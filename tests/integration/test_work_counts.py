@@ -1,0 +1,138 @@
+"""What the metrics of a worker count in the database, and which run a worker takes first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pgclarify.database.queries import queries
+from pgclarify.jobs import SESSION_SETTINGS
+from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
+
+pytestmark = pytest.mark.rolled_back
+
+
+def counts(worker: HandWorker) -> dict[str, Any]:
+    (row,) = worker.send("work_counts")
+    return row
+
+
+def take(worker: HandWorker, *, only_waited_for: bool = False) -> int | None:
+    """Take a job as the queue does; the run that it carries out."""
+    taken = worker.send("take_job", worker_id=None, only_waited_for=only_waited_for)
+    return taken[0]["args"]["run_id"] if taken else None
+
+
+def enter(connection: Connection, *questions: str, waits: bool = False) -> list[int]:
+    """Enter runs as a call that waits does, or one that submits."""
+    entered: list[int] = scalar(
+        connection,
+        """
+        select pgclarify_private.enter_runs(
+            current_user, array[current_user], 'clarify', corpus_id, %s, '{"top_k": 20}', null,
+            case when %s then gen_random_uuid() end
+        )
+        from pgclarify.corpus
+        """,
+        list(questions),
+        waits,
+    )
+    return entered
+
+
+@pytest.fixture
+def corpus(connection: Connection) -> Connection:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    return connection
+
+
+def test_nothing_waits_in_a_new_database(connection: Connection, hire: Hire) -> None:
+    assert {name: count for name, count in counts(hire()).items() if count} == {"living_workers": 1}
+
+
+def test_runs_that_wait_by_who_waits_for_them(corpus: Connection, hire: Hire) -> None:
+    worker = hire()
+    enter(corpus, "one", "two", "three")
+    (asked,) = enter(corpus, "a person's", waits=True)
+    corpus.execute("update pgclarify.run set created_at = created_at - interval '1 hour' where run_id < %s", [asked])
+
+    waiting = counts(worker)
+    assert (waiting["jobs_waited_for"], waiting["jobs_in_background"], waiting["jobs_delayed"]) == (1, 3, 0)
+    assert waiting["oldest_in_background_seconds"] >= 3600
+    assert 0 < waiting["oldest_waited_for_seconds"] < 3600
+
+    assert take(worker) == asked
+    waiting = counts(worker)
+    assert (waiting["jobs_waited_for"], waiting["oldest_waited_for_seconds"]) == (0, 0)
+
+
+def test_runs_that_were_put_back_for_a_while(corpus: Connection, hire: Hire) -> None:
+    worker = hire()
+    enter(corpus, "one")
+    corpus.execute("update pgclarify_queue.procrastinate_jobs set scheduled_at = now() + interval '1 minute'")
+    waiting = counts(worker)
+    assert (waiting["jobs_in_background"], waiting["jobs_delayed"]) == (0, 1)
+    assert take(worker) is None
+
+
+def test_documents_until_they_are_searchable_and_linked(corpus: Connection, hire: Hire) -> None:
+    worker = hire()
+    corpus.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
+    corpus.execute("update pgclarify_private.pending_document set added_at = added_at - interval '1 hour'")
+    pending = counts(worker)
+    assert (pending["documents_pending"], pending["passages_pending"], pending["passages_unlinked"]) == (1, 1, 0)
+    assert pending["ingest_lag_seconds"] >= 3600
+
+    worker.index_everything()
+    indexed = counts(worker)
+    assert (indexed["documents_pending"], indexed["ingest_lag_seconds"], indexed["passages_unlinked"]) == (0, 0, 1)
+    while worker.send("link_passages", max_passages=10)[0]["passages"]:
+        pass
+    assert counts(worker)["passages_unlinked"] == 0
+
+
+def test_no_name_and_no_text_of_anybody_is_among_them(corpus: Connection, hire: Hire) -> None:
+    enter(corpus, "a secret question", waits=True)
+    assert all(isinstance(count, int | float) for count in counts(hire()).values())
+
+
+def test_who_waits_goes_before_one_who_submits_and_both_before_a_batch(corpus: Connection, hire: Hire) -> None:
+    worker = hire()
+    batch = enter(corpus, "one", "two")
+    (submitted,) = enter(corpus, "submitted")
+    (waited_for,) = enter(corpus, "waited for", waits=True)
+    assert [take(worker) for _ in range(5)] == [waited_for, submitted, *batch, None]
+
+
+def test_a_worker_whose_hands_are_full_of_a_batch_takes_only_what_is_waited_for(corpus: Connection, hire: Hire) -> None:
+    worker = hire()
+    enter(corpus, "one", "two")
+    enter(corpus, "submitted")
+    (waited_for,) = enter(corpus, "waited for", waits=True)
+    assert [take(worker, only_waited_for=True) for _ in range(2)] == [waited_for, None]
+
+
+def rows_read(plan: dict[str, Any]) -> float:
+    """How many rows the nodes of a plan read from tables and indexes, those included that a filter dropped."""
+    own = (plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)) * plan["Actual Loops"]
+    is_scan = "Relation Name" in plan or "Index Name" in plan
+    return (own if is_scan else 0) + sum(rows_read(child) for child in plan.get("Plans", []))
+
+
+@pytest.mark.parametrize("only_waited_for", [False, True])
+def test_taking_a_job_reads_no_other_however_many_there_are(corpus: Connection, only_waited_for: bool) -> None:
+    corpus.execute("""
+        insert into pgclarify_queue.procrastinate_jobs (queue_name, task_name, priority, args)
+        select 'runs', 'carry_out_run', 0, jsonb_build_object('run_id', number) from generate_series(1, 10000) as number
+    """)
+    for name, value in SESSION_SETTINGS.items():
+        corpus.execute("select set_config(%s, %s, true)", [name, value])
+    for with_statistics in (False, True):
+        if with_statistics:
+            corpus.execute("analyze pgclarify_queue.procrastinate_jobs")
+        ((plan,),) = corpus.execute(
+            b"explain (analyze, format json) " + queries["take_job"].encode(),
+            {"worker_id": None, "only_waited_for": only_waited_for},
+        ).fetchall()
+        assert rows_read(plan[0]["Plan"]) <= 5, "the job, and the row that is changed"

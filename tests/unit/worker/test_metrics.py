@@ -1,0 +1,222 @@
+"""What a worker tells Prometheus, and what it answers to those who ask whether it lives."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+
+from pgclarify.embedded import Address
+from pgclarify.errors import ConfigurationError, EndpointFailed
+from pgclarify.model_calls import Completion, CompletionRequest, Message
+from pgclarify.worker import metrics as metrics_module
+from pgclarify.worker.metrics import WorkerMetrics
+from pgclarify.worker.metrics_server import WatchedWorker, watched
+from tests.fakes.completer import ScriptedCompleter
+
+COLUMNS = {column for _, columns, _ in metrics_module._WORK for column in columns.values()}
+COUNTS: Mapping[str, Any] = {column: number for number, column in enumerate(sorted(COLUMNS))}
+
+
+def samples(text: bytes) -> dict[str, float]:
+    """The values of all series, by name and labels."""
+    lines = (line.rpartition(" ") for line in text.decode().splitlines() if line and not line.startswith("#"))
+    return {series: float(value) for series, _, value in lines}
+
+
+async def scraped(metrics: WorkerMetrics) -> dict[str, float]:
+    return samples(await asyncio.to_thread(metrics.render))
+
+
+def request(model: str = "fake", purpose: str = "verdict") -> CompletionRequest:
+    return CompletionRequest(purpose, model, {}, "1", (Message("user", "a secret question"),))
+
+
+@pytest.fixture
+async def metrics() -> WorkerMetrics:
+    return WorkerMetrics(asyncio.get_running_loop())
+
+
+async def test_answered_calls_with_their_tokens_and_retries(metrics: WorkerMetrics) -> None:
+    async def call() -> Completion:
+        return Completion("secret", 100, 20, 400.0, cached_tokens=60, tries=3)
+
+    for _ in range(2):
+        await metrics.count(request(), call)
+
+    told = await scraped(metrics)
+    labels = 'model="fake",purpose="verdict"'
+    assert told[f"pgclarify_model_calls_total{{{labels}}}"] == 2
+    assert told[f"pgclarify_model_call_retries_total{{{labels}}}"] == 4
+    tokens = {kind: told[f'pgclarify_model_tokens_total{{kind="{kind}",{labels}}}'] for kind in ("prompt", "cached")}
+    assert tokens == {"prompt": 200, "cached": 120}
+    assert told['pgclarify_model_call_seconds_bucket{le="0.25",model="fake"}'] == 0
+    assert told['pgclarify_model_call_seconds_bucket{le="0.5",model="fake"}'] == 2
+    assert told["pgclarify_model_calls_in_hand"] == 0
+
+
+async def test_a_call_that_failed_by_its_code(metrics: WorkerMetrics) -> None:
+    async def call() -> Completion:
+        assert (await scraped(metrics))["pgclarify_model_calls_in_hand"] == 1
+        error = EndpointFailed("it says secret things")
+        error.tries = 4
+        raise error
+
+    with pytest.raises(EndpointFailed):
+        await metrics.count(request(), call)
+
+    told = await scraped(metrics)
+    assert told['pgclarify_model_call_errors_total{code="PC017",model="fake",purpose="verdict"}'] == 1
+    assert told['pgclarify_model_call_retries_total{model="fake",purpose="verdict"}'] == 3
+    assert told["pgclarify_model_calls_in_hand"] == 0
+
+
+async def test_a_completer_that_is_metered_answers_as_before(metrics: WorkerMetrics) -> None:
+    completer = metrics.metered(ScriptedCompleter({"verdict": lambda _: "a reply"}, model="small"))
+    assert (completer.provider, completer.model) == ("openai", "small")
+    assert (await completer.complete(request("small"))).reply == "a reply"
+    assert 'pgclarify_model_calls_total{model="small",purpose="verdict"}' in await scraped(metrics)
+
+
+async def test_no_text_of_anybody_is_told_and_names_of_models_are_few(metrics: WorkerMetrics) -> None:
+    async def call() -> Completion:
+        return Completion("secret", 1, 1, 1.0)
+
+    for number in range(50):
+        await metrics.count(request(f"endpoint {number}" + "x" * 1000), call)
+
+    text = (await asyncio.to_thread(metrics.render)).decode()
+    assert "secret" not in text
+    models = set(re.findall(r'model="([^"]*)"', text))
+    assert len(models) == 11
+    assert "other" in models
+    assert max(map(len, models)) == 100
+
+
+async def test_runs_in_hand_and_how_they_ended(metrics: WorkerMetrics) -> None:
+    async def counts() -> Mapping[str, Any]:
+        return COUNTS
+
+    metrics.follow(lambda: 7, counts)
+    metrics.note_end("clarify", "partial", "budget")
+    told = await scraped(metrics)
+    assert told["pgclarify_runs_in_hand"] == 7
+    assert told['pgclarify_runs_ended_total{code="budget",operation="clarify",status="partial"}'] == 1
+
+
+async def test_the_database_is_asked_once_in_some_seconds(metrics: WorkerMetrics) -> None:
+    asked = []
+
+    async def counts() -> Mapping[str, Any]:
+        asked.append(1)
+        return COUNTS
+
+    forget = metrics.follow(lambda: 0, counts)
+    for _ in range(5):
+        told = await scraped(metrics)
+    assert asked == [1]
+    assert told["pgclarify_database_up"] == 1
+    assert told['pgclarify_jobs_ready{kind="waited_for"}'] == COUNTS["jobs_waited_for"]
+    assert told["pgclarify_ingest_lag_seconds"] == COUNTS["ingest_lag_seconds"]
+
+    forget()
+    told = await scraped(metrics)
+    assert told["pgclarify_database_up"] == 0
+    assert "pgclarify_ingest_lag_seconds" not in told, "nothing that is out of date"
+
+
+@pytest.mark.parametrize("how", ["fails", "hangs", "the loop is stuck"])
+async def test_a_database_that_does_not_answer_costs_its_own_metrics_alone(
+    metrics: WorkerMetrics, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(metrics_module, "_READ_SECONDS", 0.05)
+
+    async def counts() -> Mapping[str, Any]:
+        if how == "fails":
+            raise OSError("gone")
+        await asyncio.sleep(3600)
+        return COUNTS
+
+    metrics.follow(lambda: 3, counts)
+    if how == "the loop is stuck":
+        found: list[bytes] = []
+        thread = threading.Thread(target=lambda: found.append(metrics.render()))
+        thread.start()
+        # Not awaited: nothing else runs on the loop until the thread is done.
+        thread.join(60)
+        told = samples(found[0])
+    else:
+        told = await scraped(metrics)
+    assert (told["pgclarify_database_up"], told["pgclarify_runs_in_hand"]) == (0, 3)
+
+
+async def test_a_stuck_loop_is_told_from_a_living_one() -> None:
+    worker = WatchedWorker(asyncio.get_running_loop(), patience=0.2)
+    beating = asyncio.create_task(worker.keep_beating())
+    await asyncio.sleep(0)
+    assert worker.answer("/healthz")[0] is HTTPStatus.OK
+    time.sleep(0.3)  # noqa: ASYNC251 - this is the stuck loop
+    assert worker.answer("/healthz")[0] is HTTPStatus.SERVICE_UNAVAILABLE
+    beating.cancel()
+
+
+async def test_it_is_ready_while_it_takes_runs() -> None:
+    worker = WatchedWorker(asyncio.get_running_loop())
+    seen = [worker.answer("/readyz")[0]]
+    for is_ready in (True, False):
+        worker.note_ready(is_ready=is_ready)
+        seen.append(worker.answer("/readyz")[0])
+    assert seen == [HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.OK, HTTPStatus.SERVICE_UNAVAILABLE]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def get(address: Address, path: str) -> tuple[int, str, bytes]:
+    """Ask over HTTP: status, type of the content, content."""
+    try:
+        with urlopen(f"http://{address}{path}", timeout=60) as response:
+            return response.status, response.headers["Content-Type"], response.read()
+    except HTTPError as error:
+        with error:
+            return error.code, error.headers["Content-Type"], error.read()
+
+
+async def test_it_answers_over_http_until_it_ends() -> None:
+    address = Address("127.0.0.1", free_port())
+    async with watched(address) as worker:
+        worker.note_ready(is_ready=True)
+        paths = ("/metrics", "/healthz", "/readyz", "/")
+        answers = {path: await asyncio.to_thread(get, address, path) for path in paths}
+        assert {path: status for path, (status, _, _) in answers.items()} == {
+            "/metrics": 200,
+            "/healthz": 200,
+            "/readyz": 200,
+            "/": 404,
+        }
+        assert answers["/metrics"][1].startswith("text/plain; version=")
+        assert samples(answers["/metrics"][2])["pgclarify_worker_ready"] == 1
+    with pytest.raises(OSError, match="refused"):
+        await asyncio.to_thread(get, address, "/healthz")
+
+
+async def test_an_address_in_use_is_an_error_that_names_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = Address("127.0.0.1", listener.getsockname()[1])
+        with pytest.raises(ConfigurationError) as caught:
+            async with watched(address):
+                pass
+    assert str(address) in caught.value.message
+    assert caught.value.hint
