@@ -176,10 +176,13 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 rows 10
 begin atomic
+    -- Materialized, or its functions are called for each corpus.
+    with asked as materialized (
+        select pgclarify_private.roles_of(pgclarify_private.verify_caller(edge_corpora.caller)) as roles
+    )
     select visible.name, visible.corpus_id
-    from pgclarify_private.visible_corpora(
-        pgclarify_private.roles_of(pgclarify_private.verify_caller(edge_corpora.caller))
-    ) as visible
+    from asked
+    cross join lateral pgclarify_private.visible_corpora(asked.roles) as visible
     where visible.embedding_space_id is not null;
 end;
 

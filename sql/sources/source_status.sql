@@ -19,6 +19,10 @@ returns table (
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
+    -- Materialized, or its functions are called for each corpus.
+    with role as materialized (
+        select pgclarify_private.roles_of(pgclarify_private.verify_caller(source_statuses.caller)) as names
+    )
     select
         corpus.name,
         source.source_id,
@@ -37,9 +41,7 @@ begin atomic
         source.load_started_at,
         source.loaded_at,
         source.attached_by
-    from (
-        select pgclarify_private.roles_of(pgclarify_private.verify_caller(source_statuses.caller)) as names
-    ) as role
+    from role
     inner join pgclarify.corpus
         on
             pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, role.names)

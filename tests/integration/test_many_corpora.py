@@ -277,3 +277,26 @@ def test_a_corpus_that_is_swept_and_others_that_are_searched_do_not_wait(
         assert scalar(reader, search) == "1"
         assert scalar(reader, dense) == ["1"]
         assert scalar(connection, search) == "1"
+
+
+def test_views_work_out_the_roles_of_their_reader_once(connection: Connection, hire: Hire) -> None:
+    """Not once for each corpus: that was most of what a view took among a thousand corpora."""
+    for number in range(MORE):
+        connection.execute(
+            'select pgclarify.create_corpus(%s, options => \'{"reader": "pgclarify_user"}\')', [f"corpus {number}"]
+        )
+    hire().open_spaces()
+
+    def calls(view: str) -> dict[str, int]:
+        statement = sql.SQL("select * from {} where corpus = 'corpus 1'").format(sql.Identifier("pgclarify", view))
+        with rolled_back(connection):
+            connection.execute("set local track_functions = 'all'")
+            connection.execute(statement).fetchall()
+            return dict(
+                connection.execute("select funcname, sum(calls)::integer from pg_stat_xact_user_functions group by 1")
+            )
+
+    for view in ("corpus_status", "source_status", "edge"):
+        called = calls(view)
+        assert 1 <= called["roles_of"] < 10, (view, called)
+    assert "seen_revision" not in calls("corpus_status")
