@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import resource
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import faiss
@@ -166,20 +164,7 @@ async def _link_all(dsn: str, in_memory: bool) -> None:
 
 def _cpu_seconds(connection: product.Connection) -> float:
     """Of this process, its children, and the server with all its processes, so far."""
-    (server,) = connection.execute("select pg_read_file('postmaster.pid') as pid").fetchall()
-    postmaster = server["pid"].split()[0]
-    ticks = 0
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            # After the name come the state and the parent; 11 to 14 are user and system time, then those of children.
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if folder.name == postmaster:
-            ticks += sum(map(int, fields[11:15]))
-        elif fields[1] == postmaster:
-            ticks += sum(map(int, fields[11:13]))
-    return ticks / os.sysconf("SC_CLK_TCK") + _own_cpu_seconds()
+    return product.server_cpu_seconds(connection) + _own_cpu_seconds()
 
 
 def _own_cpu_seconds() -> float:

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -35,6 +35,7 @@ from tests import openai_server
 
 Connection: TypeAlias = psycopg.Connection[DictRow]
 
+WORKER = ("-m", "pgclarify.cli", "worker")
 _WORKER_SECONDS = 60.0
 _DOCUMENTS_A_BATCH = 200
 
@@ -76,8 +77,10 @@ def clarify(connection: Connection, question: str, corpus: str, top_k: int) -> l
 
 
 @contextmanager
-def worker(dsn: str, endpoint: openai_server.SpawnedServer, *, concurrency: int) -> Iterator[subprocess.Popen[str]]:
-    """A worker that asks an endpoint, with its model loaded."""
+def worker(
+    dsn: str, endpoint: openai_server.SpawnedServer, *, concurrency: int, program: Sequence[str] = WORKER
+) -> Iterator[subprocess.Popen[str]]:
+    """A worker that asks an endpoint, with its model loaded; program: what Python runs."""
     environment = os.environ | {
         "PGCLARIFY_DATABASE_URL": dsn,
         "PGCLARIFY_LLM_PROVIDER": "openai",
@@ -86,17 +89,18 @@ def worker(dsn: str, endpoint: openai_server.SpawnedServer, *, concurrency: int)
         "OPENAI_BASE_URL": endpoint.base_url,
         "OPENAI_API_KEY": "none",
     }
-    with running_worker(dsn, environment) as process:
+    with running_worker(dsn, environment, program) as process:
         yield process
 
 
 @contextmanager
-def running_worker(dsn: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
+def running_worker(
+    dsn: str, environment: Mapping[str, str], program: Sequence[str] = WORKER
+) -> Iterator[subprocess.Popen[str]]:
     """A worker with these settings, once it is ready; what it logged is shown if something goes wrong."""
-    command = [sys.executable, "-m", "pgclarify.cli", "worker"]
     with (
         tempfile.TemporaryFile("w+") as log,
-        subprocess.Popen(command, env=environment, stdout=log, stderr=log, text=True) as process,
+        subprocess.Popen([sys.executable, *program], env=environment, stdout=log, stderr=log, text=True) as process,
     ):
         try:
             _wait_for_worker(dsn, process)
@@ -111,15 +115,53 @@ def running_worker(dsn: str, environment: Mapping[str, str]) -> Iterator[subproc
 
 def cpu_seconds(process: subprocess.Popen[str]) -> float:
     """CPU seconds of a process so far, all its threads together. Linux only."""
-    # The name of a program may have spaces and brackets in it; after it come the state and numbers.
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-    user, system = int(fields[11]), int(fields[12])
+    user, system = map(int, _status(Path("/proc", str(process.pid)))[11:13])
     return (user + system) / os.sysconf("SC_CLK_TCK")
 
 
 def megabytes(process: subprocess.Popen[str]) -> float:
     """Memory of a process; what it shares with others counts in parts. Linux only."""
-    (kilobytes,) = re.findall(r"^Pss:\s+(\d+) kB$", Path(f"/proc/{process.pid}/smaps_rollup").read_text(), re.MULTILINE)
+    return _megabytes(Path("/proc", str(process.pid)))
+
+
+def server_cpu_seconds(connection: Connection) -> float:
+    """CPU seconds of the server so far, with all its processes, also those that have ended. Linux only."""
+    postmaster = _postmaster(connection)
+    ticks = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            fields = _status(folder)
+            # After the state and the parent: 11 and 12 are user and system time, 13 and 14 those of ended children.
+            if folder.name == postmaster:
+                ticks += sum(map(int, fields[11:15]))
+            elif fields[1] == postmaster:
+                ticks += sum(map(int, fields[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def server_megabytes(connection: Connection) -> float:
+    """Memory of the server, with all its processes; shared buffers count as far as they are in use. Linux only."""
+    postmaster = _postmaster(connection)
+    total = 0.0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if postmaster in (folder.name, _status(folder)[1]):
+                total += _megabytes(folder)
+    return total
+
+
+def _postmaster(connection: Connection) -> str:
+    (server,) = connection.execute("select pg_read_file('postmaster.pid') as pid").fetchall()
+    return str(server["pid"]).split()[0]
+
+
+def _status(folder: Path) -> list[str]:
+    """What /proc says of a process, from its state on: the name before may have spaces and brackets in it."""
+    return (folder / "stat").read_text().rpartition(")")[2].split()
+
+
+def _megabytes(folder: Path) -> float:
+    (kilobytes,) = re.findall(r"^Pss:\s+(\d+) kB$", (folder / "smaps_rollup").read_text(), re.MULTILINE)
     return int(kilobytes) / 1024
 
 

@@ -23,7 +23,7 @@ _CORPUS = "made up, restricted"
 _QUESTIONS = 20
 _TOP_K = 20
 # Half of what the first of them may read, everyone may.
-_RESTRICT = """
+RESTRICT = """
     with updated as (
         update pgclarify_private.passage_{id} as passage set readers = string_to_array(given.names, ',')::name[]
         from unnest(%(documents)s::text[], %(readers)s::text[]) as given (document_id, names)
@@ -115,7 +115,7 @@ def measure(dsn: str, passages: int = PASSAGES, readable: Sequence[int] = READAB
         for method, milliseconds in unrestricted.items():
             yield Figure(f"{method}, all {passages:,} passages readable", milliseconds, "ms")
         with step("giving readers"):
-            connection.execute(_RESTRICT.format(**names).encode(), _readers(passages, readable))
+            connection.execute(RESTRICT.format(**names).encode(), _readers(passages, readable))
             connection.execute("select pgclarify_private.fold_tallies()")
             while connection.execute("select from pgclarify_private.term_change limit 1").fetchall():
                 connection.execute("select pgclarify_private.apply_term_changes()")

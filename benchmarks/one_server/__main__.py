@@ -1,0 +1,63 @@
+"""`python -m benchmarks.one_server`."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import one_server, product
+from benchmarks.figures import Figure, show, step
+from benchmarks.one_server import loading, searching, upkeep
+from benchmarks.one_server.setting import Book, Setting
+from pgclarify import embedded
+from pgclarify.install.installer import install
+
+# In this order: after readers are given, nothing is for everyone any more.
+_STAGES: dict[str, Callable[[Setting], list[Figure]]] = {
+    "add": loading.add,
+    "index": loading.index,
+    "size": upkeep.size,
+    "search": searching.search,
+    "views": upkeep.views,
+    "init": upkeep.init,
+    "graph": loading.graph,
+    "edits": loading.edits,
+    "vacuum": upkeep.vacuum,
+    "dump": upkeep.dump,
+    "reindex": searching.reindex,
+    "readers": loading.readers,
+    "visibility": searching.visibility,
+}
+
+
+def measure(data_dir: Path, passages: int, stages: list[str]) -> Book:
+    """Go through the stages that were not measured at this size."""
+    data_dir.mkdir(parents=True, exist_ok=True)
+    data_dir.chmod(0o711)  # the server may run as a user of its own
+    book = Book(data_dir)
+    dsn = embedded.start(data_dir)
+    try:
+        install(dsn)
+        with product.connect(dsn) as connection:
+            setting = Setting(dsn, data_dir, passages, connection)
+            for stage in stages:
+                if not book.has(passages, stage):
+                    with step(f"stage {stage} of {passages:,} passages"):
+                        book.keep(passages, stage, _STAGES[stage](setting))
+    finally:
+        embedded.stop(data_dir)
+    return book
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=one_server.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--passages", type=int, required=True, help="a multiple of 10")
+    parser.add_argument("--database", type=Path, help="a folder that stays; otherwise all is gone at the end")
+    parser.add_argument("--stages", nargs="+", choices=[*_STAGES], default=[*_STAGES])
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="pgclarify-benchmark-") as folder:
+        show(measure(given.database or Path(folder, "far"), given.passages, given.stages).figures(given.passages))

@@ -1,0 +1,150 @@
+"""What all stages share: the server, the corpus, and the figures that were measured so far."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from benchmarks import product
+from benchmarks.figures import Figure
+from benchmarks.one_server import world
+from tests import openai_server
+
+CORPUS = "far"
+
+
+@dataclass
+class Setting:
+    """A server with the corpus in it.
+
+    Attributes:
+        dsn: The database, as its superuser.
+        folder: Where the server keeps its data, and we our figures.
+        passages: How many the corpus is to have.
+        connection: One to the database, autocommit.
+    """
+
+    dsn: str
+    folder: Path
+    passages: int
+    connection: product.Connection
+
+    @property
+    def documents(self) -> int:
+        """How many documents the corpus is to have."""
+        return self.passages // world.PASSAGES_A_DOCUMENT
+
+    @cached_property
+    def corpus_id(self) -> int:
+        """Key of the corpus, which is made if it is not there."""
+        found = self.connection.execute("select corpus_id from pgclarify.corpus where name = %s", [CORPUS]).fetchall()
+        if not found:
+            found = self.connection.execute(
+                "select pgclarify.create_corpus(%s, %s) as corpus_id", [CORPUS, world.MODEL]
+            ).fetchall()
+        return int(found[0]["corpus_id"])
+
+    @cached_property
+    def space_id(self) -> int:
+        """Key of the embedding space; a worker must have opened it."""
+        (row,) = self.connection.execute(
+            "select embedding_space_id from pgclarify.corpus where corpus_id = %s", [self.corpus_id]
+        ).fetchall()
+        return int(row["embedding_space_id"])
+
+    def status(self) -> dict[str, Any]:
+        """Counts of the corpus, as corpus_status has them."""
+        (row,) = self.connection.execute(
+            "select documents, passages, pending, linked, failed from pgclarify.corpus_status where corpus = %s",
+            [CORPUS],
+        ).fetchall()
+        assert not row["failed"], row
+        return row
+
+    @contextmanager
+    def worker(self, *, with_graph: bool = True) -> Iterator[Meter]:
+        """A worker whose model is made up, and what it and the server take from now on."""
+        program = ("-m", "benchmarks.one_server.worker", *(() if with_graph else ("--no-graph",)))
+        with (
+            openai_server.spawn() as endpoint,
+            product.worker(self.dsn, endpoint, concurrency=1, program=program) as process,
+        ):
+            yield Meter(self.connection, process)
+
+
+class Meter:
+    """What the server and a worker have taken since it was made or begun again.
+
+    Args:
+        connection: One to the server.
+        process: The worker; None if there is none.
+    """
+
+    def __init__(self, connection: product.Connection, process: subprocess.Popen[str] | None = None) -> None:
+        self._connection = connection
+        self.process = process
+        self.begin()
+
+    def begin(self) -> None:
+        """Count from here on."""
+        self._started = time.perf_counter()
+        self._before = self._worker(), product.server_cpu_seconds(self._connection), self._wal()
+
+    @property
+    def seconds(self) -> float:
+        """That have passed."""
+        return time.perf_counter() - self._started
+
+    @property
+    def worker(self) -> float:
+        """CPU seconds of the worker."""
+        return self._worker() - self._before[0]
+
+    @property
+    def server(self) -> float:
+        """CPU seconds of the server with all its processes."""
+        return product.server_cpu_seconds(self._connection) - self._before[1]
+
+    @property
+    def wal_bytes(self) -> float:
+        """That were written ahead."""
+        return self._wal() - self._before[2]
+
+    def _worker(self) -> float:
+        return product.cpu_seconds(self.process) if self.process else 0.0
+
+    def _wal(self) -> float:
+        (row,) = self._connection.execute("select pg_current_wal_lsn() - '0/0' as bytes").fetchall()
+        return float(row["bytes"])
+
+
+class Book:
+    """The figures of a database, by size and stage, in a file beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "figures.json"
+        self._figures: dict[str, dict[str, list[dict[str, object]]]] = (
+            json.loads(self._file.read_text()) if self._file.exists() else {}
+        )
+
+    def has(self, passages: int, stage: str) -> bool:
+        """Whether a stage was measured at this size."""
+        return stage in self._figures.get(str(passages), {})
+
+    def keep(self, passages: int, stage: str, figures: list[Figure]) -> None:
+        """Note what a stage came to."""
+        self._figures.setdefault(str(passages), {})[stage] = [asdict(figure) for figure in figures]
+        self._file.write_text(json.dumps(self._figures, indent=1))
+
+    def figures(self, passages: int) -> Iterator[Figure]:
+        """All figures at this size, stage by stage."""
+        for stage, kept in self._figures.get(str(passages), {}).items():
+            for figure in kept:
+                yield Figure(**(figure | {"name": f"{stage}: {figure['name']}"}))  # type: ignore[arg-type]

@@ -1,0 +1,30 @@
+"""A worker of the product whose only embedding model is made up: python -m benchmarks.one_server.worker [--no-graph].
+
+Without the graph it makes documents searchable, and the passages wait to be linked: what each costs is measured apart.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from benchmarks.one_server.world import MadeUpEmbedder
+from pgclarify.cli.main import main
+from pgclarify.embedding import registry
+from pgclarify.worker import serving
+
+
+def _load(*_: Any, **__: Any) -> MadeUpEmbedder:
+    return MadeUpEmbedder()
+
+
+async def _link_nothing(*_: Any) -> None:
+    return None
+
+
+if __name__ == "__main__":
+    registry.load_embedder = _load  # type: ignore[assignment]
+    if "--no-graph" in sys.argv:
+        serving.link = _link_nothing  # type: ignore[assignment]
+    sys.argv = ["pgclarify", "worker"]
+    main()
