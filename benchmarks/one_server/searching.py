@@ -74,11 +74,10 @@ def visibility(setting: Setting) -> list[Figure]:
 def reindex(setting: Setting) -> list[Figure]:
     """Make the index over vectors anew, with the memory that the server gives by itself, and with enough."""
     figures = []
-    index = f"pgclarify_private.passage_embedding_{setting.space_id}_vector_idx"
     for memory in ("256MB", "4GB"):
         setting.connection.execute(f"set maintenance_work_mem = '{memory}'".encode())
         meter = Meter(setting.connection)
-        setting.connection.execute(f"reindex index {index}".encode())
+        setting.connection.execute(f"reindex index {setting.vector_index}".encode())
         figures += [
             Figure(f"CPU of the server with {memory}", 1000 * meter.server / setting.passages, "ms a passage"),
             Figure(f"seconds with {memory}", meter.seconds, "s"),

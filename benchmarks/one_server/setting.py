@@ -53,11 +53,21 @@ class Setting:
 
     @cached_property
     def space_id(self) -> int:
-        """Key of the embedding space; a worker must have opened it."""
+        """Key of the embedding space of the corpus."""
         (row,) = self.connection.execute(
-            "select embedding_space_id from pgclarify.corpus where corpus_id = %s", [self.corpus_id]
+            "select embedding_space_id from pgclarify.embedding_space where corpus_id = %s", [self.corpus_id]
         ).fetchall()
         return int(row["embedding_space_id"])
+
+    @property
+    def vectors(self) -> str:
+        """The table of vectors."""
+        return f"pgclarify_private.passage_embedding_{self.space_id}"
+
+    @property
+    def vector_index(self) -> str:
+        """The index over them."""
+        return f"{self.vectors}_vector_idx"
 
     def status(self) -> dict[str, Any]:
         """Counts of the corpus, as corpus_status has them."""
