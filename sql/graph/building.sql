@@ -67,7 +67,7 @@ begin
         continue when not found;
         -- Lists that only lack what was removed are quickly filled up, and do not count.
         if v_counted.embedded - v_counted.linked >= v_counted.linked * v_share then
-            v_space := pgclarify_private.begin_walk(v_space, v_share);
+            v_space := pgclarify_private.begin_walk(v_space, v_share, 1);
         end if;
         -- Of a walk that is nearly done, the rest is soon walked.
         continue when coalesce(v_space.linking_passages, 0) < claim_graph.min_passages;

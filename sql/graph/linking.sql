@@ -1,27 +1,25 @@
 -- Linking: workers keep the neighborhoods of a space, one worker at a time. Locks on its rows come after the search for
 -- neighbors, so that whoever deletes passages waits for what is written alone.
 
-create or replace function pgclarify_private.begin_walk(space pgclarify.embedding_space, share double precision)
+create or replace function pgclarify_private.begin_walk(
+    space pgclarify.embedding_space, share double precision, least_waiting bigint
+)
 returns pgclarify.embedding_space
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_space_id bigint := (begin_walk.space).embedding_space_id;
-    -- Above this, new passages are linked one by one even if they are most of a corpus: a walk would make too many lists again.
-    v_most_linked constant bigint := 100000;
-    v_linked bigint;
+    -- Passages that have a list, or get one by the walk that is under way.
+    v_listed bigint;
     v_needed bigint;
     v_free_ids bigint[];
     v_space pgclarify.embedding_space := begin_walk.space;
 begin
-    if v_space.linking_document_id is not null then
-        return v_space;
-    end if;
-    select counted.linked into v_linked
-    from pgclarify_private.corpus_count as counted where counted.corpus_id = (begin_walk.space).corpus_id;
-    v_needed := greatest(ceil(v_linked * begin_walk.share), 1);
-    if v_linked > v_most_linked or (
+    select counted.linked + coalesce(v_space.linking_passages, 0) into v_listed
+    from pgclarify_private.corpus_count as counted where counted.corpus_id = v_space.corpus_id;
+    v_needed := greatest(ceil(v_listed * begin_walk.share), least(v_listed, begin_walk.least_waiting), 1);
+    if (
         select count(*) < v_needed
         from (
             select from pgclarify_private.pending_link as pending
@@ -50,10 +48,11 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.begin_walk(pgclarify.embedding_space, double precision) is
+comment on function pgclarify_private.begin_walk(pgclarify.embedding_space, double precision, bigint) is
 'Have all passages of a space linked by a walk through it, with no new one entered into the lists of others one by one, if '
-'this share as many of them wait as are linked; those that are being removed do not count. Returns the space. Called with the '
-'space locked.';
+'this share as many of them wait as are linked, or will be by the walk that is under way, which then begins anew. Returns the '
+'space. Called with the space locked. Those that are being removed do not count. least_waiting: so many must wait at least, '
+'or as many as are linked.';
 
 create or replace function pgclarify_private.next_waiting(
     space pgclarify.embedding_space,
@@ -317,7 +316,8 @@ begin
         -- About sixteen lists name a passage, each of which is written: as long a transaction as one that links.
         v_done := pgclarify_private.unlink_batch(v_space_id, v_corpus.corpus_id, greatest(link_passages.max_passages / 4, 1));
         if v_done = 0 then
-            v_space := pgclarify_private.begin_walk(v_space, 1);
+            -- To enter one passage into a graph takes as long as eight lists of a walk, or more.
+            v_space := pgclarify_private.begin_walk(v_space, 0.25, 1000);
             v_done := pgclarify_private.link_batch(v_space, v_corpus, false, link_passages.max_passages);
         end if;
         if v_done = 0 and v_space.linking_document_id is not null then

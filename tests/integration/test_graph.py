@@ -145,6 +145,34 @@ class TestLinking:
         assert check(corpus)["linked"] == 40
         assert_counts_agree(corpus)
 
+    def test_a_walk_begins_when_a_share_of_what_is_linked_waits(self, corpus: Connection, hire: Hire) -> None:
+        """In a corpus of any size, and anew if so many come meanwhile that most would be entered one by one."""
+        worker = hire()
+        add(corpus, MANY)
+        worker.index_everything()
+        link(worker)
+        begin = """
+            select (pgclarify_private.begin_walk(space, %s, %s)).linking_document_id
+            from pgclarify.embedding_space as space
+        """
+        add(corpus, {f"new {number}": f"New {number}." for number in range(10)})
+        worker.index_everything()
+
+        # 40 are linked, and 10 wait.
+        assert scalar(corpus, begin, 0.26, 1) is None
+        assert scalar(corpus, begin, 0.25, 11) is None
+        corpus.execute("insert into pgclarify_private.corpus_tally (corpus_id, linked) values (1, 999960)")
+        assert scalar(corpus, begin, 0.1, 1) is None
+        assert scalar(corpus, begin, 0.000009, 1) == ""
+
+        # The walk goes on where it is, until there are enough again.
+        corpus.execute("update pgclarify.embedding_space set linking_document_id = '7'")
+        assert scalar(corpus, begin, 0.000009, 1) == "7"
+        add(corpus, {f"newer {number}": f"Newer {number}." for number in range(10)})
+        worker.index_everything()
+        assert scalar(corpus, begin, 0.000009, 1) == ""
+        assert scalar(corpus, "select count(*) from pgclarify_private.pending_link") == 0
+
     def test_no_work_is_no_work(self, corpus: Connection, hire: Hire) -> None:
         worker = hire()
         worker.open_spaces()
