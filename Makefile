@@ -12,7 +12,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files every process compiles what it imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test acceptance wording unit lint style types imports sql docs reference snapshots system train-reader bench dbt dbt-example install clean help
+.PHONY: demo check test acceptance wording unit lint style types imports sql docs reference snapshots prose system train-reader bench dbt dbt-example install clean help
 demo: $(VENV)/.demo ## Install what it takes, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -60,6 +60,9 @@ reference: install ## Write docs/reference/, and the sources of the dbt package,
 snapshots: install ## Write what tests compare with: the public surface, a recorded run, prompts' keys, judgements
 	$(BIN)/pytest --quiet --update-snapshots tests/snapshots tests/unit/prompts/test_ledger_keys.py \
 	    tests/unit/evaluation/test_lexical_judgements.py
+
+prose: install ## Report which comments, docstrings, messages and pages are hard to read
+	$(BIN)/python -m tests.prose.report
 
 # A browser looks at reports; PgBouncer, and a program in Java, are clients of the server.
 system: ## Install what `make acceptance` needs of the system: Chromium, PgBouncer, a JDK, PostgreSQL's driver for it

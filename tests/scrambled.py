@@ -8,6 +8,7 @@ no prose, such as ", ", stay. Processes of Python that tests start do the same.
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import os
 import re
@@ -66,23 +67,39 @@ def is_prose(text: str) -> bool:
 
 def scramble_sql(name: str, text: str) -> str:
     """Replace the wording of what a file of sql/ raises."""
-    tokens = [(match.lastgroup, match[0]) for match in _TOKEN.finditer(text)]
+    tokens = sql_tokens(text)
+    for place, is_format in list(messages(tokens)):
+        kind, given = tokens[place]
+        kept = placeholders(given, is_format=is_format)
+        tokens[place] = (kind, "'" + " ".join([token(given, (name, place)), *kept]) + "'")
+    return "".join(given for _, given in tokens)
+
+
+def sql_tokens(text: str) -> list[tuple[str | None, str]]:
+    """Kinds and texts of the tokens of SQL; joined, the texts are the SQL again."""
+    return [(match.lastgroup, match[0]) for match in _TOKEN.finditer(text)]
+
+
+def placeholders(literal: str, *, is_format: bool) -> list[str]:
+    """What stands in a literal for values; is_format: in that of RAISE, rather than of format()."""
+    return (_RAISED_PLACEHOLDER if is_format else _PLACEHOLDER).findall(literal)
+
+
+def messages(tokens: list[tuple[str | None, str]]) -> Iterator[tuple[int, bool]]:
+    """Places of the literals that are the wording of a message, and whether each is the format of a RAISE."""
     done = set[int]()
     # Formats of RAISE first, since they have placeholders of their own.
     for region, is_format in sorted(_regions(tokens), key=lambda found: not found[1]):
         for place in region:
             kind, given = tokens[place]
             if (
-                place in done
-                or kind != "string"
-                or not (is_format or is_prose(given[:-1]))
-                or _is_compared(tokens, place, region)
+                place not in done
+                and kind == "string"
+                and (is_format or is_prose(given[:-1]))
+                and not _is_compared(tokens, place, region)
             ):
-                continue
-            kept = (_RAISED_PLACEHOLDER if is_format else _PLACEHOLDER).findall(given)
-            done.add(place)
-            tokens[place] = (kind, "'" + " ".join([token(given, (name, place)), *kept]) + "'")
-    return "".join(given for _, given in tokens)
+                done.add(place)
+                yield place, is_format
 
 
 def _is_compared(tokens: list[tuple[str | None, str]], place: int, region: range) -> bool:
@@ -142,11 +159,14 @@ def _end(tokens: list[tuple[str | None, str]], place: int) -> int:
     return next(at for at in range(place, len(tokens)) if tokens[at] == ("sign", ";"))
 
 
-class _Scrambling(ast.NodeTransformer):
-    """Replaces the texts of exceptions: where they are made, and where the names that stand there are given a value."""
+class Wording(ast.NodeTransformer):
+    """Finds the texts of exceptions: where they are made, and where the names that stand there are given a value.
 
-    def __init__(self, module: str, kinds: set[str]) -> None:
-        self._module = module
+    Args:
+        kinds: Names of the exceptions.
+    """
+
+    def __init__(self, kinds: set[str]) -> None:
         self._kinds = kinds
         # Names that become texts, of the module and of the function around.
         self._names = [set[str]()]
@@ -162,15 +182,15 @@ class _Scrambling(ast.NodeTransformer):
         return self._visit_function(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        for text in self._texts(node):
-            self._replace(text)
+        for text in self.texts_of(node):
+            self.replace(text)
         return self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
         # Also of functions that return an exception, and of exceptions of Python's own.
         if isinstance(node.exc, ast.Call):
             for text in node.exc.args:
-                self._replace(text)
+                self.replace(text)
         return self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
@@ -187,7 +207,7 @@ class _Scrambling(ast.NodeTransformer):
         self._names.pop()
         return node
 
-    def _texts(self, call: ast.Call) -> list[ast.expr]:
+    def texts_of(self, call: ast.Call) -> list[ast.expr]:
         """The arguments of a call that are a MESSAGE, DETAIL or HINT."""
         is_super = isinstance(call.func, ast.Attribute) and call.func.attr == "__init__"
         options = [keyword.value for keyword in call.keywords if keyword.arg in _TEXTS]
@@ -196,20 +216,33 @@ class _Scrambling(ast.NodeTransformer):
 
     def _names_in(self, node: ast.AST) -> set[str]:
         calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
-        texts = [text for call in calls for text in self._texts(call)]
+        texts = [text for call in calls for text in self.texts_of(call)]
         return {name.id for text in texts for name in ast.walk(text) if isinstance(name, ast.Name)}
 
     def _assign(self, targets: list[ast.expr], value: ast.expr | None) -> None:
         if value is not None and any(isinstance(name, ast.Name) and name.id in self._names[-1] for name in targets):
-            self._replace(value)
+            self.replace(value)
 
-    def _replace(self, text: ast.expr) -> None:
+    def replace(self, text: ast.expr) -> None:
+        """Replace the wording in an expression that becomes a text."""
+        raise NotImplementedError
+
+
+class _Scrambling(Wording):
+    """Puts random words in the place of the wording."""
+
+    def __init__(self, module: str, kinds: set[str]) -> None:
+        super().__init__(kinds)
+        self._module = module
+
+    def replace(self, text: ast.expr) -> None:
         for node in ast.walk(text):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and is_prose(node.value):
                 node.value = f" {token(node.value, (self._module, node.lineno))} "
 
 
-def _kinds() -> set[str]:
+@functools.cache
+def kinds_of_error() -> set[str]:
     """Names of our exceptions, wherever they are made."""
     bases = dict[str, str]()
     for path in _PACKAGE.rglob("*.py"):
@@ -225,7 +258,7 @@ def scramble() -> None:
     if hasattr(SourceFileLoader, VARIABLE):
         # sitecustomize.py has done so.
         return
-    kinds = _kinds()
+    kinds = kinds_of_error()
     usual: Callable[[SourceFileLoader, str], CodeType | None] = SourceFileLoader.get_code
     usually: Callable[[SourceFileLoader, ModuleType], None] = SourceFileLoader.exec_module
 
