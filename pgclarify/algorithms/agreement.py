@@ -1,7 +1,8 @@
-"""Do two readings plainly contradict each other, or plainly agree, as far as their words alone can tell?
+"""Compare two readings by their words alone: do they contradict each other, agree, or neither?
 
-An embedding hears what a question is about, not which season, year or amount it names: "season 1" and "season 2" are as
-close as two wordings of one reading. So numbers, dates, times, names, and yes against no, are compared as such.
+An embedding shows what a question is about. It does not show which season, year or amount the question names: "season
+1" and "season 2" are as close as two wordings of one reading. So numbers, dates, times, names, and yes against no, are
+compared as words.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ class Relation(IntEnum):
     AGREE = 1
 
 
-# Two answers agree if they share this part of all their content words, or if one says all that the other says.
+# Two answers agree if this share of their content words is the same, or if one contains all words of the other.
 AGREEMENT_OVERLAP = 0.5
-# Two questions ask the same if all words of one are in the other, and are this part of its words.
+# Two questions ask the same if one contains all words of the other, and this share of its words is in the other.
 ALIKE = 0.6
-# Less than this part of an answer is not all that it says, unless it is a number.
+# The shorter answer must have at least this share of the longer one's words, unless it is a number.
 LEAST_SHARE = 0.2
 
-# Other lists of words that say little have more: what sets readings apart, such as before and after, or not.
+# Words such as before, after and not are missing here, because they make two readings different.
 _STOPWORDS = word_set(
     "a about all an and any approximately are around as at be been between by can could did do does during each for"
     " from had has have he her his how if in into is it its may must of on or over per she should so such than that"
@@ -57,9 +58,9 @@ class _Statement:
     """What a text says, ready to be compared.
 
     Attributes:
-        quantities: Numbers, by kind, as `find_quantities` tells them apart.
-        words: Content words, folded, without their plural s; numbers and units too.
-        units: Those of the words that are units.
+        quantities: Numbers, by kind, as `find_quantities` returns them.
+        words: Content words, folded, without a plural s; numbers and units are among them.
+        units: The units among the words.
         initials: First letters of the words, in order.
         is_name: True if every content word is capitalized.
         polarity: True for yes, False for no, None for neither.
@@ -80,16 +81,21 @@ _Reading: TypeAlias = tuple[_Statement, _Statement]
 def relate(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np.int8]:
     """Compare readings pair by pair, by their words alone.
 
-    CONFLICT: the interpretations or the answers name different numbers, years, months or times of day, and neither
-    names all that the other does; the answers have the same number of other units of time; one answer is yes and the
-    other no; both answers are names that share no word; or the interpretations are the same but for one word exchanged,
-    and the answers do not agree.
+    Two readings are in CONFLICT in one of these cases:
 
-    AGREE: no conflict, and one answer says all that the other says, a fifth of whose words it has, or a number; or half
-    of their words are shared; unless the interpretations are the same but for one word exchanged ("return window for
-    clothing", "... for electronics", both 30 days).
+    - Their interpretations or their answers name different numbers, years, months or times of day, and neither names
+      all that the other names.
+    - Their answers have the same number, with different units of time.
+    - One answer is yes and the other is no.
+    - Both answers are names, and share no word.
+    - Their interpretations differ in one word, and their answers do not agree.
 
-    UNKNOWN: everything else.
+    They AGREE if they are not in conflict, and one answer contains all that the other says. That other answer has at
+    least a fifth of the words of the first, or is a number. They also agree if they share half of their words.
+    Interpretations that differ in one word never agree ("return window for clothing", "... for electronics", both 30
+    days).
+
+    All other pairs are UNKNOWN.
 
     Args:
         interpretations: The readings, as questions.
@@ -105,12 +111,13 @@ def relate(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np
 
 
 def relate_readings(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np.int8]:
-    """Compare readings pair by pair, by their words alone, and heed which of them ask the same.
+    """Compare readings pair by pair, by their words alone, and note which of them ask the same.
 
-    As `relate`, but instead of UNKNOWN it says CONFLICT of two readings that ask the same, unless one answer may
-    abbreviate the other: the words of one question are all in the other, in some form, and at least ALIKE of its words.
-    Small models and the extractive verifier often give such readings. What differs is the answers, and of "question
-    answer" an embedding hears little else than the question: at no similarity are most of them the same.
+    This is `relate`, with one difference. Two readings that ask the same are in CONFLICT instead of UNKNOWN, unless one
+    answer may abbreviate the other. Two readings ask the same if one question contains all words of the other, in some
+    form, and at least the share ALIKE of its words is in the other. Small models and the extractive verifier often give
+    such readings. Only their answers differ, and the embedding of "question answer" depends mostly on the question. So
+    no similarity shows which of them are the same.
 
     Args:
         interpretations: The readings, as questions.
@@ -173,7 +180,7 @@ def _read(text: str, *, is_question: bool) -> _Statement:
     found = [word for word in plain_words(rest) if word.casefold() not in _STOPWORDS]
     start = re.match(r"\W*(yes|no)\b", text, re.IGNORECASE)
     if start and found[:1] == [start[1]]:
-        # Two answers do not agree by being "no" both.
+        # Two answers that are both "no" do not agree for that alone.
         del found[0]
     words = frozenset(singular(word.casefold()) for word in found)
     return _Statement(
@@ -187,7 +194,8 @@ def _read(text: str, *, is_question: bool) -> _Statement:
 
 
 def _quantities_conflict(one: _Statement, other: _Statement) -> bool:
-    # "October 1919" says more than "1919", not something else: only what neither side contains is a difference.
+    # "October 1919" says more than "1919", and does not contradict it. Two texts differ if each has what the other
+    # lacks.
     return any(
         not (one.quantities[kind] <= other.quantities[kind] or one.quantities[kind] >= other.quantities[kind])
         for kind in one.quantities.keys() & other.quantities.keys()
@@ -198,7 +206,7 @@ def _answers_conflict(one: _Statement, other: _Statement) -> bool:
     if one.polarity is not None and other.polarity is not None and one.polarity != other.polarity:
         return True
     if _quantities_conflict(one, other):
-        # Twelve months may well be one year.
+        # Twelve months can be one year.
         return not _units_differ(one, other)
     if one.quantities and one.quantities == other.quantities and _units_differ(one, other):
         # Five minutes are not five seconds; five miles an hour are five mph.
@@ -228,7 +236,8 @@ def _answers_agree(one: _Statement, other: _Statement) -> bool:
     if not shared or _units_differ(one, other) or _quantities_conflict(one, other):
         return False
     says_all = shared == min(len(one.words), len(other.words))
-    # "At puberty" is not what a sentence says that begins with it; a year is what a sentence says that gives it.
+    # "At puberty" does not say the same as a sentence that begins with it. "1919" says the same as a sentence that
+    # gives it.
     if shared < LEAST_SHARE * max(len(one.words), len(other.words)) and not _share_quantity(one, other):
         return False
     return says_all or shared >= AGREEMENT_OVERLAP * len(one.words | other.words)

@@ -1,8 +1,8 @@
-"""Is an answer one that was found before, spelled otherwise?
+"""Is an answer another spelling of one that was found before?
 
-Answers to one question are listed one by one, so two that are one would be a row too many, and two that are taken for
-one would lose an answer. The latter is worse, so what counts is narrow: numbers and words have to be the same, but for
-how they are spelled. `relate_answers` is for votes, where "agrees" may mean much less.
+Answers to a question are listed one by one. If two spellings of one answer are not recognized, the list has a row too
+many. If two answers are taken for one, an answer is lost, which is worse. So the rule is narrow: numbers and words must
+be the same but for their spelling. `relate_answers` is for votes, where "agrees" may be much wider.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ _MINUS: Final = re.compile(r"(?:^|(?<=[\s(]))[-\u2212](?=\d)")
 _PARENTHESIS: Final = re.compile(r"\s*\([^()]*\)")
 _SYMBOLS: Final = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound", "&": "and"}
 _SKIPPED: Final = ARTICLES | {"approximately"}
-# "Dr. Nora Blum" is Nora Blum; but Mr. Bean is not a bean, and Mrs. John Smith not John Smith.
+# "Dr. Nora Blum" is Nora Blum. But Mr. Bean is not a bean, and Mrs. John Smith is not John Smith.
 _SKIPPED_TITLES: Final = TITLES - {"mrs"}
-# These are no part of the name that they come before.
+# A word of this list before a name is not part of the name.
 _BEFORE_NAMES: Final = TITLES | word_set("the a and but as when while for in on at by with to from")
 # In 1919, on 1 May, in London.
 _PLACING: Final = word_set("in on at")
 _MONTHS: Final = frozenset(MONTHS)
-# Numerals in small letters, as a corpus without capitals has them; "i" is hardly ever one.
+# Roman numerals in small letters, for text without capitals. A single "i" is rarely a numeral.
 _NUMERAL: Final = re.compile(r"[ivx]{2,4}")
-# Of what an acronym stands for, these have no letter in it.
+# Words that an acronym has no letter for.
 _LINKS: Final = word_set("of for from by in on at to with about 's and")
-# Spellings of one word, as names from India have them: Vishwaroop, Vishwaroopam. Any other ending may make another
-# word: Republican, Christopher, Dominica, Christiana.
+# Endings of one word in different spellings, as in names from India: Vishwaroop, Vishwaroopam. Other endings may make
+# another word: Republican, Christopher, Dominica, Christiana.
 _SPELLED_ENDINGS: Final = word_set("am m h")
 _LONG_WORD: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What an answer says.
+    """The parts of an answer.
 
     Attributes:
         numbers: Numbers, years, months and the like, in one notation, in order.
-        words: All others, folded, in order.
-        small: Those that are written in small letters.
-        acronym: The answer itself where it is nothing but capitals, folded; empty otherwise.
-        initials: First letters of everything that it says, but for links.
+        words: All other words, folded, in order.
+        small: The words that are written in small letters.
+        acronym: The answer itself, folded, if it has capitals only; else empty.
+        initials: First letters of all parts except links.
     """
 
     numbers: tuple[str, ...]
@@ -62,28 +62,28 @@ class _Said:
 
 
 def is_variant(one: str, other: str) -> bool:
-    """Tell whether two answers to one question are one answer, as far as their words can tell.
+    """Tell whether two answers to one question are the same answer, judged by their words.
 
-    Numbers have to be the same, in whatever notation, and in the same order; a date may say more of a day than another
-    (1919, October 1919), but nothing else. All words have to be there in both, too, in order: one more makes another
-    answer (Kansas City Royals, Prince William, John Quincy Adams, 10 dollars). Case, accents, punctuation, articles,
-    titles before a full name, and what only one of the two has in parentheses make no difference; nor do
+    Numbers have to be the same, in any notation, in the same order. Only a date may be more precise than another (1919,
+    October 1919). Both answers must have the same words in the same order, because one more word makes another answer
+    (Kansas City Royals, Prince William, John Quincy Adams, 10 dollars). These differences do not count: case, accents,
+    punctuation, articles, titles before a full name, a part in parentheses that only one of the two has, and
 
-    - the plural of a word in small letters, an initial before a last name (J. Ping, Jean Ping), or one of few endings
+    - the plural of a word in small letters, an initial before a last name (J. Ping, Jean Ping), or one of a few endings
       of a long word (Vishwaroop, Vishwaroopam);
-    - the order of a comma (Blum, Nora); or
-    - an acronym instead of what it stands for.
+    - a name in the order of a list (Blum, Nora); and
+    - an acronym instead of the full words.
 
     Args:
         one: An answer, a few words long.
-        other: Another; which comes first makes no difference.
+        other: Another answer. The order of the two does not matter.
     """
     if fold(one) == fold(other):
         return True
     if ("(" in one) != ("(" in other):
-        # What is in parentheses tells those apart that have them.
+        # If both have parentheses, what is in them may make the answers different.
         one, other = (_PARENTHESIS.sub("", text) for text in (one, other))
-    # Where there are no figures, May may be a person.
+    # In a text without figures, May may be a person.
     has_digits = any(character.isdigit() for character in write_numbers(f"{one} {other}"))
     return any(
         _are_one(_read(first, months=months), _read(second, months=months))
@@ -93,16 +93,16 @@ def is_variant(one: str, other: str) -> bool:
 
 
 def is_last_name(last: str, full: str, texts: Iterable[str]) -> bool:
-    """Tell whether an answer is the last name of a person whom another names in full (Goldwyn, Tony Goldwyn).
+    """Tell whether an answer is the last name of a person whose full name is another answer (Goldwyn, Tony Goldwyn).
 
-    Words alone cannot tell: King may be Stephen King. So it has to stand in a text that says the full name as well, and
-    gives that last name to nobody else. First names are known from a list of common ones, so that Latin is not Medieval
-    Latin, nor William Prince William; initials may come after them.
+    Words alone cannot tell: King may be Stephen King. So the last name has to be in a text that also has the full name,
+    and that has no other person of this last name. First names come from a list of common ones: Latin is not Medieval
+    Latin, William is not Prince William. Initials may follow first names.
 
     Args:
         last: An answer.
-        full: Another.
-        texts: Where the former was found.
+        full: Another answer.
+        texts: Texts in which the former was found.
     """
     (name, *others), (*first, full_last) = _capitals(last) or [""], _capitals(full) or [""]
     is_full = bool(first) and first[0] in GIVEN_NAMES and all(len(word) == 1 for word in first[1:])
@@ -114,10 +114,10 @@ def is_last_name(last: str, full: str, texts: Iterable[str]) -> bool:
 def find_variant(
     answer: str, found: Sequence[Collection[str]], *, is_one: Callable[[str, str], bool] = is_variant
 ) -> int | None:
-    """Find the answer among those found so far that one is a variant of.
+    """Find the earlier answer that an answer is a variant of.
 
-    It has to be one of all its variants: after "2003" and "May 2003", "June 2003" is another answer. What was found in
-    the same words is that answer in any case.
+    The answer must match all variants of that one: after "2003" and "May 2003", "June 2003" is another answer. An
+    answer in the same words always matches.
 
     Args:
         answer: A few words.
@@ -125,7 +125,7 @@ def find_variant(
         is_one: Compares the answer with a variant.
 
     Returns:
-        Its index in found, the first that fits; None if the answer is a further one.
+        Its index in found, the first that matches; None if the answer is new.
     """
     said = fold(answer)
     for index, variants in enumerate(found):
@@ -142,7 +142,7 @@ def _read(text: str, *, months: frozenset[str]) -> _Said:
     small = {word for word in _LETTERS.findall(_plain(text)) if word.islower()}
     written = write_numbers(join_initials(_MINUS.sub(" minus ", text)))
     said = [_SYMBOLS.get(word, word) for word in _TOKEN.findall(without_accents(fold(written)))]
-    # What comes last is no article, nor is a capital within: vitamin A, A. P. J. Abdul Kalam.
+    # The last word is not an article, nor is a capital within a name: vitamin A, A. P. J. Abdul Kalam.
     told = [
         word
         for place, word in enumerate(said, start=1)
@@ -162,7 +162,7 @@ def _read(text: str, *, months: frozenset[str]) -> _Said:
 
 
 def _plain(text: str) -> str:
-    """A text without accents, capitals as they are."""
+    """Remove the accents of a text; keep capitals."""
     return without_accents(unicodedata.normalize("NFKD", text))
 
 
@@ -174,10 +174,10 @@ def _capitals(text: str) -> list[str]:
 
 
 def _names_one(text: str, full: Sequence[str]) -> bool:
-    """Whether a text says a full name, and the last name after no other name."""
+    """Whether a text has a full name, and has its last name after no other name."""
     *first, last = map(re.escape, full)
     rest, named = re.subn(r"\.?\s+".join((rf"\b{first[0]}", *first[1:], rf"{last}\b")), ",", text, flags=re.IGNORECASE)
-    # After a full stop another sentence begins, unless it is that of an initial.
+    # A new sentence begins after a full stop, unless the stop belongs to an initial.
     before = rf"\b([^\W\d_]+)(?:(?<=\b[^\W\d_])\.)?[\s-]+{last}\b"
     others = (match[1] for match in re.finditer(before, rest, re.IGNORECASE))
     return named > 0 and all(word[0].islower() or word.casefold() in _BEFORE_NAMES for word in others)
@@ -188,7 +188,7 @@ def _is_number(word: str) -> bool:
 
 
 def _turned(text: str) -> str:
-    """Turn "Blum, Nora" round."""
+    """Turn "Blum, Nora" into "Nora Blum"."""
     last, comma, first = text.partition(", ")
     return f"{first} {last}" if comma and "," not in first and not any(map(str.isdigit, text)) else text
 
@@ -200,7 +200,7 @@ def _are_one(one: _Said, other: _Said) -> bool:
         return True
     if _numbers_agree(one.numbers, other.numbers):
         return _are_alike(one, other)
-    # With other words, May is a month of one and a name of the other.
+    # If the words differ, May can be a month in one answer and a name in the other.
     return _may_be_one_date(one.numbers, other.numbers) and one.words == other.words
 
 
@@ -214,7 +214,7 @@ def _numbers_agree(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 
 def _may_be_one_date(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether one is a date of which the other says more: a year and a month, a month and a day."""
+    """Whether both can be one date: a year and a month of it, or a month and a day of it."""
     few, many = sorted((Counter(one), Counter(other)), key=Counter.total)
     if _MONTHS.isdisjoint(many) or not few <= many:
         return False
@@ -232,14 +232,14 @@ def _part_of_date(number: str) -> str | None:
 
 
 def _are_alike(one: _Said, other: _Said) -> bool:
-    """Whether each word is that of the other in its place, some only nearly so."""
+    """Whether each word is nearly the same as the word at that place in the other answer."""
     if one.words == other.words:
         return True
     if len(one.words) != len(other.words):
         return False
     small = one.small | other.small
     *first, last = zip(one.words, other.words, strict=True)
-    # An initial comes before a name; what comes last tells apart: vitamin C, vitamin cream.
+    # Initials are in the place of first names. The last word has to be the same: vitamin C is not vitamin cream.
     return _is_alike(*last, small=small) and all(_is_alike(*pair, small=small) or _is_initial(*pair) for pair in first)
 
 

@@ -1,4 +1,4 @@
-"""Are two short answers to one question the same, as far as their words, or else their vectors, can tell?"""
+"""Are two short answers to one question the same, judged by their words or by their vectors?"""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from pgclarify.language.names import TITLES, join_initials
 from pgclarify.language.words import COMMON, plain_words
 
 _POLARITY = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
-# Shorter acronyms stand for too much.
+# A shorter acronym is ambiguous.
 _LEAST_LETTERS = 3
-# An answer that adds nothing to its question has no direction; what is left of it is rounding.
+# A vector shorter than this has no direction: the answer adds nothing to its question, and the rest is rounding.
 _LEAST_NORM = 1e-3
 
 
 def relate_answers(one: str, other: str) -> Relation:
     """Compare two answers to the same question, by their words alone.
 
-    AGREE: the same words but for case, small words and punctuation; names that are alike but for initials or an acronym
-    (J. Ping, Jean Ping; NIDA, National Institute of Dramatic Art); both yes, or both no; or what `relate` holds for
-    agreement: one says all that the other says, or half of their words are shared.
+    AGREE: the words are the same but for case, small words and punctuation; the names are the same but for initials or
+    an acronym (J. Ping, Jean Ping; NIDA, National Institute of Dramatic Art); both are yes, or both are no; or they
+    agree as in `relate`: one says all that the other says, or they share half of their words.
 
-    CONFLICT: names each of which has a word that the other lacks (Kris Benson, Anna Benson); or what `relate` holds for
-    a conflict: other numbers, dates or times, yes against no, names that share no word.
+    CONFLICT: each name has a word that the other lacks (Kris Benson, Anna Benson); or they conflict as in `relate`:
+    other numbers, dates or times, yes against no, names that share no word.
 
     UNKNOWN: everything else.
 
     Args:
         one: An answer, a few words long.
-        other: Another; which comes first makes no difference.
+        other: Another answer. The order of the two does not matter.
     """
     words, other_words = _words(one), _words(other)
     if _folded(words) == _folded(other_words) or _abbreviates(words, other_words) or _abbreviates(other_words, words):
@@ -40,23 +40,23 @@ def relate_answers(one: str, other: str) -> Relation:
     relation = Relation(relate(["", ""], [one, other])[0, 1])
     if relation is Relation.CONFLICT or _are_different_names(words, other_words):
         return Relation.CONFLICT
-    # To one question, two answers agree by being "no" both.
+    # Two answers to one question agree if both are "no".
     return Relation.AGREE if _POLARITY.match(one) and _POLARITY.match(other) else relation
 
 
 def answer_directions(answers: NDArray[np.float32], question: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Leave of the vectors of answers what the question does not say already.
+    """Remove from the vectors of answers the part that comes from the question.
 
-    An answer alone is embedded out of context: "nine in the morning" is far from "9 am". With its question before it,
-    all answers are alike, since most of what is embedded is the question. So the question's direction is taken out.
+    An answer alone is embedded without context: "nine in the morning" is far from "9 am". With its question before it,
+    all answers are alike, because most of the embedded text is the question. So the question's direction is removed.
 
     Args:
         answers: Vectors of "question answer", float32, shape (n_answers, dimensions), rows of unit length.
-        question: The question's vector, float32, shape (dimensions,), or one for each answer; of unit length.
+        question: The question's vector, float32, shape (dimensions,), or one for each answer; unit length.
 
     Returns:
-        float32, shape of answers: the parts orthogonal to the question, made unit length again, or zero where there is
-        none. Their products are cosine similarities.
+        float32, shape of answers: the parts orthogonal to the question, scaled to unit length, or zero if there is no
+        such part. Their products are cosine similarities.
     """
     rest = answers - np.sum(answers * question, axis=1, keepdims=True) * question
     norms = np.linalg.norm(rest, axis=1, keepdims=True)
@@ -65,8 +65,8 @@ def answer_directions(answers: NDArray[np.float32], question: NDArray[np.float32
 
 
 def _words(answer: str) -> list[str]:
-    """Words without the dots of abbreviations; without common words and titles of persons."""
-    # A. P. J. Kalam is A.P.J. Kalam, and the A no article.
+    """List the words without the dots of abbreviations, without common words and without titles of persons."""
+    # A. P. J. Kalam is A.P.J. Kalam, and its A is not an article.
     return [word for word in plain_words(join_initials(answer)) if word.casefold() not in COMMON | TITLES]
 
 
@@ -75,7 +75,7 @@ def _folded(words: list[str]) -> list[str]:
 
 
 def _abbreviates(short: list[str], full: list[str]) -> bool:
-    """Whether each word of one stands for that of the other in its place, some by their initial; or for all of them."""
+    """Whether one name shortens the other: word by word, some by initials, or as an acronym."""
     if len(short) == 1 and len(full) == len(short[0]) >= _LEAST_LETTERS:
         return short[0].isupper() and short[0] == "".join(word[0] for word in full)
     return (

@@ -1,8 +1,8 @@
-"""Group readings that mean the same, and let one of each group speak for it.
+"""Group readings that mean the same, and choose one of each group to represent it.
 
-Density alone, which the paper goes by, is wrong on what a run really has, 0 to 20 readings: it finds no group among
-five equal ones, raises on one, and puts strays into groups. So similarity decides, and what the words of two readings
-say (`agreement`) shifts from where on. docs/methods/consolidation.md has the figures.
+The paper groups by density alone, which fails on the 0 to 20 readings of a real run: it finds no group among five equal
+readings, raises an error for a single one, and puts strays into groups. So cosine similarity decides, and the words of
+two readings (`agreement`) shift the threshold. docs/methods/consolidation.md has the figures.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pgclarify.model import Cluster
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How similar two readings of one group are.
+    """The similarity that two readings of one group must have.
 
     Attributes:
-        join: Cosine similarity from which two readings are the same, in [-1, 1].
-        split: Cosine similarity below which they never share a group, whatever else is in it; at most join.
+        join: Two readings are the same if their cosine similarity is at least this, in [-1, 1].
+        split: Two readings below this cosine similarity never share a group, whatever else is in it; at most join.
     """
 
     join: float
@@ -33,12 +33,12 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """Readings are the same if HDBSCAN puts them into one cluster. Their words do not matter.
+    """Two readings are the same if HDBSCAN puts them into one cluster. Their words do not matter.
 
     Attributes:
         min_cluster_size: Fewest readings of a cluster, from 2.
-        min_samples: Other readings that must be near for one to lie in dense surroundings, from 1.
-        selection: eom takes the clusters that last longest, of whatever size; leaf the smallest.
+        min_samples: How many other readings must be near a reading for its surroundings to be dense, from 1.
+        selection: eom selects the clusters that persist longest, of any size; leaf selects the smallest.
 
     Source: Campello et al., 2013.
     """
@@ -50,10 +50,10 @@ class Density:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """Readings are the same if they are similar enough, given what their words say of each other.
+    """Two readings are the same if they are similar enough, given how their words compare.
 
     Attributes:
-        unknown: The bounds of a pair of which the words say nothing.
+        unknown: The bounds of a pair whose words do not decide.
         agree: The bounds of a pair whose words agree.
     """
 
@@ -61,9 +61,9 @@ class Grouping:
     agree: Bounds = Bounds(join=0.63, split=0.6)
 
 
-# Similarities closer than this are ties: two orders of adding the same numbers must not choose differently.
+# Similarities closer than this are ties. Adding the same numbers in another order must not change the choice.
 _DECIMALS = 9
-# HDBSCAN reads a core distance off each point's neighbors; fewer points have no density to speak of.
+# HDBSCAN estimates density from each point's neighbors, which needs at least this many points.
 _FEWEST_FOR_DENSITY = 3
 _NOISE = -1
 
@@ -74,23 +74,23 @@ def consolidate(
     grouping: Grouping | Density = Grouping(),
     relations: NDArray[np.int8] | None = None,
 ) -> list[Cluster]:
-    """Group readings by meaning and let the medoid of each group speak for it.
+    """Group readings by meaning; the medoid of each group represents it.
 
     With a `Grouping`:
 
-    1. A pair in CONFLICT is apart, and so is one below its `split` bound.
-    2. Any other pair is together from its `join` bound on.
-    3. Pairs that are together are joined, most similar first, unless that would bring a pair that is apart into one
-       group: there are no chains.
+    1. A pair is apart if it is in CONFLICT or below its `split` bound.
+    2. Any other pair is together if it reaches its `join` bound.
+    3. Pairs that are together are joined, most similar first, unless a group would then contain a pair that is apart.
+       So there are no chains.
 
-    Which bounds are a pair's depends on its relation. With a `Density`, HDBSCAN finds the groups. Either way, a reading
-    that nothing joins is a group of its own, and the order of the readings has no influence, except that among equals
-    the lowest index speaks.
+    The bounds of a pair depend on its relation. With a `Density`, HDBSCAN finds the groups. In both cases, a reading
+    that is joined with no other is a group of its own. The order of the readings has no influence, except that the
+    lowest index is chosen among equals.
 
     Args:
         vectors: float32, shape (n_readings, n_dims), each row of unit length: f(question; answer).
-        grouping: When two readings are the same. A `Density` is the paper's way.
-        relations: int8, shape (n_readings, n_readings), symmetric, as of `relate_readings`. None: all UNKNOWN.
+        grouping: When two readings are the same. A `Density` is the paper's method.
+        relations: int8, shape (n_readings, n_readings), symmetric, as `relate_readings` returns. None: all UNKNOWN.
 
     Returns:
         Clusters by falling number of members, then by lowest member. Every index in [0, n_readings) is in exactly one.
@@ -107,9 +107,9 @@ def consolidate(
     elif relations.shape != (n_readings, n_readings):
         raise DimensionMismatch(
             "relations do not fit the vectors",
-            detail=f"There are {n_readings} vectors, and relations of shape {relations.shape}.",
+            detail=f"There are {n_readings} vectors, and the relations have shape {relations.shape}.",
         )
-    # Ties are broken by position, so positions must follow from the vectors themselves.
+    # Ties are broken by position, so positions have to depend on the vectors alone.
     order = np.lexsort(vectors.T[::-1]) if n_readings else np.empty(0, dtype=np.intp)
     similarities = _similarities(vectors[order])
     match grouping:
@@ -130,7 +130,7 @@ def consolidate(
 
 
 def medoid(vectors: NDArray[np.float32]) -> int:
-    """Find the row that is most similar to all rows together; the lowest among equals.
+    """Find the row with the greatest sum of similarities to all rows; the lowest index among equals.
 
     Args:
         vectors: float32, shape (n_readings, n_dims), each row of unit length; at least one row.
@@ -145,7 +145,7 @@ def medoid(vectors: NDArray[np.float32]) -> int:
     """
     _check(vectors)
     if not len(vectors):
-        raise DimensionMismatch("no vectors, no medoid")
+        raise DimensionMismatch("there is no medoid of no vectors")
     return _speaker(_similarities(vectors))[0]
 
 
@@ -185,17 +185,17 @@ def _group(
             continue
         members[kept] += members[joined]
         group_of[members.pop(joined)] = kept
-        # From here on, row `kept` says what any member of the group is apart from.
+        # From here on, row `kept` has all readings that any member of the group must not be joined with.
         apart[kept] |= apart[joined]
         apart[:, kept] |= apart[:, joined]
     return [np.array(group) for group in members.values()]
 
 
 def _cluster(similarities: NDArray[np.float64], density: Density) -> list[NDArray[np.intp]]:
-    """Groups as HDBSCAN finds them; a reading that it calls noise is a group of its own."""
+    """Find groups with HDBSCAN. A reading that it calls noise is a group of its own."""
     labels = np.full(len(similarities), _NOISE)
     if len(labels) >= max(_FEWEST_FOR_DENSITY, density.min_cluster_size, density.min_samples + 1):
-        # It takes scikit-learn along, 2.5 s of CPU and 80 MB, and hardly any run asks for it.
+        # hdbscan imports scikit-learn, which costs 2.5 s of CPU and 80 MB. Few runs need it.
         import hdbscan
 
         labels = hdbscan.HDBSCAN(
@@ -209,6 +209,6 @@ def _cluster(similarities: NDArray[np.float64], density: Density) -> list[NDArra
 
 
 def _speaker(similarities: NDArray[np.float64]) -> tuple[int, float]:
-    """The medoid's position and its mean similarity to all members, itself included."""
+    """Return the medoid's position, and its mean similarity to all members, itself included."""
     speaker = int(np.argmax(np.round(similarities.sum(axis=0), _DECIMALS)))
     return speaker, float(similarities[speaker].mean())

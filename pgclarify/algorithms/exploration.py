@@ -1,6 +1,6 @@
-"""Neighborhood-aware retrieval: passages near good ones are looked at, though the first ranking missed them.
+"""Neighborhood-aware retrieval: score the neighbors of good passages, although the first ranking missed them.
 
-docs/methods/neighborhood-aware-retrieval.md says what is the paper's and what is ours.
+docs/methods/neighborhood-aware-retrieval.md says which parts come from the paper and which are ours.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 Id = TypeVar("Id", bound=Hashable)
 
-# What the second step of a chain has in common with the question is often no more than the first step. Chosen on
-# MuSiQue, where shares from 0.1 to 0.3 help.
+# The second step of a chain often shares only the first step with the question. The share was chosen on MuSiQue, where
+# values from 0.1 to 0.3 help.
 _LEAD_SHARE = 0.2
 
 
@@ -25,8 +25,8 @@ class Explored(Generic[Id]):
 
     Attributes:
         id: The passage.
-        score: What the scorer gave it; higher is better.
-        iteration: The batch it was in: even from the initial list, odd from the frontier.
+        score: The scorer's score; higher is better.
+        iteration: The batch that it was in: even numbers are from the initial list, odd ones from the frontier.
     """
 
     id: Id
@@ -35,13 +35,13 @@ class Explored(Generic[Id]):
 
 
 class _Lead(NamedTuple):
-    """Why a passage is in the frontier. The lesser lead is the better one; no two are equal.
+    """Why a passage is in the frontier. The smaller lead is the better one; no two are equal.
 
     Attributes:
-        negated_score: Minus the score of the passage that named it.
-        iteration: In which batch that passage was.
+        negated_score: Minus the score of the passage that has it as a neighbor.
+        iteration: The batch of that passage.
         place: Its place among that passage's neighbors, from 0, nearest first.
-        position: How many passages had been handed out before that one.
+        position: How many passages were issued before that passage.
     """
 
     negated_score: float
@@ -57,27 +57,27 @@ class _Visit(NamedTuple, Generic[Id]):
 
 
 class Explorer(Generic[Id]):
-    """Says which passages to score next, and keeps what was found. It does no I/O.
+    """Chooses the passages to score next, and keeps the scores. It does no I/O.
 
-    Turns alternate: even iterations take the best of what is left of the initial list, odd ones the best of the
-    frontier, which holds the neighbors of what has been observed. A pool that is empty loses its turn, so that
-    iterations stay even and odd; a pool that has less than a batch gives what it has. No passage is handed out twice,
-    though it be in both pools.
+    Iterations alternate. Even ones take the best passages that are left of the initial list. Odd ones take the best of
+    the frontier, which has the neighbors of all passages that were scored. If a pool is empty, its turn is skipped, so
+    that even and odd keep their meaning. If a pool has less than a batch, the batch is smaller. No passage is issued
+    twice, even if it is in both pools.
 
-    A passage in the frontier is worth the best score of those that named it. Among equals, first come those named by
-    the earliest batch, then those nearest to who named them, then those whose namer was handed out first. So the order
-    in which a batch's scores arrive has no influence on what comes next.
+    A passage in the frontier ranks by the best score of the passages that have it as a neighbor. Ties are broken by the
+    earliest batch of those passages, then by nearness to them, then by the order in which they were issued. So the
+    order in which the scores of a batch arrive has no influence on the next batch.
 
     Args:
-        initial: The first ranking, best first. Of an id that is in it more than once the first place counts.
-        budget: The most passages to hand out, at least 1.
+        initial: The first ranking, best first. If it has an id more than once, the first place counts.
+        budget: The most passages to issue, at least 1.
         batch_size: The most passages in a batch, at least 1.
 
     Raises:
         ValueError: If budget or batch_size is below 1.
 
-    Source: SUNAR, §3.1 and Algorithm 1, lines 1-5 and 10-19, after MacAvaney et al., 2022. Observing a batch in parts,
-    and the order among equals, are ours.
+    Source: SUNAR, §3.1 and Algorithm 1, lines 1-5 and 10-19, after MacAvaney et al., 2022. Observing parts of a batch,
+    and breaking ties, are ours.
     """
 
     def __init__(self, initial: Sequence[Id], *, budget: int, batch_size: int) -> None:
@@ -87,7 +87,7 @@ class Explorer(Generic[Id]):
         self._budget = budget
         self._batch_size = batch_size
         self._initial: OrderedDict[Id, None] = OrderedDict.fromkeys(initial)
-        # The best lead to each passage of the frontier; the heap has superseded ones, too, which are passed over.
+        # The best lead to each passage of the frontier. The heap also has superseded leads, which are skipped.
         self._leads: dict[Id, _Lead] = {}
         self._heap: list[tuple[_Lead, Id, Id]] = []
         self._visits: dict[Id, _Visit[Id]] = {}
@@ -98,26 +98,26 @@ class Explorer(Generic[Id]):
 
     @property
     def budget_left(self) -> int:
-        """How many more passages may be handed out, from 0."""
+        """Return how many more passages may be issued, from 0."""
         return self._budget - len(self._visits) + len(self._given_back)
 
     def rank_anew(self, initial: Sequence[Id]) -> None:
-        """Replace what is left of the initial list by another ranking.
+        """Replace the rest of the initial list by another ranking.
 
         Args:
-            initial: Best first. What was handed out already is passed over.
+            initial: Best first. Passages that were issued already are skipped.
         """
         self._initial = OrderedDict.fromkeys(passage for passage in initial if passage not in self._visits)
 
     def next_batch(self, most: int | None = None) -> list[Id]:
-        """Hand out what to score next. What was handed out before need not have been observed.
+        """Issue the next passages to score. Earlier ones need not be scored yet.
 
         Args:
-            most: The most ids, at least 1; None for batch_size, which is the most in any case.
+            most: The most ids, at least 1; None for batch_size, which is never exceeded.
 
         Returns:
-            At most batch_size ids, best first. Empty when the exploration is over, and as long as only the neighbors of
-            what is still out can show where it goes on.
+            At most batch_size ids, best first. Empty if the exploration is over, or if it can only go on after more
+            scores are observed.
 
         Raises:
             ValueError: If most is below 1.
@@ -135,18 +135,18 @@ class Explorer(Generic[Id]):
         return batch
 
     def observe(self, scores: Mapping[Id, float], neighbors: Mapping[Id, Sequence[Id]]) -> None:
-        """Take in what was found about passages that were handed out: a batch, or any part of one or several.
+        """Add the scores and neighbors of issued passages: of a batch, or of any part of one or several batches.
 
-        If anything is wrong with what is given, nothing of it is taken in. What comes after `stop` counts, too.
+        If any value is invalid, nothing is added. Scores that arrive after `stop` count, too.
 
         Args:
             scores: The score of each passage; higher is better, infinities included.
-            neighbors: The neighbors of those passages, nearest first. A passage that is not in it has none. Those that
-                were handed out already, and the passage itself, are passed over.
+            neighbors: The neighbors of those passages, nearest first. A passage that is missing here has none. A
+                neighbor that was issued already is ignored, and so is the passage itself.
 
         Raises:
-            ValueError: If a score is not a number, or of a passage that is not out: it was not handed out, is observed
-                already, or was given back; or if neighbors are of a passage that scores does not have.
+            ValueError: If a score is not a number; if a passage was not issued, was observed already, or was given
+                back; or if a passage has neighbors but no score.
             TypeError: If a score, or the neighbors of a passage, are of another type.
         """
         for passage, score in scores.items():
@@ -156,37 +156,37 @@ class Explorer(Generic[Id]):
         for passage in neighbors:
             if passage not in scores:
                 raise ValueError(f"there are neighbors of {passage!r}, but no score")
-        # Before any score is taken: what cannot be gone through is noticed here.
+        # Before any score is kept, so that a value that is not iterable changes nothing.
         edges = {passage: tuple(found) for passage, found in neighbors.items()}
         for passage, score in scores.items():
             self._scores[passage] = float(score)
             self._follow(passage, edges.get(passage, ()))
 
     def give_back(self, passages: Collection[Id]) -> None:
-        """Return what was handed out and cannot be scored: the budget has room for others in its place.
+        """Return issued passages that cannot be scored, so that the budget has room for others.
 
-        It is not handed out again.
+        They are not issued again.
 
         Args:
-            passages: They differ.
+            passages: Each at most once.
 
         Raises:
-            ValueError: If one is not out: it was not handed out, is observed already, or was given back before.
+            ValueError: If a passage was not issued, is observed already, or was given back before.
         """
         for passage in passages:
             self._check_is_out(passage)
         self._given_back.update(passages)
 
     def stop(self) -> None:
-        """Hand out nothing more. What is still out can be observed."""
+        """Issue no more passages. Scores of those that were issued can still be observed."""
         self._is_stopped = True
 
     def results(self) -> list[Explored[Id]]:
-        """List what was observed.
+        """List the observed passages.
 
         Returns:
-            By score, then by iteration, both descending. Those of one batch that have equal scores come in the order
-            in which they were handed out. So the order is total, and does not depend on that of observing.
+            By score, then by iteration, both descending; equal scores of one batch in the order of issue. So the order
+            is total, and does not depend on the order of observation.
         """
         explored = [
             Explored(passage, score, self._visits[passage].iteration) for passage, score in self._scores.items()
@@ -194,16 +194,16 @@ class Explorer(Generic[Id]):
         return sorted(explored, key=lambda one: (-one.score, -one.iteration, self._visits[one.id].position))
 
     def led_by(self, passage: Id) -> Id | None:
-        """Tell which passage led to one that was handed out: the best of those that had named it by then.
+        """Return the passage that led to an issued one: the best of those that had it as a neighbor at that time.
 
         Args:
-            passage: One that was handed out.
+            passage: A passage that was issued.
 
         Returns:
-            The passage that led to it; None if it was taken from the initial list.
+            The passage that led to it; None if it came from the initial list.
 
         Raises:
-            ValueError: If it was not handed out.
+            ValueError: If it was not issued.
         """
         if passage not in self._visits:
             raise ValueError(f"{passage!r} was not handed out")
@@ -248,7 +248,7 @@ class Explorer(Generic[Id]):
             lead = _Lead(-self._scores[passage], visit.iteration, place, visit.position)
             if neighbor not in self._leads or lead < self._leads[neighbor]:
                 self._leads[neighbor] = lead
-                # Leads differ, so ids are never compared.
+                # No two leads are equal, so ids are never compared.
                 heapq.heappush(self._heap, (lead, neighbor, passage))
 
 
@@ -260,22 +260,22 @@ def explore(
     budget: int,
     batch_size: int,
 ) -> list[Explored[Id]]:
-    """Score passages batch by batch, in turn from the initial list and from among the neighbors of what was scored.
+    """Score passages in batches, alternately from the initial list and from the neighbors of scored passages.
 
     Args:
         initial: The first ranking, best first.
-        neighbors: From the ids of a batch to the neighbors of each, nearest first; one that is left out has none.
-            Asked once a batch at most, and not when the budget is spent.
-        score: From the ids of a batch to one score each, in their order; higher is better. Asked once a batch.
+        neighbors: Takes the ids of a batch and returns the neighbors of each, nearest first; an id that is missing has
+            none. Called at most once for a batch, and not when the budget is spent.
+        score: Takes the ids of a batch and returns their scores, in order; higher is better. Called once for a batch.
         budget: The most passages to score, at least 1.
         batch_size: The most passages in a batch, at least 1.
 
     Returns:
-        What was scored, ordered as by `Explorer.results`. What is left of the initial list is not added.
+        The scored passages, ordered as by `Explorer.results`. The rest of the initial list is not added.
 
     Raises:
-        ValueError: If budget or batch_size is below 1, a score is missing or not a number, or neighbors are of
-            passages that are not in the batch.
+        ValueError: If budget or batch_size is below 1; if a score is missing or not a number; or if neighbors are of a
+            passage that is not in the batch.
 
     Source: SUNAR, §3.1 and Algorithm 1 without lines 6-9.
     """
@@ -292,20 +292,20 @@ def explore(
 
 
 def credit(score: float, lead_score: float | None) -> float:
-    """Let a passage share in the score of the one that led to it.
+    """Raise the score of a passage by a share of its lead's score.
 
-    For scorers that compare a passage with nothing but the question: they have no way of seeing that it goes on from
-    where another one ends. One that reads passages for what they say needs no such help.
+    This is for scorers that compare a passage with the question alone. They cannot see that a passage continues another
+    one. A scorer that reads passages needs no such help.
 
-    No score is lowered. If passages of the first ranking were, any neighbor of a good passage would displace the last
-    of its first ten, however little it has in common with the question.
+    No score is lowered. Otherwise any neighbor of a good passage would displace the last passages of the first ten,
+    even if it has little in common with the question.
 
     Args:
-        score: The scorer's, in (0, 1).
-        lead_score: What was observed of the passage that led to it, in (0, 1); None if it is from the initial list.
+        score: The scorer's score, in (0, 1).
+        lead_score: The score of the passage that led to it, in (0, 1); None if it came from the initial list.
 
     Returns:
-        4/5 of the one and 1/5 of the other if that is more than the score; else the score.
+        4/5 of score plus 1/5 of lead_score if that is more than score; else score.
 
     Source: ours; docs/methods/neighborhood-aware-retrieval.md has the figures.
     """

@@ -1,4 +1,4 @@
-"""One ranking out of several."""
+"""Fuse several rankings into one."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import TypeVar
 
 Id = TypeVar("Id", bound=Hashable)
 
-# Of the paper; what `hybrid` search fuses by in SQL, too.
+# The paper's value. `hybrid` search in SQL uses the same.
 _K = 60
 
 
 def fuse(*rankings: Sequence[Id]) -> list[Id]:
-    """Fuse rankings: what several of them rank high comes first.
+    """Fuse rankings: an id that several of them rank high comes first.
 
     Args:
         rankings: Each best first, each id in it at most once.
 
     Returns:
-        Every id once. Among equals, first comes what the earliest ranking has first.
+        Every id once. Ties go to the id that an earlier ranking has first.
 
     Source: Reciprocal rank fusion, k = 60 (Cormack, Clarke and Büttcher, SIGIR 2009).
     """

@@ -10,10 +10,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-# Rows that are compared at once with as many others: 16 MB of similarities, which a product of matrices is fast for.
+# How many rows are compared with as many others at once: 16 MB of similarities, a fast size for a matrix product.
 _TILE = 2048
 
-# Rows, the row that is near each of them, and how similar the two are.
+# Rows, a near row for each of them, and the similarity of both.
 _Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]
 
 
@@ -24,13 +24,13 @@ def nearest(
 
     Args:
         vectors: float32, shape (n, n_dims), rows of unit length.
-        depth: How many neighbors of each are found.
-        threads: How many pairs of tiles are compared at the same time, each in 50 MB. The library for products of
-            matrices should have one thread of its own.
+        depth: How many neighbors of each vector to find.
+        threads: How many pairs of tiles are compared at the same time, 50 MB each. The library for matrix products
+            should use one thread.
 
     Returns:
-        Rows of the neighbors, int32, and their cosine similarities, float32, both of shape (n, depth) and by falling
-        similarity. Where there are fewer, the row is -1 and the similarity -inf.
+        Rows of the neighbors, int32, and their cosine similarities, float32; both of shape (n, depth), by falling
+        similarity. If a vector has fewer neighbors, the row is -1 and the similarity -inf.
     """
     lists = _Lists(len(vectors), depth)
     starts = range(0, len(vectors), _TILE)
@@ -39,7 +39,7 @@ def nearest(
         similarities = vectors[first : first + _TILE] @ vectors[second : second + _TILE].T
         if first == second:
             return _best(similarities, depth, first)
-        # A list that gets better meanwhile only means that some of these are not needed.
+        # If another thread improves a list meanwhile, some of these pairs are only unnecessary.
         is_near_first = similarities > lists.least[first : first + _TILE, np.newaxis]
         is_near_second = similarities > lists.least[np.newaxis, second : second + _TILE]
         _keep_best(is_near_first, similarities, depth)
@@ -52,7 +52,7 @@ def nearest(
             np.concatenate([similarities[below], similarities[above]]),
         )
 
-    # Each tile with itself first: lists that are full leave few pairs of the others to be looked at.
+    # First compare each tile with itself. Then the lists are full, and few pairs of the other tiles are candidates.
     with ThreadPoolExecutor(threads, thread_name_prefix="nearest") as pool:
         for pairs in ([(start, start) for start in starts], [(a, b) for a in starts for b in starts if a < b]):
             for found in _in_order(pool, threads, compare, pairs):
@@ -61,7 +61,7 @@ def nearest(
 
 
 class _Lists:
-    """The best that have been found of every row so far, by falling similarity."""
+    """The best neighbors of every row so far, by falling similarity."""
 
     def __init__(self, count: int, depth: int) -> None:
         self.rows = np.full((count, depth), -1, dtype=np.int32)
@@ -75,7 +75,7 @@ class _Lists:
         all_near = np.concatenate([self.rows[changed].ravel(), near])
         all_similarities = np.concatenate([self.similarities[changed].ravel(), similarities])
         order = np.lexsort((-all_similarities, owners))
-        # Each list has depth entries at least, of which the best stay.
+        # Each list has at least depth entries, of which the best stay.
         starts = np.searchsorted(owners[order], changed)
         kept = order[starts[:, np.newaxis] + np.arange(depth)]
         self.rows[changed] = all_near[kept]
@@ -84,7 +84,7 @@ class _Lists:
 
 
 def _keep_best(is_near: NDArray[np.bool_], similarities: NDArray[np.float32], depth: int) -> None:
-    """Leave no more than depth of a row: copies of one text would all be near, and take memory by the square."""
+    """Keep at most depth entries of a row. Copies of one text are all near, and would take quadratic memory."""
     crowded = np.flatnonzero(np.count_nonzero(is_near, axis=1) > depth)
     best = np.argpartition(similarities[crowded], -depth, axis=1)[:, -depth:] if len(crowded) else crowded
     is_near[crowded] = False
@@ -92,7 +92,7 @@ def _keep_best(is_near: NDArray[np.bool_], similarities: NDArray[np.float32], de
 
 
 def _best(similarities: NDArray[np.float32], depth: int, start: int) -> _Found:
-    """The depth best of each row of a tile that is compared with itself; start: number of its first row."""
+    """The depth best of each row of a tile that is compared with itself; start: the number of its first row."""
     count = len(similarities)
     np.fill_diagonal(similarities, -np.inf)
     depth = min(depth, count - 1)
@@ -110,7 +110,7 @@ def _in_order(
     compare: Callable[[int, int], _Found],
     pairs: Iterable[tuple[int, int]],
 ) -> Iterator[_Found]:
-    """What compare returns for each pair; only as many are under way as there are threads, and one more."""
+    """Return the result of compare for each pair, in order; at most one pair more than there are threads is in work."""
     under_way: deque[Future[_Found]] = deque()
     for pair in pairs:
         under_way.append(pool.submit(compare, *pair))

@@ -1,4 +1,4 @@
-"""Whether a rewritten question may stand in the place of another: what it must keep, and what it must not bring in."""
+"""Whether a rewritten question may replace the original: what it must keep, and what it must not add."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from pgclarify.language.quotes import fold
 from pgclarify.language.stems import root
 from pgclarify.language.words import ASKING, AUXILIARIES, FUNCTION_WORDS, PIECE, folded_words, word_set
 
-# How much longer it may be, since it takes up what was said before.
+# How many times longer it may be, because it repeats what was said before.
 _MOST_TIMES: Final = 3
 _MOST_WORDS_MORE: Final = 30
-# Where the question word is, if there is one.
+# A question word is among the first words, if there is one.
 _FIRST_WORDS: Final = 4
 # "The first one" counts one, not two.
 _ORDINAL_ONE: Final = re.compile(r"\b(first|second|third|last|\w+th)\s+ones?\b", re.IGNORECASE)
 _DIGITS: Final = re.compile(r"\d+")
 _NUMERAL: Final = re.compile(r"\d+(?:st|nd|rd|th|s)?")
-# Where a sentence ends, but not after "Dr.", "J." or "Prof.".
+# The end of a sentence, but not after "Dr.", "J." or "Prof.".
 _SENTENCE: Final = re.compile(
     r"(?<=[?!\u2026\n\u3002\uff01\uff1f\u061f])\s*"
     r"|(?<=[a-z0-9)]{3}\.)(?<!\b[Pp]rof\.)(?<!\b[Cc]orp\.)(?<!\b[Cc]apt\.)(?<!\b[Ss]ept\.)\s+"
 )
-# None goes over the beginning of another, so that what is opened and not closed is not read over and over.
+# No match spans the beginning of another, so that an unclosed quote does not make matching quadratic.
 _QUOTED: Final = re.compile(
     r"\"([^\"]+)\"|\u201c([^\u201c\u201d]+)\u201d|\u201e([^\u201c\u201d\u201e]+)[\u201c\u201d]"
     r"|\u00ab([^\u00ab\u00bb]+)\u00bb|\u300c([^\u300c\u300d]+)\u300d|(?<!\w)'([^']+)'(?!\w)|\u2018([^\u2018\u2019]+)\u2019(?!\w)"
 )
-# In folded text; "no. 5" is no "no".
+# Applied to folded text. In "no. 5", "no" is not a negation.
 _NEGATION: Final = re.compile(
     r"\b(?:\w+n't|(?:do|does|did|is|are|was|were|has|have|had|could|would|should|ca|wo)nt|not|cannot|no(?!\.?\s?\d)"
     r"|never|none|nobody|nothing|nowhere|neither|nor|without|hardly|barely|scarcely|seldom|rarely|unless|except)\b"
 )
-# "No, where was she born?", "Did she sell it or not?", "It was sold, wasn't it?": they ask the same without.
+# These negations change nothing: "No, where was she born?", "Did she sell it or not?", "It was sold, wasn't it?"
 _IDLE: Final = re.compile(r"^\W*no\s*[,.;:!]|\bor not\W*$|,\s*(?:no|\w+n't \w+)\W*$")
-# Of what a reason repeats, in characters.
+# Most characters of a text that a reason repeats.
 _LONGEST_SHOWN: Final = 80
 _FIRST: Final = re.compile(r"[^\W_]+(['\u2019]s\b)?(?=(\s+[^\W\d_a-z])?)")
 _QUESTION_MARKS: Final = ("?", "\uff1f", "\u061f", "\u037e")
@@ -52,22 +52,22 @@ _ORDERS: Final = word_set(
 
 
 def find_fault(question: str, rewritten: str, history: Sequence[str]) -> str | None:
-    """Say why a rewritten question must not stand in the place of another, in time linear in all that was said.
+    """Say why a rewritten question must not replace the original. Linear time in all texts.
 
-    All names, numbers and quoted strings of the question have to be in it (a name may be bent: Ada, Ada's), half of its
-    other words, all of its negations and no other, and no name or number that was not said before. It has to be a
-    question that is not much longer, on no more lines and in no more sentences.
+    The rewritten question must have all names, numbers and quoted strings of the original (a name may be inflected:
+    Ada, Ada's), half of its other words, the same negations, and no name or number that was not said before. It has to
+    be a question that is not much longer, and has no more lines and sentences.
 
-    If the question is plainly in another language than English, only its length, its sentences, its quoted strings and
-    the digits of its numbers are compared: names, negations and other words are only known in English.
+    If the question is plainly in another language than English, only length, sentences, quoted strings and the digits
+    of numbers are compared: names, negations and other words are only known in English.
 
     Args:
-        question: As it was asked.
-        rewritten: As it is to be asked.
-        history: What was said before.
+        question: The original question.
+        rewritten: The rewritten question.
+        history: The earlier turns.
 
     Returns:
-        What is wrong, to be said after "it"; None if nothing is.
+        What is wrong, as the words that follow "it"; None if nothing is wrong.
     """
     words, new_words = folded_words(question), folded_words(rewritten)
     if not new_words:
@@ -105,7 +105,7 @@ def _fault_of_any_language(question: str, rewritten: str, told: Sequence[str]) -
 
 
 def _losses(question: str, rewritten: str, known: set[str]) -> Iterator[str]:
-    """What the question has and the rewritten one has not, in words."""
+    """Yield what the original has and the rewritten question lacks, in words."""
     folded = fold(rewritten)
     for quoted in dict.fromkeys(_quoted(question)):
         if fold(quoted) not in folded:
@@ -119,9 +119,9 @@ def _losses(question: str, rewritten: str, known: set[str]) -> Iterator[str]:
 
 
 def _gains(rewritten: str, told: Sequence[str], known: set[str]) -> Iterator[str]:
-    """What the rewritten question has and nobody said, in words."""
+    """Yield what the rewritten question has and no turn said, in words."""
     said = _bent(word for text in told for word in folded_words(text))
-    # Text by text: "twenty" and, said by somebody else, "three" are not 23.
+    # Each text is read alone: "twenty" in one turn and "three" in another are not 23.
     for number in sorted(_numbers(rewritten).difference(*map(_numbers, told))):
         if number not in said:
             yield f"the number {_shown(number)}"
@@ -131,7 +131,7 @@ def _gains(rewritten: str, told: Sequence[str], known: set[str]) -> Iterator[str
 
 
 def _other_meaning(question: str, rewritten: str, told: Sequence[str]) -> str | None:
-    """Say what makes the rewritten question another one, though it has the same names and numbers."""
+    """Say what gives the rewritten question another meaning, although its names and numbers are the same."""
     said = fold("\n".join(told))
     negations, new_negations = _count_negations(question, said), _count_negations(rewritten, said)
     if negations != new_negations:
@@ -154,7 +154,7 @@ def _growth(question: str, rewritten: str, told: Sequence[str]) -> str | None:
 
 
 def _count_negations(text: str, said: str) -> int:
-    """Count the negations of a text, but for those of titles that were said: "The Man Without Qualities"."""
+    """Count the negations of a text, except those in titles that were said: "The Man Without Qualities"."""
     text = _without_titles(text, said)
     in_names = [
         word
@@ -176,7 +176,7 @@ def _count_sentences(text: str, said: str) -> int:
 
 
 def _without_titles(text: str, said: str) -> str:
-    """Text without what it quotes, if that was said and has several words."""
+    """Remove from a text the quotes of several words that were said before."""
 
     def replace(match: re.Match[str]) -> str:
         quoted = fold(next(filter(None, match.groups())))
@@ -190,7 +190,7 @@ def _quoted(text: str) -> list[str]:
 
 
 def _numbers(text: str) -> set[str]:
-    """The numbers of a text, whatever its notation; "one" and "may" may be one at the beginning, or not."""
+    """Return the numbers of a text, in one notation; "one" and "may" at the beginning may or may not be numbers."""
     text = _ORDINAL_ONE.sub(r"\1", text)
     return {
         value
@@ -205,13 +205,13 @@ def _sentences(text: str) -> list[str]:
 
 
 def _inner_names(text: str) -> set[str]:
-    """The names of a text that stand where only a name is capitalized."""
+    """Return the names of a text at places where only names have a capital."""
     found = {name for sentence in _sentences(text) for name in names(sentence)}
     return {name for name in found if name not in FUNCTION_WORDS and not _NUMERAL.fullmatch(name)}
 
 
 def _names(text: str, known: set[str]) -> set[str]:
-    """The names of a text, also those at the beginning of a sentence, as far as they can be told."""
+    """Return the names of a text, also those that begin a sentence, if they can be recognized."""
     return _inner_names(text) | {
         word
         for sentence in _sentences(text)
@@ -238,7 +238,7 @@ def _asks(text: str) -> bool:
 
 
 def _spelled(name: str, text: str) -> str:
-    """A name as a text has it."""
+    """Return a name as the text spells it."""
     found = re.search(rf"\b{re.escape(name)}", text, re.IGNORECASE)
     return _shown(found[0] if found else name)
 
@@ -248,7 +248,7 @@ def _shown(text: str) -> str:
 
 
 def _content(text: str) -> set[str]:
-    """The beginnings of words that say what is asked; of Latin script, since others bend or join words otherwise."""
+    """Return the beginnings of content words, in Latin script only: other scripts inflect or join words differently."""
     return {
         root(word)
         for word in folded_words(find_quantities(text, is_question=True)[1])

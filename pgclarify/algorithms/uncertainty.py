@@ -1,6 +1,6 @@
-"""How many different answers a model gives to one question: the more, the less its evidence is worth.
+"""How many different answers a model gives to one question: the more answers, the weaker the evidence.
 
-docs/methods/answer-uncertainty.md says what is the paper's and what is ours.
+docs/methods/answer-uncertainty.md says which parts come from the paper and which are ours.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# The ends of the open interval (0, 1), as far as a float64 tells them apart from 0 and 1.
+# The ends of the open interval (0, 1): the nearest float64 numbers to 0 and 1.
 _LEAST = float(np.finfo(np.float64).tiny)
 _GREATEST = float(np.nextafter(1, 0))
 
-# How much of (0, 1) is left for scores that are no probabilities, at each end.
+# The share of (0, 1) at each end for scores that are not probabilities.
 _TAIL = 0.01
 
 
 def semantic_sets(entails: NDArray[np.bool_]) -> list[tuple[int, ...]]:
     """Group answers that mean the same: each entails the other, or a chain of such pairs joins them.
 
-    Two-way entailment as a judge tells it is no equivalence relation: it may hold between the first and the second
-    answer and between the second and the third, and not between the first and the third. So the sets are the connected
-    components of its graph, which is the smallest equivalence relation that contains it: what the judge called the same
-    is never taken apart, whatever else it said, and the order of the answers has no influence. A judge that contradicts
-    itself is heard where it says "the same": one pair wrongly called so joins two sets, and the penalty is too small.
+    A judge's two-way entailment is not transitive: the first answer may equal the second, and the second the third,
+    while the first does not equal the third. So the sets are the connected components of its graph, the smallest
+    equivalence relation that contains it. Two answers that the judge called the same always share a set, and the order
+    of the answers has no influence. If the judge contradicts itself, "the same" wins: one wrong pair joins two sets,
+    and the penalty is then too small.
 
     Args:
         entails: bool, shape (n_answers, n_answers); entails[i, j]: answer i entails answer j. The diagonal is not read:
@@ -33,13 +33,13 @@ def semantic_sets(entails: NDArray[np.bool_]) -> list[tuple[int, ...]]:
 
     Returns:
         ac_1 ... ac_s: indices in [0, n_answers), ascending within a set; sets by falling size, then by lowest member.
-        Every index is in exactly one. No answers, no sets.
+        Every index is in exactly one set. Without answers there are no sets.
 
     Raises:
         ValueError: If entails is not a square matrix of booleans.
 
     Source: SUNAR, §3.2, Equation 3; Kuhn et al., 2023, Algorithm 1. The closure is ours: Kuhn et al. compare an answer
-    with one member of each set, so that the sets hang on the order of the answers; SUNAR leaves it open.
+    with one member of each set, so that the sets depend on the order of the answers; SUNAR leaves this open.
     """
     if entails.ndim != 2 or entails.shape[0] != entails.shape[1] or entails.dtype != np.bool_:
         raise ValueError(f"entails is not a square matrix of booleans, but {entails.dtype} of shape {entails.shape}")
@@ -50,7 +50,7 @@ def semantic_sets(entails: NDArray[np.bool_]) -> list[tuple[int, ...]]:
         first = next(iter(left))
         del left[first]
         members = [first]
-        # Grows while it is walked through.
+        # The list grows during the loop.
         for member in members:
             for other in np.flatnonzero(is_same[member]).tolist():
                 if other in left:
@@ -64,8 +64,8 @@ def penalize(scores: ArrayLike, n_sets: int) -> NDArray[np.float64]:
     """Divide the scores of a batch by the number of different answers that were drawn from it.
 
     Args:
-        scores: sc_1 ... sc_n, shape (n_passages,), each in (0, 1), both ends excluded. A logit is not: dividing a
-            negative one would promote it. `to_unit_interval` makes it one.
+        scores: sc_1 ... sc_n, shape (n_passages,), each in (0, 1), both ends excluded. A logit is not allowed, because
+            dividing a negative logit would promote it; `to_unit_interval` maps logits.
         n_sets: s, the number of semantic sets, at least 1.
 
     Returns:
@@ -79,7 +79,7 @@ def penalize(scores: ArrayLike, n_sets: int) -> NDArray[np.float64]:
     array = np.asarray(scores, dtype=np.float64)
     if n_sets < 1:
         raise ValueError(f"n_sets must be at least 1, not {n_sets}")
-    # Written so that what is not a number is refused, too.
+    # Written so that NaN is refused, too.
     wrong = array[~((array > 0) & (array < 1))]
     if wrong.size:
         raise ValueError(f"scores must be between 0 and 1, both excluded: {wrong[0]} is not")
@@ -93,8 +93,8 @@ def to_unit_interval(logits: ArrayLike) -> NDArray[np.float64]:
         logits: Any shape, any real numbers, infinities included.
 
     Returns:
-        float64, shape of logits: 1 / (1 + exp(-logit)). Never 0 nor 1: where float64 ends (below -708, above 36), the
-        nearest number inside, so that beyond it all are equal.
+        float64, shape of logits: 1 / (1 + exp(-logit)). Never 0 or 1: below -708 and above 36, where float64 ends, it
+        is the nearest number inside (0, 1), so all such logits are equal.
 
     Raises:
         ValueError: If one is not a number.
@@ -109,15 +109,16 @@ def to_unit_interval(logits: ArrayLike) -> NDArray[np.float64]:
 def relevance_to_unit_interval(scores: ArrayLike) -> NDArray[np.float64]:
     """Map scores, which may be probabilities or logits, to (0, 1), and keep their order.
 
-    One function for all numbers: were it decided by those that come together, scores of two batches would not compare.
-    Inside of [0, 1] it is nearly the identity; all below shares the lowest hundredth, all above the highest one.
+    One function maps all numbers. If it depended on the other scores of a batch, two batches could not be compared. In
+    [0, 1] it is nearly the identity; numbers below share the lowest hundredth, numbers above the highest one.
 
     Args:
         scores: Any shape, any finite numbers.
 
     Returns:
         float64, shape of scores: 0.01 + 0.98 x for x in [0, 1], 0.01 exp(x) below and 1 - 0.01 exp(1 - x) above. Never
-        0 nor 1: where float64 ends (below -703, above 33), the nearest number inside, so that beyond it all are equal.
+        0 or 1: below -703 and above 33, where float64 ends, it is the nearest number inside (0, 1), so all such scores
+        are equal.
 
     Raises:
         ValueError: If one is not finite.
@@ -131,7 +132,7 @@ def relevance_to_unit_interval(scores: ArrayLike) -> NDArray[np.float64]:
 
 
 def confidence(sets: Sequence[Sequence[int]], answer: int) -> float:
-    """Tell which share of all drawn answers means the same as one of them.
+    """Return the share of all drawn answers that mean the same as one of them.
 
     Args:
         sets: What `semantic_sets` returned.

@@ -1,4 +1,4 @@
-"""Telling ambiguous questions from clear ones. Pure: vectors and texts in, judgements out."""
+"""Classify questions as ambiguous or clear. Pure: vectors and texts in, judgements out."""
 
 from pgclarify.algorithms.ambiguity.classifier import AmbiguityClassifier
 from pgclarify.algorithms.ambiguity.judgement import AmbiguityKind, Judgement, Reason

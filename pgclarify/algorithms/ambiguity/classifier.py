@@ -1,4 +1,4 @@
-"""A small classifier that tells ambiguous questions from clear ones."""
+"""A small classifier of ambiguous questions."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from pgclarify.algorithms.ambiguity.wording import Wording, asking_part, take_ap
 from pgclarify.errors import DimensionMismatch, EmbeddingError
 
 _FILE: Final = "classifier.npz"
-# Questions compared with the examples at once: what that takes stays below ten megabytes.
+# How many questions are compared with the examples at once. The comparison stays below ten megabytes.
 _AT_ONCE: Final = 1_024
 _KINDS: Final = tuple(AmbiguityKind)
 
 
 class AmbiguityClassifier:
-    """Tells whether a question is ambiguous, of which kind, and why.
+    """Judges whether a question is ambiguous, of which kind, and why.
 
-    Two models are added up, for questions alone and once more for questions with turns before them: a support vector
-    machine, which compares vector and features with those of examples, and a logistic regression on features, vectors,
-    and words and letters in a row. Thread-safe.
+    There are two pairs of models: one for questions alone, one for questions with earlier turns. In each pair, a
+    support vector machine compares vector and features with those of examples, and a logistic regression weighs
+    features, vectors, and n-grams of words and letters. Their results are added. Thread-safe.
 
     Source: Detect, then rewrite (summary): sentence embedding, length, referential words and Coleman-Liau index. The
     other features, and the models, are ours.
 
     Attributes:
-        embedding_model: The model whose vectors it was trained on.
-        version: Changes when the trained file does.
-        threshold: The probability from which on a question is called ambiguous by default.
+        embedding_model: The model whose vectors the classifier was trained on.
+        version: Changes with the trained file.
+        threshold: Default threshold: a question is ambiguous if its probability is at least this.
     """
 
     embedding_model: Final = "all-MiniLM-L6-v2"
@@ -63,7 +63,7 @@ class AmbiguityClassifier:
 
         Args:
             question: Any text.
-            history: Earlier turns, oldest first; the last ten count. Blank ones do not.
+            history: Earlier turns, oldest first. The last ten count; blank ones do not.
         """
         recent = take_apart("", history).recent
         text = asking_part(question)
@@ -80,12 +80,13 @@ class AmbiguityClassifier:
 
         Args:
             asked: Questions, each with its history.
-            vectors: Of the `inputs` of all of them, in order: float32, shape (n_inputs, 384), rows of unit length.
-            threshold: The probability from which on a question is called ambiguous: reasons are given for that, and
-                below it for "clear". None for the classifier's own.
+            vectors: The vectors of all `inputs` of these questions, in order: float32, shape (n_inputs, 384), rows of
+                unit length.
+            threshold: A question is ambiguous if its probability is at least this. Reasons explain "ambiguous" above it
+                and "clear" below it. None for the classifier's own threshold.
 
         Raises:
-            DimensionMismatch: If there are more or fewer vectors, or of another length.
+            DimensionMismatch: If the number or the length of the vectors is wrong.
             EmbeddingError: If vectors are not finite.
         """
         wordings = [take_apart(question, history) for question, history in asked]
@@ -93,10 +94,10 @@ class AmbiguityClassifier:
         if vectors.shape != (counts.sum(), DIMENSIONS):
             raise DimensionMismatch(
                 "vectors do not belong to these questions",
-                detail=f"They should have the shape {(int(counts.sum()), DIMENSIONS)}, and have {vectors.shape}.",
+                detail=f"The expected shape is {(int(counts.sum()), DIMENSIONS)}; the shape is {vectors.shape}.",
             )
         if not np.isfinite(vectors).all():
-            raise EmbeddingError("vectors are not finite", detail="What is judged by them would have no probability.")
+            raise EmbeddingError("vectors are not finite", detail="Without finite vectors there is no probability.")
         least = self.threshold if threshold is None else threshold
         firsts = np.cumsum(counts) - counts
         judged: list[Judgement | None] = [None] * len(wordings)
@@ -158,7 +159,7 @@ class AmbiguityClassifier:
 
 
 def compare(points: NDArray[np.float32], part: Part) -> NDArray[np.float32]:
-    """Compare with all examples: what a support vector machine decides; float32, shape (n_points,)."""
+    """Compare with all examples, as a support vector machine: its decision values, float32, shape (n_points,)."""
     width, _, bias = part.kernel
     squares = np.sum(points**2, axis=1)[:, None] + np.sum(part.examples**2, axis=1)
     decided: NDArray[np.float32] = np.exp(-width * (squares - 2 * points @ part.examples.T)) @ part.example_weights
@@ -169,7 +170,7 @@ def compare(points: NDArray[np.float32], part: Part) -> NDArray[np.float32]:
 def scaled_features(
     wordings: Sequence[Wording], mean: NDArray[np.float32], deviation: NDArray[np.float32], *, is_within: bool
 ) -> NDArray[np.float32]:
-    """Count, and scale to mean 0 and deviation 1, cut at 4 deviations: float32, shape (n_questions, n_features)."""
+    """Compute the features, scaled and cut at 4 deviations: float32, shape (n_questions, n_features)."""
     counted = [
         [*alone(wording).values(), *within(wording).values()] if is_within else list(alone(wording).values())
         for wording in wordings
@@ -181,7 +182,7 @@ def scaled_features(
 
 
 def gram_sums(wordings: Sequence[Wording], weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Sum the weights of the pieces of each text, over the root of their number: float32, shape (n_texts,)."""
+    """Sum the weights of each text's n-grams, divided by the root of their number: float32, shape (n_texts,)."""
     found = [places(wording) for wording in wordings]
     counts = np.array([len(each) for each in found], dtype=np.intp)
     rows = np.repeat(np.arange(len(found)), counts)

@@ -1,4 +1,4 @@
-"""The features of a question, and of a question with turns before it, as numbers of about the same size."""
+"""The features of a question, with and without earlier turns, as numbers of similar size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHORT: Final = 3
 
 
 def alone(wording: Wording) -> dict[str, float]:
-    """Name and count what a question says by itself."""
+    """Name and compute the features of a question alone."""
     words, text = wording.words, wording.question
     known = set(words)
     first = words[0] if words else ""
@@ -75,7 +75,7 @@ def alone(wording: Wording) -> dict[str, float]:
 
 
 def within(wording: Wording) -> dict[str, float]:
-    """Name and count what a question says together with the turns before it."""
+    """Name and compute the features of a question together with the earlier turns."""
     known, before = set(wording.words), wording.words_before
     said, asked = set(wording.last_answer), set(wording.last_question)
     persons, pronouns = known & PERSONS, known & (PERSONS | PLURAL | NEUTER)

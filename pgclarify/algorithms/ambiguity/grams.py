@@ -1,4 +1,4 @@
-"""Pieces of a text, words in a row and letters in a row, as places in a table."""
+"""N-grams of words and of letters, hashed into a table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Final
 from pgclarify.algorithms.ambiguity.wording import Wording
 from pgclarify.language.words import WORD
 
-# Places in the table. What falls on one place is one piece: with this size about one in ten of a question's does.
+# Size of the table. Two n-grams with one hash count as one; at this size that happens to about one in ten of a
+# question.
 BUCKETS: Final = 1 << 13
 _TOKEN: Final = re.compile(rf"{WORD.pattern}|[?!,.:;\"]")
 _MOST_WORDS: Final = 3
@@ -18,11 +19,11 @@ _LETTERS: Final = range(3, 6)
 
 
 def places(wording: Wording) -> list[int]:
-    """List where the pieces of a question are in the table, each once, in [0, BUCKETS).
+    """List the places of a question's n-grams in the table, each once, in [0, BUCKETS).
 
-    Pieces are up to three words and marks in a row. Of a question alone also three to five letters in a row within a
-    word; with history, the words of the last answer, and up to two words in a row of the last question. (With
-    both, letters drown the rest.)
+    N-grams are up to three words and marks in a row. A question alone also has three to five letters in a row within a
+    word. A question with history also has the words of the last answer, and up to two words in a row of the last
+    question. With history, letters are left out, because they would outweigh the rest.
     """
     return sorted({zlib.crc32(piece.encode()) % BUCKETS for piece in _pieces(wording)})
 

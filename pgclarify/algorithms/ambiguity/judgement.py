@@ -1,4 +1,4 @@
-"""What is judged of a question."""
+"""The judgement of a question."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ class AmbiguityKind(StrEnum):
     """
 
     PRAGMATIC = "pragmatic"
-    """What a word stands for is missing, or only said in earlier turns."""
+    """A word refers to something that is missing, or that only earlier turns say."""
     SYNTACTIC = "syntactic"
     """Vague or under-specified: it leaves open which one, where, when, or for whom."""
     LEXICAL = "lexical"
-    """A name or word has several bearers or meanings."""
+    """A name or a word has several meanings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One thing that spoke for the judgement.
+    """One reason for the judgement.
 
     Attributes:
-        source: Who says so: "classifier" (what was learned from examples) or "feature" (what was counted).
-        name: What spoke: "referential_words", "length", "readability", "names", "time", "form", "asking_words",
+        source: Where the reason comes from: "classifier" (learned from examples) or "feature" (counted in the text).
+        name: The kind of reason: "referential_words", "length", "readability", "names", "time", "form", "asking_words",
             "history", "wording" or "meaning".
-        text: The same in words that a user understands.
+        text: The reason in words that a user understands.
     """
 
     source: str
@@ -38,13 +38,13 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the classifier says of one question.
+    """The classifier's judgement of one question.
 
     Attributes:
-        probability: That the question is ambiguous, in [0, 1].
-        kind: The most probable kind; of a clear question too, where it means nothing.
-        reasons: What spoke for "ambiguous" from the threshold on, or below it for "clear", strongest first. None if
-            nothing that can be put in words did.
+        probability: The probability that the question is ambiguous, in [0, 1].
+        kind: The most probable kind. A clear question has one too; ignore it.
+        reasons: The reasons for "ambiguous" if the probability reaches the threshold, else those for "clear"; strongest
+            first. Empty if no reason can be put in words.
     """
 
     probability: float

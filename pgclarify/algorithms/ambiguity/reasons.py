@@ -1,4 +1,4 @@
-"""What spoke for a judgement, in words."""
+"""The reasons for a judgement, in words."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pgclarify.algorithms.ambiguity.features import alone
 from pgclarify.algorithms.ambiguity.judgement import Reason
 from pgclarify.algorithms.ambiguity.wording import Wording, coleman_liau
 
-# Log odds from which on something has spoken.
+# The least log odds of a reason.
 _LEAST: Final = 0.05
 _MOST_REASONS: Final = 4
 _MOST_NAMED: Final = 3
-# Characters of a name or an answer that a reason repeats.
+# Most characters of a name or an answer that a reason repeats.
 _SHOWN: Final = 40
 _PLAIN_GRADE: Final = 6.0
 
@@ -36,7 +36,7 @@ _GROUPS: Final = {
     **dict.fromkeys(("names", "no name", "one name", "quotes", "definite"), "names"),
     **dict.fromkeys(("time", "degree", "digits", "year"), "time"),
 }
-# Each is true of few questions. That one is not true of a question is no reason that could be put in words.
+# Each feature is true of few questions. That a feature is false would not be a helpful reason.
 _TRUE_OF_FEW: Final = {"opener": "form", "auxiliary": "form", "no asking word": "asking_words"}
 _BEGINS: Final = "begins with "
 _LEARNED: Final = ("meaning", "wording")
@@ -51,12 +51,12 @@ _HISTORY: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """How much each part spoke for "ambiguous", in log odds; below zero, for "clear".
+    """How much each part counts for "ambiguous", in log odds; values below zero count for "clear".
 
     Attributes:
-        features: Of each feature.
-        wording: Of words and letters in a row.
-        meaning: Of the vectors.
+        features: The log odds of each feature.
+        wording: The log odds of the n-grams of words and letters.
+        meaning: The log odds of the vectors.
     """
 
     features: Mapping[str, float]
@@ -65,7 +65,7 @@ class Spoken:
 
 
 def explain(wording: Wording, spoken: Spoken, *, is_ambiguous: bool) -> tuple[Reason, ...]:
-    """Say what spoke for a judgement, and nothing that did not: first what was counted, strongest first."""
+    """List the reasons for a judgement: first those that were counted in the text, strongest first."""
     strengths = _strengths(wording, spoken)
     sign = 1 if is_ambiguous else -1
     texts = _AMBIGUOUS if is_ambiguous else _CLEAR
@@ -79,7 +79,7 @@ def explain(wording: Wording, spoken: Spoken, *, is_ambiguous: bool) -> tuple[Re
 
 
 def _strengths(wording: Wording, spoken: Spoken) -> dict[str, float]:
-    """Add up what spoke, by the name of the reason that says it."""
+    """Add up the log odds of each reason, by its name."""
     counted = alone(wording)
     strengths = {"wording": spoken.wording, "meaning": spoken.meaning}
     for feature, odds in spoken.features.items():

@@ -1,4 +1,4 @@
-"""The trained file: what is in it, and how it is checked."""
+"""The trained file: its content, and how it is checked."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from pgclarify.algorithms.ambiguity.wording import take_apart
 from pgclarify.errors import ConfigurationError
 
 DIMENSIONS: Final = 384
-# With history: of the question, of the last turns, and of both together.
+# With history: the question, the last turns, and both together.
 TEXTS: Final = 3
-# Vectors are compared in so many directions.
+# Vectors are projected to this many dimensions before they are compared.
 PROJECTED: Final = 128
 # Smaller arrays keep their full precision.
 _SMALL: Final = 512
 _LARGEST: Final = 127
 _LEAST_STEP: Final = 1e-6
-# What reading an archive raises that is none, or whose bytes were changed: by numpy, zipfile and zlib.
+# Exceptions that numpy, zipfile and zlib raise for a file that is no archive, or that was changed.
 _UNREADABLE: Final = (
     ValueError, TypeError, OSError, EOFError, KeyError, RuntimeError, MemoryError, SyntaxError, tokenize.TokenError,
     zipfile.BadZipFile, zlib.error,
@@ -40,18 +40,18 @@ WITHIN: Final = ALONE + tuple(within(_BARE))
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What was learned of one kind of input: questions alone, or questions with turns before them. All float32.
+    """The weights for one kind of input: questions alone, or questions with earlier turns. All float32.
 
     Attributes:
         features: Weights of the features, scaled to mean 0 and deviation 1; shape (n_features,).
         vectors: Weights of the vectors, shape (n_texts * DIMENSIONS,).
         grams: Weights of pieces of text, shape (BUCKETS,).
-        bias: Of these three, shape (1,).
-        examples: What inputs are compared with: projected vectors, and features times the second of kernel; shape
-            (n_examples, n_texts * PROJECTED + n_features).
+        bias: The bias of these three, shape (1,).
+        examples: The examples that inputs are compared with: projected vectors, and features times the second number of
+            kernel; shape (n_examples, n_texts * PROJECTED + n_features).
         example_weights: Shape (n_examples,).
-        kernel: The width of the comparison, what features count for in it, its bias; shape (3,).
-        blend: What the comparison and the weights count for, shape (2,).
+        kernel: Width of the kernel, weight of the features in it, bias; shape (3,).
+        blend: Weights of the support vector machine and of the logistic regression, shape (2,).
         calibration: Slope and intercept of the log odds, shape (2,).
     """
 
@@ -68,16 +68,16 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """All that was learned.
+    """All that the classifier learned.
 
     Attributes:
-        mean: Of the features with history, float32, shape (len(WITHIN),).
-        deviation: Of the same, shape (len(WITHIN),).
+        mean: Means of the features with history, float32, shape (len(WITHIN),).
+        deviation: Their standard deviations, shape (len(WITHIN),).
         projection: Onto the directions in which vectors differ most, float32, shape (DIMENSIONS, PROJECTED).
-        kinds: For each kind, in the order of AmbiguityKind: weights of the vector of the question, of its features,
-            of whether there are turns, and a bias; float32, shape (3, DIMENSIONS + len(ALONE) + 2).
-        alone: Of questions alone.
-        within: Of questions with turns before them.
+        kinds: For each kind, in the order of AmbiguityKind: weights of the question's vector, of its features, of
+            whether there are turns, and a bias; float32, shape (3, DIMENSIONS + len(ALONE) + 2).
+        alone: The weights for questions alone.
+        within: The weights for questions with earlier turns.
     """
 
     mean: NDArray[np.float32]
@@ -89,15 +89,15 @@ class Trained:
 
 
 def project(vectors: NDArray[np.float32], projection: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Project each of the vectors that stand side by side in a row: float32, shape (n_rows, n_texts * PROJECTED)."""
+    """Project each of the vectors that are concatenated in a row: float32, shape (n_rows, n_texts * PROJECTED)."""
     projected: NDArray[np.float32] = vectors.reshape(-1, DIMENSIONS) @ projection
     return projected.reshape(len(vectors), -1)
 
 
 def pack(trained: Trained) -> bytes:
-    """Write what was learned as an npz archive, small and always the same bytes.
+    """Write the trained weights as a small npz archive. Equal weights give equal bytes.
 
-    Examples become whole numbers, a byte each; other large arrays have half precision.
+    Examples are stored as bytes, other large arrays in half precision.
     """
     arrays: dict[str, NDArray[Any]] = {"names": np.array("\n".join(WITHIN))}
     for name, array in _arrays(trained).items():
@@ -111,17 +111,17 @@ def pack(trained: Trained) -> bytes:
         for name, array in arrays.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, array, allow_pickle=False)
-            # Without the time of day that numpy's own savez would write.
+            # numpy's savez would write the time of day, and the bytes would differ each time.
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue(), zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 
 def unpack(content: bytes) -> Trained:
-    """Read what `pack` wrote.
+    """Read an archive that `pack` wrote.
 
     Raises:
-        ConfigurationError: If it is no such archive, or arrays are missing, have another shape or are not finite, or
-            it was trained for other features than this version counts.
+        ConfigurationError: If it is not such an archive; if arrays are missing, of another shape or not finite; or if
+            the classifier was trained for other features than this version has.
     """
     try:
         arrays = _read(content)

@@ -1,4 +1,4 @@
-"""A question and the turns before it, taken apart into what can be counted."""
+"""A question and its earlier turns, split into parts that can be counted."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Final
 
 from pgclarify.language.words import ASKING, AUXILIARIES, WORD, word_set
 
-# A pasted page is judged by its beginning, a turn by its end.
+# Only the beginning of a pasted page is judged, and the end of a turn.
 MOST_CHARS: Final = 2_000
 MOST_TURNS: Final = 10
-# Who is meant is mostly said in the last two exchanges, a question and an answer each.
+# A pronoun mostly refers to the last two exchanges, each a question and an answer.
 _RECENT_PIECES: Final = 4
 _LEAST_ASKED: Final = 3
 _PLURAL_LENGTH: Final = 4
@@ -23,7 +23,8 @@ _PIECE_END: Final = re.compile(r"(?<=[?\uff1f\u061f])\s+|\n+")
 _QUESTION_MARKS: Final = ("?", "\uff1f", "\u061f")
 _SENTENCE_END: Final = re.compile(r"[.!?\u3002\uff01\uff1f\u061f]+(?=\s|$)|\n+")
 _QUOTED: Final = re.compile(r"\"[^\"\n]+\"|\u201c[^\u201d\n]+\u201d|\u00ab[^\u00bb\n]+\u00bb")
-# Also small letters with an accent, and scripts without capitals: the trained file counts these as names, too.
+# These count as names, too: words in scripts without capitals, and small letters with an accent. The classifier was
+# trained with this pattern.
 _CAPITALIZED: Final = re.compile(r"(?<![^\W_])(?<!['\u2019])[^\W\d_a-z][\w'\u2019-]*")
 _ENDING: Final = re.compile(r"['\u2019](?:s|d|ll|re|ve|m)?$")
 
@@ -35,7 +36,7 @@ OTHERS: Final = frozenset({"another", "other", "others", "else", "former", "latt
 PERSONS: Final = MALE | FEMALE
 REFERENTIAL: Final = PERSONS | PLURAL | NEUTER | OTHERS | {"there", "then"}
 
-# Neither names nor things. This list and the others here are those that the classifier was trained with.
+# Words that are neither names nor things. The classifier was trained with this list and the others here.
 SMALL: Final = word_set(
     "a an the of in on at to for by with from and or but not no as if about into over after before during than so"
     " i you we me my your our us some any all each every many much more most also"
@@ -48,26 +49,26 @@ _DETERMINERS: Final = frozenset({"the", "any", "what", "which", "who", "an", "so
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What a question, and the turns before it, are made of. All words are in lower case.
+    """The parts of a question and of its earlier turns. All words are in lower case.
 
     Attributes:
         question: The question, cut to MOST_CHARS characters.
         words: Its words.
-        content: Those of them that name a thing, a quality or an act.
-        referential: Those of them that stand for something said elsewhere.
+        content: Its words that name a thing, a quality or an act.
+        referential: Its words that refer to something said elsewhere.
         names: Its names: words with a capital that do not begin a sentence.
         quotes: How many quotations it has.
-        has_antecedent: Whether the question has something that its referential words can stand for: a name, a
-            quotation, or a noun before the first of them.
+        has_antecedent: Whether a name, a quotation or a noun stands before the first referential word, so that this
+            word may refer to it.
         recent: The last two exchanges before it, as one text; empty without history.
         turns: How many turns there are before it.
         words_before: All words of those turns.
         last_question: The words of the last question before it.
-        last_answer: The words of what was said after that.
+        last_answer: The words of the turn after that question.
         candidates: Names in the turns, latest first.
-        last_names: Names in what was said last.
-        capitalized: Words anywhere in the question or the turns that do begin with a capital. Names are counted more
-            widely: words in scripts without capitals are among them, and a small letter with an accent.
+        last_names: Names in the last turn.
+        capitalized: Words in the question or the turns that begin with a capital. names has more: it also has words in
+            scripts without capitals, and words that begin with an accented small letter.
     """
 
     question: str
@@ -88,7 +89,7 @@ class Wording:
 
 
 def take_apart(question: str, history: Sequence[str]) -> Wording:
-    """Take a question and its history apart.
+    """Split a question and its history into parts.
 
     Args:
         question: Any text.
@@ -128,9 +129,9 @@ def take_apart(question: str, history: Sequence[str]) -> Wording:
 
 
 def asking_part(question: str) -> str:
-    """Find the part of a text that asks: its last line if that is a question, or else all of it.
+    """Return the part of a text that asks: its last line if that is a question, else the whole text.
 
-    What stands before it is context. A vector of both is mostly one of the context.
+    The lines before it are context. A vector of the whole text would mostly show the context.
     """
     question = _storable(question[:MOST_CHARS])
     last = question.rstrip().rpartition("\n")[2].strip()
@@ -138,7 +139,7 @@ def asking_part(question: str) -> str:
 
 
 def coleman_liau(text: str) -> float:
-    """Tell how hard a text is to read, as a US school grade: 0.0588 L - 0.296 S - 15.8.
+    """Compute how hard a text is to read, as a US school grade: 0.0588 L - 0.296 S - 15.8.
 
     L is the number of letters in 100 words, S the number of sentences in 100 words. A text without words has grade 0.
 
@@ -149,13 +150,13 @@ def coleman_liau(text: str) -> float:
     if not words:
         return 0.0
     letters = sum(map(str.isalnum, text))
-    # What follows the last mark is a sentence too if it has words.
+    # Text after the last mark is a sentence too, if it has words.
     sentences = sum(WORD.search(part) is not None for part in _SENTENCE_END.split(text))
     return 0.0588 * (100 * letters / words) - 0.296 * (100 * sentences / words) - 15.8
 
 
 def _storable(text: str) -> str:
-    """Half a character, which no encoding has, becomes a question mark."""
+    """Replace unpaired surrogates, which no encoding can store, by question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -168,14 +169,14 @@ def _is_content(word: str) -> bool:
 
 
 def _is_noun(words: Sequence[str], place: int) -> bool:
-    """Whether a word looks like a noun, or what goes with one: after an article, or in the plural."""
+    """Whether a word looks like a noun or an adjective of one: it follows an article, or is a plural."""
     word = words[place]
     is_plural = word.endswith("s") and len(word) >= _PLURAL_LENGTH
     return _is_content(word) and (is_plural or (place > 0 and words[place - 1] in _NOUN_FOLLOWS))
 
 
 def _names(text: str, *, starts: bool = False) -> tuple[str, ...]:
-    """Words with a capital in lower case. starts: also the first word, in what is an answer and no sentence."""
+    """List words with a capital, in lower case. starts: include the first word, as in an answer that is no sentence."""
     found = []
     for match in _CAPITALIZED.finditer(text):
         before = text[: match.start()].rstrip(" \t\"'(\u201c\u2018")
@@ -196,7 +197,7 @@ def _bare(word: str) -> str:
 
 
 def _refers(words: Sequence[str], place: int) -> bool:
-    """Whether a word stands for something said elsewhere: not the "there" of "is there", or the "that" of a clause."""
+    """Whether a word refers to something said elsewhere. "there" in "is there", and "that" before a clause, do not."""
     word = words[place]
     if word not in REFERENTIAL:
         return False

@@ -1,4 +1,4 @@
-"""How well answers fit the known ones, by their words alone."""
+"""How well answers match the known ones, by their words alone."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Matches = Callable[[str, Sequence[str]], bool]
 
 @dataclass(frozen=True, slots=True)
 class AnswerSetScores:
-    """How well a set of answers fits.
+    """How well a set of answers matches the known ones.
 
     Attributes:
-        precision: Share of what was given that is known, 0 to 1; 0 if nothing was given.
-        recall: Share of what is known that was given, 0 to 1.
+        precision: Share of the given answers that are known, 0 to 1; 0 if none was given.
+        recall: Share of the known answers that were given, 0 to 1.
         f1: Harmonic mean of both, 0 to 1.
     """
 
@@ -33,7 +33,7 @@ class AnswerSetScores:
 def normalize_answer(text: str) -> str:
     """Lower case, without ASCII punctuation and English articles, with single spaces.
 
-    A step that would leave nothing is left out: the band "The The" is "the the", and "!!!" stays as it is.
+    A step that would remove everything is skipped: the band "The The" stays "the the", and "!!!" stays as it is.
 
     Args:
         text: An answer, a quote or a passage.
@@ -41,7 +41,7 @@ def normalize_answer(text: str) -> str:
     Returns:
         The normalized text; empty only if the text is.
 
-    Source: SQuAD (Rajpurkar et al., EMNLP 2016), the official evaluation; that something always remains is ours.
+    Source: SQuAD (Rajpurkar et al., EMNLP 2016), the official evaluation. Skipping a step that leaves nothing is ours.
     """
     lowered = text.lower()
     bare = lowered.translate(_PUNCTUATION)
@@ -53,8 +53,8 @@ def exact_match(answer: str, names: Sequence[str]) -> bool:
     """Whether an answer is a known one, in any of its spellings, after normalization.
 
     Args:
-        answer: What was given; an empty one is no answer.
-        names: Spellings of the known one.
+        answer: The given answer; an empty text matches nothing.
+        names: Spellings of the known answer.
 
     Source: SQuAD (Rajpurkar et al., EMNLP 2016).
     """
@@ -63,9 +63,9 @@ def exact_match(answer: str, names: Sequence[str]) -> bool:
 
 
 def cover_exact_match(text: str, names: Sequence[str]) -> bool:
-    """Whether a known answer stands in a text, in any of its spellings, word for word after normalization.
+    """Whether a text contains a known answer, in any of its spellings, word for word after normalization.
 
-    7 does not stand in 1973, nor "rat" in "rate".
+    1973 does not contain 7, and "rate" does not contain "rat".
 
     Args:
         text: An answer, a quote or a passage.
@@ -77,14 +77,14 @@ def cover_exact_match(text: str, names: Sequence[str]) -> bool:
 
 
 def covered_answers(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> list[bool]:
-    """Which of the known answers stand in one of the texts, after normalization.
+    """Tell which of the known answers are contained in one of the texts, after normalization.
 
     Args:
         golds: The known answers, each in all its spellings.
-        texts: What was given: answers, quotes or passages.
+        texts: The given answers, quotes or passages.
 
     Returns:
-        One for each known answer, in order.
+        A boolean for each known answer, in order.
 
     Source: cover-EM; see `cover_exact_match`.
     """
@@ -93,11 +93,11 @@ def covered_answers(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> lis
 
 
 def answer_coverage(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> float:
-    """Share of the known answers that stand in one of the texts, after normalization.
+    """Share of the known answers that are contained in one of the texts, after normalization.
 
     Args:
         golds: The known answers, at least one, each in all its spellings.
-        texts: What was given: answers, quotes or passages.
+        texts: The given answers, quotes or passages.
 
     Returns:
         0 to 1; 0 if there are no texts.
@@ -116,16 +116,16 @@ def answer_coverage(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> flo
 def answer_set_scores(
     predicted: Sequence[str], answer_sets: Sequence[Sequence[Sequence[str]]], matches: Matches = exact_match
 ) -> AnswerSetScores:
-    """Compare a set of answers with the known ones: one to one, as many pairs as can be made.
+    """Compare a set of answers with the known ones: pair them one to one, with as many pairs as possible.
 
     Args:
-        predicted: What was given; what is the same after normalization counts once.
-        answer_sets: The known answers as several people know them: a set for each person, of answers, each in all its
-            spellings. Answers of one set with the same spellings count once. The set counts that fits best.
-        matches: Whether an answer is a known one; `cover_exact_match` is the lenient one.
+        predicted: The given answers. Answers that are the same after normalization count once.
+        answer_sets: A set of known answers for each person who was asked; each answer in all its spellings. Answers of
+            one set with the same spellings count once. The set that matches best counts.
+        matches: Whether an answer is a known one; `cover_exact_match` is the lenient choice.
 
     Raises:
-        InputError: If there is no set with an answer.
+        InputError: If every set is empty.
 
     Source: AmbigQA (Min et al., EMNLP 2020), F1 of answers, as AmbigPrompt §4.2 uses it.
     """
@@ -162,10 +162,10 @@ def _scores(predicted: Sequence[str], golds: Sequence[Sequence[str]], matches: M
 
 
 def _most_pairs(fits: Sequence[Sequence[int]]) -> int:
-    """The most pairs that can be made, each side once, by augmenting paths.
+    """Return the greatest number of pairs, each side at most once, by augmenting paths.
 
     Args:
-        fits: For each answer, the places of the known ones that it may be paired with.
+        fits: For each answer, the places of the known answers that it matches.
     """
     owners: dict[int, int] = {}
 
@@ -187,5 +187,5 @@ def _padded(text: str) -> str:
 
 
 def _covers(padded: str, names: Sequence[str]) -> bool:
-    # An empty spelling stands in nothing, not even in an empty text.
+    # An empty spelling matches nothing, not even an empty text.
     return any(f" {normalized} " in padded for normalized in map(normalize_answer, names) if normalized)

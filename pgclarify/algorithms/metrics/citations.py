@@ -1,4 +1,4 @@
-"""Are the passages that an answer cites the ones that prove it?"""
+"""Does an answer cite the passages that prove it?"""
 
 from __future__ import annotations
 
@@ -25,23 +25,25 @@ def citation_scores(cited: Sequence[int], relevant: Collection[int], count: int)
     """Compare what an answer cites with what it should cite.
 
     Args:
-        cited: Places of the passages that it cites, from 0; one that comes twice counts once.
+        cited: Places of the cited passages, from 0; a repeated place counts once.
         relevant: Places of the passages that give the answer, at least one.
-        count: How many passages there were to cite.
+        count: How many passages could be cited.
 
     Returns:
-        Precision, the share of the cited that are relevant: citing everything costs it. Recall, the share of the
-        relevant that are cited.
+        Precision, the share of cited passages that are relevant. Citing everything lowers it. Recall, the share of
+        relevant passages that are cited.
 
     Raises:
-        InputError: If a place is not in [0, count): it is never silently another passage. If none is relevant.
+        InputError: If a place is not in [0, count), because a negative one would be another passage; or if no passage
+            is relevant.
 
-    Source: ALCE (Gao et al., EMNLP 2023), citation quality; relevant passages are known, in place of its model.
+    Source: ALCE (Gao et al., EMNLP 2023), citation quality. ALCE decides relevance with a model; here it is known.
     """
     for place in (*cited, *relevant):
         if not 0 <= place < count:
             raise InputError(
-                "a citation of a passage that is not there", detail=f"It is number {place}, from 0, of {count}."
+                "a citation of a passage that is not there",
+                detail=f"Its place is {place}; places are from 0, and there are {count} passages.",
             )
     wanted, given = set(relevant), set(cited)
     if not wanted:
@@ -53,17 +55,17 @@ def citation_scores(cited: Sequence[int], relevant: Collection[int], count: int)
 
 
 def supported_citation_scores(alone: Sequence[bool], *, together: bool) -> CitationScores:
-    """Score the citations of one answer by what they support.
+    """Score the citations of one answer by whether they support it.
 
     Args:
-        alone: For each passage that it cites, whether that passage alone supports the answer.
-        together: Whether all of them together do. Where one alone does, they do.
+        alone: For each cited passage, whether it alone supports the answer.
+        together: Whether all of them together support it. It is true if one alone does.
 
     Returns:
-        Precision, the share of the citations that support it alone; recall, 1 if they support it together, else 0.
+        Precision, the share of citations that alone support the answer; recall, 1 if all together support it, else 0.
 
-    Source: ALCE (Gao et al., EMNLP 2023), citation quality. There, a citation without which the others do not suffice
-        is precise, too; an answer here is a few words long, and one passage gives it or does not.
+    Source: ALCE (Gao et al., EMNLP 2023), citation quality. In ALCE a citation is also precise if the others do not
+    suffice without it. Answers here are a few words long, so one passage gives the answer or does not.
     """
     if not alone:
         return CitationScores(0.0, 0.0)

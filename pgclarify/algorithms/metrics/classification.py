@@ -1,4 +1,4 @@
-"""How well ambiguous questions are told from clear ones."""
+"""How well a classifier separates ambiguous questions from clear ones."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ _Floats = NDArray[np.float64]
 
 
 def accuracy(labels: Labels, predicted: Labels) -> float:
-    """Share of the questions that are called what they are, 0 to 1.
+    """Share of the questions with the right label, 0 to 1.
 
     Args:
-        labels: What each is, shape (n,), n at least 1.
-        predicted: What it is called, shape (n,).
+        labels: The true labels, shape (n,), n at least 1.
+        predicted: The predicted labels, shape (n,).
 
     Raises:
-        InputError: If there are none, or not as many of both.
+        InputError: If there are no questions, or the shapes differ.
     """
     truth, called = _arrays(labels, predicted)
     return float(accuracies(truth, called))
 
 
 def f1_of_labels(labels: Labels, predicted: Labels) -> float:
-    """F1 of the class True, 0 to 1; 0 if nothing is, or is called, True.
+    """F1 of the class True, 0 to 1; 0 if no label or no prediction is True.
 
     Args:
-        labels: What each question is, shape (n,), n at least 1.
-        predicted: What it is called, shape (n,).
+        labels: The true labels, shape (n,), n at least 1.
+        predicted: The predicted labels, shape (n,).
 
     Raises:
-        InputError: If there are none, or not as many of both.
+        InputError: If there are no questions, or the shapes differ.
 
     Source: "Detect, then rewrite" (its primary result: F1 of the class "ambiguous").
     """
@@ -45,19 +45,19 @@ def f1_of_labels(labels: Labels, predicted: Labels) -> float:
 
 
 def average_precision(labels: Labels, scores: Sequence[float] | NDArray[np.float64]) -> float:
-    """Mean of the precision at each threshold, weighted by what it adds to recall; 0 if nothing is True.
+    """Mean of the precision at each threshold, weighted by the increase in recall; 0 if no label is True.
 
-    Questions with equal scores are called True at the same threshold, so that their order makes no difference.
+    Questions with equal scores share a threshold, so that their order makes no difference.
 
     Args:
-        labels: What each question is, shape (n,), n at least 1.
-        scores: The higher, the more it is called True; shape (n,), finite.
+        labels: The true labels, shape (n,), n at least 1.
+        scores: A higher score means more likely True; shape (n,), finite.
 
     Returns:
-        0 to 1. Scores by chance give the share of True.
+        0 to 1. Random scores give the share of True.
 
     Raises:
-        InputError: If there are none, or not as many of both.
+        InputError: If there are no questions, or the shapes differ.
 
     Source: The step-wise area under the curve of precision and recall, as in scikit-learn's average_precision_score.
     """
@@ -68,24 +68,24 @@ def average_precision(labels: Labels, scores: Sequence[float] | NDArray[np.float
 
 
 def accuracies(labels: _Bools, predicted: _Bools) -> _Floats:
-    """`accuracy` of each of many samples: shape (..., n) both, n at least 1, in; (...) out."""
+    """`accuracy` of each of many samples: both of shape (..., n), n at least 1; returns shape (...)."""
     shares: _Floats = np.mean(labels == predicted, axis=-1)
     return shares
 
 
 def f1s_of_labels(labels: _Bools, predicted: _Bools) -> _Floats:
-    """`f1_of_labels` of each of many samples: shape (..., n) both, n at least 1, in; (...) out."""
+    """`f1_of_labels` of each of many samples: both of shape (..., n), n at least 1; returns shape (...)."""
     hits = np.sum(labels & predicted, axis=-1)
     called: _Floats = 2 * hits / np.maximum(1, np.sum(labels, axis=-1) + np.sum(predicted, axis=-1))
     return called
 
 
 def average_precisions(labels: _Bools, scores: _Floats) -> _Floats:
-    """`average_precision` of each of many samples: shape (..., n) both, n at least 1, in; (...) out."""
+    """`average_precision` of each of many samples: both of shape (..., n), n at least 1; returns shape (...)."""
     order = np.argsort(-scores, axis=-1)
     ranked = np.take_along_axis(scores, order, axis=-1)
     hits = np.cumsum(np.take_along_axis(labels, order, axis=-1), axis=-1)
-    # Only the last of each run of equal scores is a threshold.
+    # Only the last of several equal scores is a threshold.
     is_threshold = np.ones(ranked.shape, dtype=np.bool_)
     is_threshold[..., :-1] = ranked[..., 1:] != ranked[..., :-1]
     reached = np.maximum.accumulate(np.where(is_threshold, hits, 0), axis=-1)
@@ -104,6 +104,6 @@ def _arrays(labels: Labels, predicted: Labels) -> tuple[NDArray[np.bool_], NDArr
 def _check(truth: NDArray[np.bool_], other: NDArray[np.bool_] | NDArray[np.float64]) -> None:
     if truth.ndim != 1 or truth.shape != other.shape or not len(truth):
         raise InputError(
-            "labels and predictions are not of the same questions",
+            "labels and predictions are for different questions",
             detail=f"Their shapes are {truth.shape} and {other.shape}.",
         )

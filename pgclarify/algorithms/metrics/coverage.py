@@ -1,4 +1,4 @@
-"""What is found for what it costs."""
+"""How many answers are found at which cost."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from pgclarify.errors import InputError
 def coverage_curve(
     found: Iterable[tuple[int, int, Sequence[str]]], golds: Sequence[Sequence[str]]
 ) -> list[tuple[int, int, float]]:
-    """Follow how many known answers are covered, call by call.
+    """Compute how many known answers are covered after each call.
 
     Args:
-        found: Steps in order: the calls and tokens so far, and the texts (answers or quotes) that the step brought.
-            What an earlier step brought stays.
+        found: Steps in order: the calls and tokens so far, and the texts (answers or quotes) that the step added.
         golds: The known answers, at least one, each in all its spellings.
 
     Returns:
-        For each step the calls and tokens so far, and the share of the known answers that stand in a text so far, 0
-        to 1; it never falls.
+        For each step the calls and tokens so far, and the share of the known answers that one of the texts so far
+        contains, 0 to 1; it never decreases.
 
     Raises:
         InputError: If there are no known answers.

@@ -1,7 +1,7 @@
-"""Diversity and grounding of readings, out of what a judge said of each.
+"""Diversity and grounding of readings, computed from a judge's verdicts.
 
-VERDICT's symbols: Q̂ are the readings of a method, Q̃ those of people, Q̄ the grounded gold; V is the judge, p̂ the
-passage that a reading cites. docs/methods/evaluation.md says what the paper leaves open, and how it is read here.
+VERDICT's symbols: Q̂ are the readings of a method, Q̃ the readings of people, Q̄ the grounded gold; V is the judge, p̂
+the passage that a reading cites. docs/methods/evaluation.md says what the paper leaves open, and what we chose.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ class Quadrants:
 
 
 def sufficient(distinct: int, human: int) -> bool:
-    """Whether a question has as many distinct readings as people know.
+    """Whether a question has at least as many distinct readings as people know.
 
     Args:
-        distinct: How many readings remain if those that nearly repeat one are left out.
-        human: How many people know, at least 1, counted in the same way.
+        distinct: The number of readings without those that nearly repeat another one.
+        human: The number of readings that people know, at least 1, counted in the same way.
 
-    Source: VERDICT, §5.1.1 ("Sufficient%", footnote 4); what is enough it does not say.
+    Source: VERDICT, §5.1.1 ("Sufficient%", footnote 4). The paper does not say which number is sufficient.
     """
     return distinct >= human
 
 
 def recall(covered: Sequence[bool]) -> float:
-    """Ungrounded recall: the share of people's readings that are among a method's, 0 to 1; 0 if there are none.
+    """Ungrounded recall: the share of people's readings that a method has, 0 to 1; 0 if there are none.
 
     Args:
-        covered: V(q̃, Q̂) of each.
+        covered: V(q̃, Q̂) of each reading of people.
 
     Source: VERDICT, Eq. 18.
     """
@@ -52,7 +52,7 @@ def grounded_precision(supported: Sequence[bool]) -> float:
     """The share of a method's readings that their passage answers, 0 to 1; 0 if there are none.
 
     Args:
-        supported: V(q̂, p̂) of each.
+        supported: V(q̂, p̂) of each reading of the method.
 
     Source: VERDICT, Eq. 11 and Eq. 19.
     """
@@ -60,14 +60,14 @@ def grounded_precision(supported: Sequence[bool]) -> float:
 
 
 def grounded_gold(supported: Sequence[bool], human_supported: Sequence[bool]) -> list[int]:
-    """The readings that a passage is known to answer: Q̄, before repetitions are left out.
+    """List the readings that a passage is known to answer: Q̄, before repeated ones are removed.
 
     Args:
         supported: V(q̂, p̂) of each reading of the method.
         human_supported: V of each reading of people, and the evidence of the case: the same for all methods.
 
     Returns:
-        Places in both lists, one after the other, the method's first; ascending.
+        Places in the concatenation of both lists, the method's first; ascending.
 
     Source: VERDICT, Eq. 22.
     """
@@ -77,12 +77,12 @@ def grounded_gold(supported: Sequence[bool], human_supported: Sequence[bool]) ->
 def grounded_recall(gold: Sequence[int], readings: int, human_covered: Sequence[bool]) -> float:
     """The share of Q̄ that a supported reading of the method covers, 0 to 1; 0 if Q̄ is empty.
 
-    The method's own readings in Q̄ are covered by themselves.
+    The method's own readings in Q̄ count as covered.
 
     Args:
-        gold: Q̄ without repetitions: places as of `grounded_gold`.
-        readings: How many readings the method has, supported or not: where people's begin.
-        human_covered: For each reading of people, whether it is among the method's supported ones.
+        gold: Q̄ without repeated readings: places as `grounded_gold` returns them.
+        readings: How many readings the method has, supported or not. People's readings begin at this place.
+        human_covered: For each reading of people, whether the method's supported readings cover it.
 
     Source: VERDICT, Eq. 12 and Eq. 21.
     """
@@ -102,7 +102,7 @@ def quadrants(relevant: Sequence[bool], answerable: Sequence[bool]) -> Quadrants
     """Sort readings by relevance and answerability.
 
     Args:
-        relevant: Whether each is a reading of the question at all.
+        relevant: Whether each reading is a reading of the question at all.
         answerable: Whether its passage answers it, V(q̂, p̂); of the same length.
 
     Source: VERDICT, §5.2 and Figure 3.

@@ -1,7 +1,7 @@
-"""How much of a figure is chance of the sample.
+"""How much of a figure is due to chance.
 
-What is drawn again is questions: the unit that is sampled from all that could be asked. Results are the same every
-time.
+Questions are resampled, because the questions are a sample of all that could be asked. The random seed is fixed, so
+results are reproducible.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ Statistic = Callable[[Floats], Floats]
 
 _LEVEL = 0.95
 _SAMPLES = 10_000
-# Of many questions, fewer samples are drawn: so many numbers at most, but never fewer samples than so many.
+# With many questions there are fewer samples: at most this many drawn rows in all, but at least _LEAST_SAMPLES.
 _MOST_DRAWN = 20_000_000
 _LEAST_SAMPLES = 200
-# Numbers that are held at a time, 16 MiB.
+# How many numbers are in memory at a time, 16 MiB.
 _BLOCK = 1 << 21
-# Two sums of the same numbers differ by their order.
+# Two sums of the same numbers in another order differ by at most this.
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """What the second of two has more than the first, over the same questions.
+    """The difference between two methods on the same questions.
 
     Attributes:
-        difference: Statistic of the second less that of the first.
+        difference: The statistic of the second method minus that of the first.
         low: Lower end of its 95 % interval.
         high: Upper end.
-        p: How often so large a difference, either way, comes about if it is chance which of the two a result of a
-            question belongs to; greater than 0, up to 1.
+        p: The probability of a difference at least this large, in either direction, if the two results of each question
+            were assigned to the methods at random; greater than 0, up to 1.
     """
 
     difference: float
@@ -47,13 +47,13 @@ class PairedDifference:
 
 
 def mean(values: Floats) -> Floats:
-    """Mean over questions; values as for Statistic of one column, shape (samples, n)."""
+    """Mean over questions; values as for a Statistic of one column, shape (samples, n)."""
     averages: Floats = values.mean(axis=1)
     return averages
 
 
 def f1_of_means(values: Floats) -> Floats:
-    """Harmonic mean of the means of two columns: shape (samples, n, 2) in, (samples,) out; 0 where both are 0.
+    """Harmonic mean of the means of two columns: takes shape (samples, n, 2), returns (samples,); 0 where both are 0.
 
     Source: VERDICT, Table 2 ("G-F1").
     """
@@ -64,7 +64,7 @@ def f1_of_means(values: Floats) -> Floats:
 
 
 def ratio_of_sums(values: Floats) -> Floats:
-    """Sum of the first column over that of the second: shape (samples, n, 2) in, (samples,) out.
+    """Sum of the first column divided by that of the second: takes shape (samples, n, 2), returns (samples,).
 
     Args:
         values: The second column is above 0.
@@ -77,18 +77,18 @@ def ratio_of_sums(values: Floats) -> Floats:
 def bootstrap_interval(
     values: ArrayLike, statistic: Statistic = mean, *, samples: int | None = None, seed: int = 0
 ) -> tuple[float, float]:
-    """The middle 95 % of a statistic over questions that are drawn again, with replacement.
+    """The middle 95 % of a statistic over questions that are resampled with replacement.
 
     Args:
         values: One row a question: float64, shape (n,) or (n, columns), n at least 1.
-        statistic: Takes samples of rows, shape (samples, n) or (samples, n, columns), and gives one value for each
+        statistic: Takes samples of rows, shape (samples, n) or (samples, n, columns), and returns one value for each
             sample, shape (samples,). The mean, `f1_of_means`, or another.
-        samples: How often it is drawn, at least 1. None means 10,000 times, or less often if n is above 2,000: 20
-            million rows in all, but at least 200 times.
-        seed: Another draws otherwise.
+        samples: How many samples are drawn, at least 1. None means 10,000, or fewer if n is above 2,000: 20 million
+            rows in all, but at least 200 samples.
+        seed: Seed of the random numbers.
 
     Returns:
-        The interval's ends. Of one question, both are its value: that says nothing of others.
+        The interval's ends. With one question both are its value, which says nothing about other questions.
 
     Raises:
         InputError: If there are no values.
@@ -100,11 +100,11 @@ def bootstrap_interval(
 
 
 def bootstrap_means(values: ArrayLike, *, seed: int = 0) -> list[tuple[float, float]]:
-    """The interval of the mean of each column, as `bootstrap_interval` has it, with the same draws for all columns.
+    """The interval of the mean of each column, as by `bootstrap_interval`, with the same draws for all columns.
 
     Args:
         values: One row a question: float64, shape (n, columns), n at least 1.
-        seed: Another draws otherwise.
+        seed: Seed of the random numbers.
 
     Returns:
         The ends for each column.
@@ -112,12 +112,12 @@ def bootstrap_means(values: ArrayLike, *, seed: int = 0) -> list[tuple[float, fl
     Raises:
         InputError: If there are no values.
 
-    Source: Efron and Tibshirani (1993), §13.3; how often a question is drawn is its weight.
+    Source: Efron and Tibshirani (1993), §13.3. The weight of a question is how often it was drawn.
     """
     rows = _rows(values)
     drawn = []
     for places in _draws(rows, None, seed):
-        # Each sample counts in a row of its own.
+        # The counts of each sample are in a row of their own.
         places += np.arange(len(places))[:, None] * len(rows)
         counts = np.bincount(places.ravel(), minlength=places.size).reshape(places.shape)
         drawn.append(counts.astype(np.float64) @ rows / len(rows))
@@ -131,18 +131,18 @@ def paired_bootstrap(
 
     Args:
         first: One row a question: float64, shape (n,) or (n, columns), n at least 1.
-        second: Of the same shape, its rows of the same questions.
+        second: Of the same shape, rows for the same questions.
         statistic: As for `bootstrap_interval`.
-        samples: Likewise.
-        seed: Another draws otherwise.
+        samples: As for `bootstrap_interval`.
+        seed: Seed of the random numbers.
 
     Returns:
-        Second less first. The interval is that of questions drawn again, both results of a question together. p is that
-        of a randomization test: in each sample, the results of each question are swapped or not. With n questions it
-        is at least 2 / 2ⁿ or so: few questions prove nothing.
+        Second minus first. The interval comes from resampled questions; the two results of a question stay together. p
+        comes from a randomization test: each sample swaps the two results of some questions. With n questions p is at
+        least about 2 / 2ⁿ, so few questions prove nothing.
 
     Raises:
-        InputError: If there are no values, or they are not of the same questions.
+        InputError: If there are no values, or the shapes differ.
 
     Source: Efron and Tibshirani (1993), §13.3; Smucker, Allan and Carterette (CIKM 2007) on the randomization test.
     """
@@ -159,7 +159,7 @@ def paired_bootstrap(
         for swaps in _swaps(one, samples, seed)
     )
     low, high = _middle(np.concatenate(drawn))
-    # What was observed is one of the ways to swap.
+    # The observed assignment is one of the possible ones.
     return PairedDifference(observed, low, high, (1 + as_far) / (1 + samples))
 
 

@@ -1,6 +1,6 @@
-"""How good a ranking is, if it is known what should be in it.
+"""How good a ranking is, if the relevant ids are known.
 
-A thing that a ranking names twice (two passages of one document) counts where it comes first, and takes one place.
+An id that a ranking repeats (two passages of one document) counts once, at its first place.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ Id = TypeVar("Id", bound=Hashable)
 
 
 def recall_at(ranking: Sequence[Id], relevant: Collection[Id], k: int) -> float:
-    """Share of what is relevant that is among the first k.
+    """Share of the relevant ids that are among the first k.
 
     Args:
         ranking: Best first.
-        relevant: What should be found, at least one; with a Mapping of grades, what has one above 0.
-        k: How far to look, at least 1.
+        relevant: The ids to find, at least one; of a Mapping of grades, those with a grade above 0.
+        k: The depth, at least 1.
 
     Returns:
         0 to 1.
@@ -35,12 +35,12 @@ def recall_at(ranking: Sequence[Id], relevant: Collection[Id], k: int) -> float:
 
 
 def ndcg_at(ranking: Sequence[Id], relevant: Collection[Id] | Mapping[Id, float], k: int) -> float:
-    """Discounted cumulative gain of the first k, as a share of the best that there could be.
+    """Discounted cumulative gain of the first k, as a share of the best possible one.
 
     Args:
         ranking: Best first.
-        relevant: What should be found, at least one: each counts 1. A Mapping gives grades, from 0.
-        k: How far to look, at least 1.
+        relevant: The ids to find, at least one: each counts 1. A Mapping gives grades, from 0.
+        k: The depth, at least 1.
 
     Returns:
         0 to 1. The gain is the grade (as in trec_eval), the discount log2(1 + rank).
@@ -56,12 +56,12 @@ def ndcg_at(ranking: Sequence[Id], relevant: Collection[Id] | Mapping[Id, float]
 
 
 def reciprocal_rank_at(ranking: Sequence[Id], relevant: Collection[Id], k: int) -> float:
-    """One over the rank of the first relevant one among the first k; 0 if there is none.
+    """One divided by the rank of the first relevant id among the first k; 0 if there is none.
 
     Args:
         ranking: Best first.
-        relevant: What should be found, at least one; with a Mapping of grades, what has one above 0.
-        k: How far to look, at least 1.
+        relevant: The ids to find, at least one; of a Mapping of grades, those with a grade above 0.
+        k: The depth, at least 1.
 
     Returns:
         0 to 1. Its mean over questions is MRR@k.
@@ -76,12 +76,12 @@ def reciprocal_rank_at(ranking: Sequence[Id], relevant: Collection[Id], k: int) 
 
 
 def mrecall_at(found: Sequence[Collection[int]], answers: int, k: int) -> bool:
-    """Whether the first k passages have all answers or, if there are more than k, k of them.
+    """Whether the first k passages contain all answers or, if there are more than k answers, k of them.
 
     Args:
-        found: For each passage, best first, which of the answers stand in it, by number from 0.
-        answers: How many there are, at least 1.
-        k: How far to look, at least 1.
+        found: For each passage, best first, the numbers of the answers that it contains, from 0.
+        answers: How many answers there are, at least 1.
+        k: The depth, at least 1.
 
     Raises:
         InputError: If there is no answer, or k is below 1.
@@ -89,7 +89,7 @@ def mrecall_at(found: Sequence[Collection[int]], answers: int, k: int) -> bool:
     Source: Min et al., Joint Passage Ranking for Diverse Multi-Answer Retrieval (EMNLP 2021), §2.2 ("MRecall@k").
     """
     if answers < 1 or k < 1:
-        raise InputError("a ranking is looked at for an answer, to a depth of at least 1", detail=f"{answers=}, {k=}.")
+        raise InputError("mrecall needs an answer, and a depth of at least 1", detail=f"{answers=}, {k=}.")
     return len(frozenset().union(*found[:k])) >= min(answers, k)
 
 
@@ -97,10 +97,10 @@ def pooled(rankings: Sequence[Sequence[Id]]) -> list[Id]:
     """Merge several rankings into one: all first places, then all second places, and so on.
 
     Args:
-        rankings: Each best first. Of equal places, the one of the earlier ranking comes first.
+        rankings: Each best first. At equal places, the id of the earlier ranking comes first.
 
     Returns:
-        Each thing once, where it comes first.
+        Each id once, at its first place.
     """
     places = range(max(map(len, rankings), default=0))
     return list(dict.fromkeys(one[place] for place in places for one in rankings if place < len(one)))
@@ -108,13 +108,13 @@ def pooled(rankings: Sequence[Sequence[Id]]) -> list[Id]:
 
 def _grades(relevant: Collection[Id] | Mapping[Id, float], k: int) -> dict[Id, float]:
     if k < 1:
-        raise InputError("a ranking is looked at to a depth of at least 1", detail=f"It is {k}.")
+        raise InputError("the depth must be at least 1", detail=f"It is {k}.")
     grades = dict(relevant) if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1.0)
     if any(grade < 0 for grade in grades.values()):
         raise InputError("a grade of relevance is negative")
     grades = {one: grade for one, grade in grades.items() if grade > 0}
     if not grades:
-        raise InputError("nothing relevant to find")
+        raise InputError("there is nothing relevant to find")
     return grades
 
 

@@ -1,7 +1,7 @@
-"""How near texts of a method come to texts of people.
+"""How similar a method's texts are to texts by people.
 
-Source: Detect, then rewrite (summary), Key Results (BLEU); AT-CoT, §4.3 (BERTScore, whose greedy matching this is, over
-vectors of sentences in place of those of tokens).
+Source: Detect, then rewrite (summary), Key Results (BLEU); AT-CoT, §4.3 (BERTScore: this is its greedy matching, with
+vectors of sentences instead of tokens).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class Likeness:
     """How alike two sets of texts are.
 
     Attributes:
-        precision: The mean over the given texts of the cosine to the nearest known one.
-        recall: The mean over the known texts of the cosine to the nearest given one.
+        precision: The mean cosine of each given text to its nearest known text.
+        recall: The mean cosine of each known text to its nearest given text.
         f1: Their harmonic mean; 0 if either is not positive.
     """
 
@@ -31,11 +31,11 @@ class Likeness:
 def bleu(given: str, known: Sequence[str]) -> float:
     """Compute the BLEU of one sentence by sacrebleu, in [0, 1].
 
-    It is smoothed exponentially, and a short sentence is held to no longer n-grams than it has.
+    It is smoothed exponentially. For a short sentence, the longest n-grams are as long as the sentence.
 
     Args:
-        given: What a method gave.
-        known: What people say; at least one.
+        given: A method's text.
+        known: Texts by people; at least one.
 
     Raises:
         ImportError: If sacrebleu is not installed.
@@ -59,7 +59,7 @@ def likeness(given: NDArray[np.float32], known: NDArray[np.float32]) -> Likeness
 
 
 def diversity(vectors: NDArray[np.float32]) -> float:
-    """Give one minus the mean cosine between different texts; 0 of fewer than two.
+    """Return one minus the mean cosine between different texts; 0 for fewer than two texts.
 
     Args:
         vectors: float32, shape (n_texts, n_dims), rows of unit length.
