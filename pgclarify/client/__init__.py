@@ -1,8 +1,8 @@
 """What applications import; `pgclarify` exports it.
 
-Scripts (asking.py, conversing.py, detecting.py, documents.py, estimating.py, explaining.py, investigating.py,
-listing.py, starting.py, watching.py) say what each call sends and what it makes of the rows; blocking.py and
-awaiting.py carry them out.
+Scripts say which statements each call sends, and what it returns of the rows: asking.py, conversing.py, detecting.py,
+documents.py, estimating.py, explaining.py, investigating.py, listing.py, starting.py, watching.py. The clients in
+blocking.py and awaiting.py execute these scripts.
 """
 
 from pgclarify.client.awaiting import AsyncClient, connect_async

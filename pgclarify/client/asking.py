@@ -31,11 +31,11 @@ def clarify(
     timeout: float | None = 60.0,
     **options: object,
 ) -> Script[list[Interpretation]]:
-    """Ask a vague question, and wait for the readings that the corpus really answers.
+    """Ask a vague question, and wait for the readings that the corpus answers.
 
-    Interrupted (Ctrl-C, a cancelled task), it cancels the run. A run that is partial is also logged as a warning of
-    logger "pgclarify.client", since an empty list would not show it; so is one that found nothing where the corpus may
-    have an answer all the same, with the reason.
+    If the call is interrupted (Ctrl-C, a cancelled task), it cancels the run. A partial run is also logged as a warning
+    of logger "pgclarify.client", since an empty list would not show it. So is a run that found nothing, if the corpus
+    may have an answer; the warning gives the reason.
 
         for reading in client.clarify("rental cars", corpus="insurance"):
             print(reading.interpretation, reading.answer, reading.document_ids)
@@ -44,18 +44,19 @@ def clarify(
         question: 1 to 10,000 characters.
         corpus: Its name; None means the client's, then the server's (`pgclarify.corpus`, or the only one).
         top_k: Passages to judge, 1 to 1000.
-        timeout: Seconds to wait; None means without end.
+        timeout: Seconds to wait; None waits without limit.
         options: As in SQL: search, consolidation, embed, singletons, verify, retrieval, budget, reranker.
 
     Returns:
-        Readings by falling support; none if no passage answers, or none could be read: a warning then says why.
+        Readings by falling support. The list is empty if no passage answers, or if none could be read; then a warning
+        says why.
 
     Raises:
         InputError: If the question, top_k, the timeout or an option cannot be used.
         NotFound: If there is no such corpus.
         NoWorker: If no worker is running.
-        RunTimeout: If the time is up; the run goes on, and run_ids names it.
-        RunFailed: If the run failed, or somebody cancelled it.
+        RunTimeout: If the time is up; the run continues, and run_ids names it.
+        RunFailed: If the run failed or was cancelled.
     """
     rows = yield Statement(
         "client_clarify",
@@ -81,35 +82,35 @@ def clarify_many(
     timeout: float | None = None,
     **options: object,
 ) -> Script[list[Answer]]:
-    """Ask many questions at once, and wait for all; equal ones are asked once.
+    """Ask many questions at once, and wait for all. Equal questions are asked once.
 
-    A question whose run fails does not keep the others from being answered.
+    If the run of one question fails, the others are still answered.
 
         for answer in client.clarify_many(["rental cars", "deductible"]):
             print(answer.question, answer.status, len(answer.interpretations))
 
     Args:
         questions: At least one; each 1 to 10,000 characters.
-        keys: Your own key of each question, given back with its answer.
+        keys: Your own key of each question, returned with its answer.
         corpus: As in clarify.
         top_k: As in clarify.
-        timeout: Seconds to wait for all of them together; None means without end.
+        timeout: Seconds to wait for all of them together; None waits without limit.
         options: As in clarify.
 
     Returns:
-        One answer for each question, in order, also where nothing was found.
+        One answer for each question, in order, even if nothing was found.
 
     Raises:
-        InputError: As clarify; also if there are not as many keys as questions.
+        InputError: As clarify; also if the numbers of keys and questions differ.
         NotFound: If there is no such corpus.
         NoWorker: If no worker is running.
-        RunTimeout: If the time is up; the runs go on.
+        RunTimeout: If the time is up; the runs continue.
     """
     asked = listed(questions)
     chosen = [None] * len(asked) if keys is None else listed(keys)
     if len(chosen) != len(asked):
         raise InputError(
-            "there must be as many keys as questions",
+            "the numbers of keys and questions differ",
             detail=f"There are {len(chosen)} keys and {len(asked)} questions.",
         )
     rows = yield Statement(
@@ -132,7 +133,7 @@ def clarify_many(
 
 
 def _answer(question: str, key: str | None, rows: Sequence[Row]) -> Answer:
-    """Read one question's rows: none means that no passage answers, one without a reading has a code that says why."""
+    """Read the rows of one question: no row means no answer; a row without a reading has a code for the reason."""
     return Answer(
         question=question,
         key=key,
@@ -146,10 +147,10 @@ def _answer(question: str, key: str | None, rows: Sequence[Row]) -> Answer:
 def submit(
     session: Session, /, question: str, *, corpus: str | None = None, top_k: int = 20, **options: object
 ) -> Script[int]:
-    """Ask a question and come back for the answer, with wait, verdicts and result.
+    """Ask a question without waiting. Read the answer later, with wait, verdicts and result.
 
-    The run is part of the connection's transaction: workers see it once that commits. Without an open transaction it
-    is committed at once.
+    The run is part of the connection's transaction: workers see it once that is committed. If no transaction is open,
+    it is committed at once.
 
     Args:
         question: As in clarify.
@@ -171,7 +172,7 @@ def submit(
 def submit_many(
     session: Session, /, questions: Sequence[str], *, corpus: str | None = None, top_k: int = 20, **options: object
 ) -> Script[list[int]]:
-    """Ask many questions and come back for the answers: submit, for several at once.
+    """Ask many questions without waiting, as submit does for one.
 
     Args:
         questions: As in clarify_many.
@@ -199,19 +200,19 @@ def submit_many(
 
 
 def wait(session: Session, /, run_ids: Sequence[int], *, timeout: float | None = 60.0) -> Script[list[RunOutcome]]:
-    """Wait until runs are over or the time is up, and say how each stands.
+    """Wait until runs are over or the time is up, and return the state of each.
 
-    Interrupted, it leaves the runs alone.
+    If the call is interrupted, the runs continue.
 
     Args:
         run_ids: From submit, committed.
-        timeout: Seconds to wait; None means without end.
+        timeout: Seconds to wait; None waits without limit.
 
     Returns:
-        One outcome for each run, in order; `is_over` is False for those that go on.
+        One outcome for each run, in order; `is_over` is False if the run continues.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
+        NotFound: If a run does not exist, or you may not see it.
         NotCommitted: If a run was submitted in a transaction that is still open.
     """
     rows = yield Statement("client_wait", {"run_ids": list(run_ids), "timeout": interval(timeout)})
@@ -219,7 +220,7 @@ def wait(session: Session, /, run_ids: Sequence[int], *, timeout: float | None =
 
 
 def result(session: Session, /, run_id: int) -> Script[list[Interpretation]]:
-    """Read what a run found.
+    """Read the readings of a run.
 
     Args:
         run_id: From submit, or any run that you may see.
@@ -228,7 +229,7 @@ def result(session: Session, /, run_id: int) -> Script[list[Interpretation]]:
         As clarify.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
+        NotFound: If the run does not exist, or you may not see it.
         NotReady: If it is not over.
         RunFailed: If it failed or was cancelled.
     """
@@ -237,7 +238,7 @@ def result(session: Session, /, run_id: int) -> Script[list[Interpretation]]:
 
 
 def cancel(session: Session, /, run_id: int) -> Script[bool]:
-    """Cancel a run. Calls in flight are cut off; what was paid for is kept.
+    """Cancel a run. Calls in flight are cancelled; results that were paid for are kept.
 
     Args:
         run_id: One of yours.
@@ -246,8 +247,8 @@ def cancel(session: Session, /, run_id: int) -> Script[bool]:
         False if it was over already.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
-        PermissionDenied: If somebody else asked.
+        NotFound: If the run does not exist, or you may not see it.
+        PermissionDenied: If another role started it.
     """
     (row,) = yield Statement("client_cancel", {"run_id": run_id})
     return bool(row["was_cancelled"])
@@ -256,11 +257,11 @@ def cancel(session: Session, /, run_id: int) -> Script[bool]:
 def consolidate(
     session: Session, /, run_id: int, *, timeout: float | None = 60.0, **options: object
 ) -> Script[list[Interpretation]]:
-    """Group a run's verdicts again, under a run of its own and with no model call.
+    """Group a run's verdicts again, in a new run. No model is called.
 
     Args:
         run_id: A clarify run that succeeded.
-        timeout: Seconds to wait; None means without end.
+        timeout: Seconds to wait; None waits without limit.
         options: As in SQL: consolidation, embed, singletons; with consolidation hdbscan, min_cluster_size, min_samples,
             selection.
 
@@ -269,7 +270,7 @@ def consolidate(
 
     Raises:
         InputError: If the timeout or an option cannot be used.
-        NotFound: If there is no such run, or none that you may see.
+        NotFound: If the run does not exist, or you may not see it.
         NotReady: If it has no verdicts to group.
         NoWorker: If no worker is running.
         RunTimeout: If the time is up.
@@ -292,25 +293,25 @@ def search(
     timeout: float | None = 60.0,
     **options: object,
 ) -> Script[list[SearchResult]]:
-    """Find the passages that fit a question best, without judging them.
+    """Find the passages that match a question best, without judging them.
 
     Args:
         question: As in clarify.
         corpus: As in clarify.
-        top_k: How many, 1 to 1000.
-        method: lexical needs no worker; adaptive goes on from what it finds to its neighbors.
-        timeout: Seconds to wait; None means without end.
+        top_k: How many passages, 1 to 1000.
+        method: lexical needs no worker; adaptive also searches the neighbors of what it finds.
+        timeout: Seconds to wait; None waits without limit.
         options: As in SQL: search, reranker, budget.
 
     Returns:
         Passages, best first.
 
     Raises:
-        InputError: As clarify; or if options do not go with the method.
+        InputError: As clarify; or if an option does not belong to the method.
         NotFound: If there is no such corpus.
         NoWorker: If no worker is running.
         RunTimeout: If the time is up.
-        RunFailed: If the question could not be embedded, or passages not be scored again.
+        RunFailed: If the question could not be embedded, or the reranker failed.
     """
     rows = yield Statement(
         "client_search",
@@ -325,17 +326,17 @@ def search(
 
 
 def search_results(session: Session, /, run_id: int) -> Script[list[SearchResult]]:
-    """Read what a search found.
+    """Read the passages of a search.
 
     Args:
         run_id: From start, or any run of search that you may see.
 
     Returns:
-        As search, as far as you may read the passages now.
+        As search; only passages that you may read now.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
-        NotReady: If it is not over, or of another operation.
+        NotFound: If the run does not exist, or you may not see it.
+        NotReady: If it is not over, or is a run of another operation.
         RunFailed: If it failed or was cancelled.
     """
     rows = yield Statement("client_search_results", {"run_id": run_id})
@@ -343,16 +344,16 @@ def search_results(session: Session, /, run_id: int) -> Script[list[SearchResult
 
 
 def closest_passages(session: Session, /, run_id: int, *, top_k: int = 5) -> Script[list[SearchResult]]:
-    """Read which passages a run found, as its search ranks them: what comes closest, where no answer was found.
+    """Read which passages a run found, in the order of its search. They show what comes closest if no answer was found.
 
-    No model is called, and no run made.
+    No model is called, and no run is started.
 
     Args:
         run_id: A run that you may see, of any operation that searches.
         top_k: Most passages, from 1.
 
     Returns:
-        Best first, those that still stand and that you may read.
+        Best first: the passages that still exist and that you may read.
     """
     rows = yield Statement("client_closest_passages", {"run_id": run_id, "top_k": top_k})
     return [record(SearchResult, row) for row in rows]

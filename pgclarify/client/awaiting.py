@@ -36,7 +36,7 @@ T = TypeVar("T")
 def _call(
     script: Callable[Concatenate[Session, P], Script[T]],
 ) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]:
-    """A method that carries a script out and returns what it returns."""
+    """Make a method that executes a script and returns its result."""
 
     async def call(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
         with closing(script(client, *args, **kwargs)) as steps:
@@ -54,7 +54,7 @@ def _call(
 def _iteration(
     script: Callable[Concatenate[Session, P], Stream[T]],
 ) -> Callable[Concatenate[AsyncClient, P], AsyncIterator[T]]:
-    """A method that carries a script out while the caller iterates over what it yields."""
+    """Make a method that executes a script while the caller iterates over what it yields."""
 
     async def call(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
         with closing(script(client, *args, **kwargs)) as steps:
@@ -73,16 +73,16 @@ def _iteration(
 
 
 class AsyncClient(Session):
-    """Asks pgclarify from asyncio: `Client`, with calls to be awaited and `verdicts` for `async for`.
+    """Asks pgclarify from asyncio: like `Client`, but calls are awaited, and `verdicts` is for `async for`.
 
-    Over one connection, calls wait for their turn; over a pool, they run at the same time.
+    With one connection, calls wait for each other; with a pool, they run at the same time.
 
         async with pgclarify.connect_async() as client:
             readings = await client.clarify("rental cars", corpus="insurance")
 
     Args:
         connection: A connection or a pool.
-        corpus: Name of the corpus that calls mean when they name none; None leaves it to the server.
+        corpus: Name of the corpus for calls that name none; None lets the server choose.
         owns_connection: Whether close closes the connection too.
     """
 
@@ -152,7 +152,7 @@ class AsyncClient(Session):
 
     @property
     def is_in_transaction(self) -> bool:
-        """True if the connection has a transaction open."""
+        """Tell whether the connection has an open transaction."""
         return is_in_transaction(self._connection)
 
     async def _take(self, step: Statement | Pause) -> Rows:
@@ -176,7 +176,7 @@ class AsyncClient(Session):
 
 
 class Connecting:
-    """A client to come: awaited, it is the client; in `async with`, one that closes at the end of the block."""
+    """A client that is not connected yet: `await` returns it; `async with` also closes it at the end of the block."""
 
     def __init__(self, url: str | None, corpus: str | None) -> None:
         self._url = url
@@ -199,7 +199,7 @@ class Connecting:
 
 
 def connect_async(url: str | None = None, *, corpus: str | None = None) -> Connecting:
-    """Connect to a database with pgclarify in it, from asyncio; every call commits by itself.
+    """Connect to a database that has pgclarify, from asyncio; every call is committed by itself.
 
         async with pgclarify.connect_async() as client: ...
         client = await pgclarify.connect_async()
@@ -209,6 +209,6 @@ def connect_async(url: str | None = None, *, corpus: str | None = None) -> Conne
         corpus: As of connect.
 
     Returns:
-        To be awaited or entered; that raises what connect raises.
+        An object to await or to enter with `async with`; both raise what connect raises.
     """
     return Connecting(url, corpus)

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def _call(script: Callable[Concatenate[Session, P], Script[T]]) -> Callable[Concatenate[Client, P], T]:
-    """A method that carries a script out and returns what it returns."""
+    """Make a method that executes a script and returns its result."""
 
     def call(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
         with closing(script(client, *args, **kwargs)) as steps:
@@ -50,7 +50,7 @@ def _call(script: Callable[Concatenate[Session, P], Script[T]]) -> Callable[Conc
 
 
 def _iteration(script: Callable[Concatenate[Session, P], Stream[T]]) -> Callable[Concatenate[Client, P], Iterator[T]]:
-    """A method that carries a script out while the caller iterates over what it yields."""
+    """Make a method that executes a script while the caller iterates over what it yields."""
 
     def call(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
         with closing(script(client, *args, **kwargs)) as steps:
@@ -69,10 +69,10 @@ def _iteration(script: Callable[Concatenate[Session, P], Stream[T]]) -> Callable
 
 
 class Client(Session):
-    """Asks pgclarify; every call returns when it has its answer, and raises errors of `pgclarify.errors` only.
+    """Asks pgclarify. Every call returns when it has its answer, and raises only errors of `pgclarify.errors`.
 
-    `pgclarify.connect` makes one with a connection of its own. Over a connection of yours, its calls are part of that
-    connection's transaction; over a pool, each takes a connection from it, so that threads do not wait for each other.
+    `pgclarify.connect` makes a client with its own connection. If you pass a connection, calls are part of its
+    transaction. If you pass a pool, each call takes a connection from it, so that threads do not wait for each other.
 
         with pgclarify.connect() as client:
             for reading in client.clarify("rental cars", corpus="insurance"):
@@ -80,7 +80,7 @@ class Client(Session):
 
     Args:
         connection: A connection or a pool.
-        corpus: Name of the corpus that calls mean when they name none; None leaves it to the server.
+        corpus: Name of the corpus for calls that name none; None lets the server choose.
         owns_connection: Whether close closes the connection too.
     """
 
@@ -150,7 +150,7 @@ class Client(Session):
 
     @property
     def is_in_transaction(self) -> bool:
-        """True if the connection has a transaction open."""
+        """Tell whether the connection has an open transaction."""
         return is_in_transaction(self._connection)
 
     def _take(self, step: Statement | Pause) -> Rows:
@@ -172,19 +172,19 @@ class Client(Session):
 
 
 def connect(url: str | None = None, *, corpus: str | None = None) -> Client:
-    """Connect to a database with pgclarify in it; every call commits by itself.
+    """Connect to a database that has pgclarify; every call is committed by itself.
 
     Args:
         url: A libpq connection string or URL. None means PGCLARIFY_DATABASE_URL, else the embedded server.
-        corpus: Name of the corpus that calls mean when they name none; None leaves it to the server.
+        corpus: Name of the corpus for calls that name none; None lets the server choose.
 
     Returns:
-        A client with a connection of its own; it closes at the end of its with block.
+        A client with its own connection, which is closed at the end of the with block.
 
     Raises:
         ConfigurationError: If the connection string or a setting cannot be used.
-        ServerUnavailable: If the server does not answer, or turns us away; or none is named and the embedded one does
-            not run.
+        ServerUnavailable: If the server does not answer or refuses the connection; or if no URL is given and the
+            embedded server is not running.
     """
     with connecting():
         connection = psycopg.connect(database_url(url), **CONNECTION_OPTIONS)

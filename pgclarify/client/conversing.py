@@ -1,4 +1,4 @@
-"""Scripts about asking back. The docstrings are those of the client's methods."""
+"""Scripts about clarifying questions. The docstrings are those of the client's methods."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ def clarifying_questions(
     timeout: float | None = 300.0,
     **options: object,
 ) -> Script[list[ProposedQuestion]]:
-    """Propose what to ask back about a vague question, as far as the corpus can answer it. It needs a language model.
+    """Propose clarifying questions for a vague question that the corpus can answer. Needs a language model.
 
         proposed = client.clarifying_questions("rental cars", corpus="insurance", form="select")
         chosen = client.choose(proposed[0].run_id, proposed[0].ordinal)
         readings = client.clarify(chosen.question, corpus="insurance")
 
-    With form="respond", the default, there are questions to answer freely, with reply. Up to three turns:
-    `client.clarifying_questions(conversation=chosen.conversation_id)` asks back about what the last one came to.
+    form="respond", the default, gives questions to answer in your own words, with reply. A conversation has up to three
+    turns: `client.clarifying_questions(conversation=chosen.conversation_id)` asks about the latest question.
 
     Args:
         question: 1 to 10,000 characters; None only with option conversation.
-        history: What was said before, oldest first: one text for what each side said, at most 100 of them.
-        corpus: Its name; None means that of the conversation, none at all with check="none", and otherwise the
+        history: Earlier turns, oldest first: one text for each turn, at most 100.
+        corpus: Its name. None means the corpus of the conversation; without one, no corpus if check="none", else the
             client's, then the server's (`pgclarify.corpus`, or the only one).
-        timeout: Seconds to wait; None means without end.
+        timeout: Seconds to wait; None waits without limit.
         options: As in SQL: scheme, form, count, examples, check, search, top_k, conversation.
 
     Returns:
-        Questions or reformulations, in order; none if no document answers any.
+        Questions or reformulations, in order; none if no document answers any of them.
 
     Raises:
         InputError: If the question, the history, the timeout or an option cannot be used.
         NotFound: If there is no such corpus or conversation.
-        NotReady: If the conversation has had its three turns.
+        NotReady: If the conversation already had three turns.
         NoWorker: If no worker is running.
-        RunTimeout: If the time is up; the run goes on.
-        RunFailed: If the run failed, or somebody cancelled it.
+        RunTimeout: If the time is up; the run continues.
+        RunFailed: If the run failed or was cancelled.
     """
     goes_without = options.get("conversation") is not None or options.get("check") == "none"
     rows = yield Statement(
@@ -61,7 +61,7 @@ def clarifying_questions(
 
 
 def proposed_questions(session: Session, /, run_id: int) -> Script[list[ProposedQuestion]]:
-    """Read what clarifying_questions proposed.
+    """Read the questions of clarifying_questions.
 
     Args:
         run_id: From start, or any run of clarifying_questions that you may see.
@@ -70,8 +70,8 @@ def proposed_questions(session: Session, /, run_id: int) -> Script[list[Proposed
         As clarifying_questions.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
-        NotReady: If it is not over, or of another operation.
+        NotFound: If the run does not exist, or you may not see it.
+        NotReady: If it is not over, or is a run of another operation.
         RunFailed: If it failed or was cancelled.
     """
     rows = yield Statement("client_proposed_questions", {"run_id": run_id})
@@ -79,20 +79,20 @@ def proposed_questions(session: Session, /, run_id: int) -> Script[list[Proposed
 
 
 def choose(session: Session, /, run_id: int, ordinal: int) -> Script[ReformulatedQuestion]:
-    """Choose one of the reformulations that clarifying_questions proposed with form="select". It costs no call.
+    """Choose one of the reformulations that clarifying_questions proposed with form="select". No model is called.
 
     Args:
-        run_id: Of those reformulations.
-        ordinal: Of the one that is meant.
+        run_id: The run that proposed them.
+        ordinal: The chosen reformulation.
 
     Returns:
-        The question since then.
+        The question as it is now.
 
     Raises:
         InputError: If there is no such reformulation.
-        NotFound: If there is no such run, or none that you may see.
-        NotReady: If the run is not over, proposed questions to answer, or its turn is past.
-        PermissionDenied: If somebody else asked.
+        NotFound: If the run does not exist, or you may not see it.
+        NotReady: If the run is not over, proposed questions to answer, or is not the latest turn.
+        PermissionDenied: If another role started it.
     """
     (row,) = yield Statement("client_choose", {"run_id": run_id, "ordinal": ordinal})
     return record(ReformulatedQuestion, row)
@@ -101,28 +101,28 @@ def choose(session: Session, /, run_id: int, ordinal: int) -> Script[Reformulate
 def reply(
     session: Session, /, run_id: int, text: str, *, timeout: float | None = 60.0, **options: object
 ) -> Script[ReformulatedQuestion]:
-    """Reply to what clarifying_questions asked, in words of your own; the question is put anew from that.
+    """Answer the questions of clarifying_questions in your own words; the question is then rewritten.
 
         proposed = client.clarifying_questions("rental cars", corpus="insurance")
         print(client.reply(proposed[0].run_id, "I mean while mine is repaired.").question)
 
     Args:
-        run_id: Of those questions.
-        text: What to reply.
-        timeout: Seconds to wait; None means without end.
+        run_id: The run that asked the questions.
+        text: Your answer.
+        timeout: Seconds to wait; None waits without limit.
         options: As in SQL.
 
     Returns:
-        The question since then.
+        The question as it is now.
 
     Raises:
         InputError: If the text, the timeout or an option cannot be used.
-        NotFound: If there is no such run, or none that you may see.
-        NotReady: If the run is not over, or its turn is past.
-        PermissionDenied: If somebody else asked.
+        NotFound: If the run does not exist, or you may not see it.
+        NotReady: If the run is not over, or is not the latest turn.
+        PermissionDenied: If another role started it.
         NoWorker: If no worker is running.
-        RunTimeout: If the time is up; the run goes on.
-        RunFailed: If the run failed, or somebody cancelled it.
+        RunTimeout: If the time is up; the run continues.
+        RunFailed: If the run failed or was cancelled.
     """
     (row,) = yield Statement(
         "client_reply", {"run_id": run_id, "reply": text, "options": to_json(timed(options, timeout), "an option")}

@@ -1,4 +1,4 @@
-"""Scripts about questions before they are asked: ambiguous or not, and rewritten to stand on their own.
+"""Scripts about single questions: is a question ambiguous, and how is it rewritten so that it stands alone?
 
 The docstrings are those of the client's methods.
 """
@@ -31,7 +31,7 @@ def detect_ambiguity(
     timeout: float | None = 60.0,
     **options: object,
 ) -> Script[Ambiguity]:
-    """Say whether a question is ambiguous, and why. It needs no language model.
+    """Say whether a question is ambiguous, and why. No language model is needed.
 
         found = client.detect_ambiguity("How much does it cost?")
         print(found.is_ambiguous, found.probability, found.kind)
@@ -40,20 +40,20 @@ def detect_ambiguity(
 
     Args:
         question: 1 to 10,000 characters.
-        history: What was said before, oldest first: one text for what each side said, at most 100 of them.
-        corpus: Also ask how many readings of it this corpus supports; None asks none, also where the client has one.
-        timeout: Seconds to wait; None means without end.
+        history: Earlier turns, oldest first: one text for each turn, at most 100.
+        corpus: Also count the readings that this corpus supports. None counts none, even if the client has a corpus.
+        timeout: Seconds to wait; None waits without limit.
         options: As in SQL: threshold, top_k.
 
     Returns:
-        What was found.
+        The judgement.
 
     Raises:
         InputError: If the question, the history, the timeout or an option cannot be used.
         NotFound: If there is no such corpus.
         NoWorker: If no worker is running.
-        RunTimeout: If the time is up; the run goes on.
-        RunFailed: If the run failed, or somebody cancelled it.
+        RunTimeout: If the time is up; the run continues.
+        RunFailed: If the run failed or was cancelled.
     """
     given = options if corpus is None else {**options, "corpus": corpus}
     (row,) = yield Statement(
@@ -66,23 +66,23 @@ def detect_ambiguity(
 def detect_ambiguity_many(
     session: Session, /, questions: Sequence[str], *, timeout: float | None = None, **options: object
 ) -> Script[list[QuestionAmbiguity]]:
-    """Say of each of many questions whether it is ambiguous: detect_ambiguity for a log of searches.
+    """Say for each of many questions whether it is ambiguous, such as for a log of searches.
 
         for found in client.detect_ambiguity_many(["How much is it?", "Who wrote Emma?"]):
             print(found.question, found.is_ambiguous, found.kind)
 
     Args:
         questions: At least one; each 1 to 10,000 characters.
-        timeout: Seconds to wait for all of them together; None means without end.
+        timeout: Seconds to wait for all of them together; None waits without limit.
         options: As in SQL: threshold.
 
     Returns:
-        One record for each question, in order; status says of which the run failed or was cancelled.
+        One record for each question, in order; status shows whether a run failed or was cancelled.
 
     Raises:
         InputError: If a question, the timeout or an option cannot be used.
         NoWorker: If no worker is running.
-        RunTimeout: If the time is up; detail says how many are done, and hint how to read them.
+        RunTimeout: If the time is up; detail says how many questions are done, hint how to read them.
     """
     rows = yield Statement(
         "client_detect_ambiguity_many",
@@ -100,27 +100,28 @@ def rewrite(
     timeout: float | None = 60.0,
     **options: object,
 ) -> Script[RewrittenQuestion]:
-    """Make a question stand on its own, from what was said before. A clear one comes back untouched, with no call.
+    """Rewrite a question so that it stands alone, using the earlier turns.
 
-    It takes a language model; without one, an ambiguous question comes back as it was asked, too.
+    A clear question is returned unchanged, without a call. An ambiguous one needs a language model; without one, it is
+    also returned unchanged.
 
         said = ["Who wrote Emma?", "Jane Austen."]
         print(client.rewrite("When was she born?", said).rewritten)
 
     Args:
         question: 1 to 10,000 characters.
-        history: What was said before, oldest first: one text for what each side said, at most 100 of them.
-        timeout: Seconds to wait; None means without end.
+        history: Earlier turns, oldest first: one text for each turn, at most 100.
+        timeout: Seconds to wait; None waits without limit.
         options: As in SQL: threshold.
 
     Returns:
-        The question; as it was asked, with the reason, if it could not be rewritten.
+        The rewritten question; or the original one, with the reason, if it could not be rewritten.
 
     Raises:
         InputError: If the question, the history, the timeout or an option cannot be used.
         NoWorker: If no worker is running.
-        RunTimeout: If the time is up; the run goes on.
-        RunFailed: If the run failed, or somebody cancelled it.
+        RunTimeout: If the time is up; the run continues.
+        RunFailed: If the run failed or was cancelled.
     """
     (row,) = yield Statement(
         "client_rewrite",
@@ -130,7 +131,7 @@ def rewrite(
 
 
 def ambiguity(session: Session, /, run_id: int) -> Script[Ambiguity]:
-    """Read what detect_ambiguity found.
+    """Read the judgement of detect_ambiguity.
 
     Args:
         run_id: From start, or any run of detect_ambiguity that you may see.
@@ -139,8 +140,8 @@ def ambiguity(session: Session, /, run_id: int) -> Script[Ambiguity]:
         As detect_ambiguity.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
-        NotReady: If it is not over, or of another operation.
+        NotFound: If the run does not exist, or you may not see it.
+        NotReady: If it is not over, or is a run of another operation.
         RunFailed: If it failed or was cancelled.
     """
     (row,) = yield Statement("client_ambiguity", {"run_id": run_id})
@@ -148,7 +149,7 @@ def ambiguity(session: Session, /, run_id: int) -> Script[Ambiguity]:
 
 
 def question_ambiguities(session: Session, /, run_id: int) -> Script[list[QuestionAmbiguity]]:
-    """Read what detect_ambiguity_many found.
+    """Read the judgements of detect_ambiguity_many.
 
     Args:
         run_id: From start, or any run of detect_ambiguity_many that you may see.
@@ -157,8 +158,8 @@ def question_ambiguities(session: Session, /, run_id: int) -> Script[list[Questi
         One record for each different question, in order.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
-        NotReady: If it is not over, or of another operation.
+        NotFound: If the run does not exist, or you may not see it.
+        NotReady: If it is not over, or is a run of another operation.
         RunFailed: If it failed or was cancelled.
     """
     rows = yield Statement("client_question_ambiguities", {"run_id": run_id})
@@ -166,7 +167,7 @@ def question_ambiguities(session: Session, /, run_id: int) -> Script[list[Questi
 
 
 def rewritten_question(session: Session, /, run_id: int) -> Script[RewrittenQuestion]:
-    """Read what a question was rewritten to.
+    """Read the rewritten question of a run.
 
     Args:
         run_id: From start, or any run of rewrite, or reply, that you may see.
@@ -175,8 +176,8 @@ def rewritten_question(session: Session, /, run_id: int) -> Script[RewrittenQues
         As rewrite.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
-        NotReady: If it is not over, or of another operation.
+        NotFound: If the run does not exist, or you may not see it.
+        NotReady: If it is not over, or is a run of another operation.
         RunFailed: If it failed or was cancelled.
     """
     (row,) = yield Statement("client_rewritten_question", {"run_id": run_id})
@@ -184,22 +185,22 @@ def rewritten_question(session: Session, /, run_id: int) -> Script[RewrittenQues
 
 
 def route(session: Session, /, run_id: int) -> Script[Route]:
-    """Say which way the router in front of clarify went, why, and what that spared.
+    """Say which route the router before clarify chose, why, and how many calls it saved.
 
         run_id = client.submit("Who is the landlord?", ask_back="auto")
         client.wait([run_id])
         print(client.route(run_id).route, client.route(run_id).saved_completions)
 
     Args:
-        run_id: A run of clarify with option ask_back; any run that you may see.
+        run_id: A run of clarify with option ask_back that you may see.
 
     Returns:
-        The way; with nothing in it for a run without that option.
+        The route; its fields are None for a run without that option.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
+        NotFound: If the run does not exist, or you may not see it.
     """
     rows = yield Statement("client_get_route", {"run_id": run_id})
     if not rows:
-        raise NotFound(f"there is no run {run_id}, or none that you may see")
+        raise NotFound(f"run {run_id} does not exist, or you may not see it")
     return read_route(rows[0])

@@ -1,7 +1,7 @@
-"""What a client hands out of a dialogue: frozen, typed, and free of any connection.
+"""Records of dialogues that a client returns: frozen, typed, and independent of any connection.
 
-`pgclarify.dialogue` has a ProposedQuestion, an EvidenceCitation and a ListedAnswer too: what a worker has in hand while
-it makes a run. These here are rows of the SQL API, as callers see them, and the ones that `pgclarify` exports.
+`pgclarify.dialogue` also has a ProposedQuestion, an EvidenceCitation and a ListedAnswer, which a worker uses while it
+executes a run. The classes here are rows of the SQL API; `pgclarify` exports these.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pgclarify.vocabulary import AmbiguityType, RunStatus
 
 @dataclass(frozen=True, slots=True)
 class AmbiguityReason:
-    """One thing that spoke for or against ambiguity.
+    """One reason for or against ambiguity.
 
     Attributes:
-        source: classifier, feature, rule (a row of ambiguity_rule) or corpus (how many readings it supports).
-        name: Which one of these.
-        text: In words.
+        source: classifier, feature, rule (a row of ambiguity_rule) or corpus (the number of readings that it supports).
+        name: Name of the reason within its source.
+        text: The reason in words.
     """
 
     source: str
@@ -35,11 +35,11 @@ class Ambiguity:
     Attributes:
         run_id: The run.
         is_ambiguous: True if the probability reaches the threshold, or a rule says so.
-        probability: Of being ambiguous, from 0 to 1; 1 if a rule matched; None if the question is in another language
-            than English, which the classifier does not read.
+        probability: That the question is ambiguous, from 0 to 1; 1 if a rule matched; None if the question is in
+            another language than English, which the classifier cannot read.
         kind: pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or
-            lexical (a name or word with several meanings); None unless ambiguous.
-        reasons: What spoke.
+            lexical (a name or word has several meanings); None unless ambiguous.
+        reasons: The reasons for this judgement.
     """
 
     run_id: int
@@ -54,9 +54,9 @@ class QuestionAmbiguity:
     """Whether one question of several is ambiguous.
 
     Attributes:
-        question_ordinal: Its place among those that were passed, from 1.
+        question_ordinal: Its place among the passed questions, from 1.
         question: The question.
-        run_id: The run, which others of them may share.
+        run_id: The run; equal questions share one.
         is_ambiguous: As in Ambiguity; None unless the run succeeded.
         probability: As in Ambiguity; None also unless the run succeeded.
         kind: As in Ambiguity.
@@ -76,13 +76,13 @@ class QuestionAmbiguity:
 
 @dataclass(frozen=True, slots=True)
 class RewrittenQuestion:
-    """A question that stands on its own.
+    """A question that stands alone.
 
     Attributes:
         run_id: The run.
-        rewritten: The question; the one that was asked, to the byte, if it was clear or could not be rewritten.
-        was_ambiguous: Whether it was found to be ambiguous with what was said before it.
-        reason: Why it was rewritten as it was, or not at all; None if it is clear alone, too.
+        rewritten: The rewritten question. If the original was clear or could not be rewritten, exactly the original.
+        was_ambiguous: Whether the question was ambiguous, given the earlier turns.
+        reason: Why it was rewritten in this way, or not at all; None if it is clear without its history.
     """
 
     run_id: int
@@ -96,16 +96,16 @@ class EvidenceCitation:
     """A passage that answers a reformulation, or proves an answer of several.
 
     Attributes:
-        rank: Place among the citations of what it proves, from 1.
+        rank: Place among the citations of the same reformulation or answer, from 1.
         document_id: The document, by your own id.
         title: Its title now; None if it has none or is gone.
-        uri: Where a person finds it; None if nowhere or gone.
+        uri: Its address, for people; None if it has none or is gone.
         passage_id: The passage.
         heading: Headings above the passage when it was cited; None if there were none.
         quote: The words that prove it, verbatim.
-        start_char: Offset of the quote in the document as it is now, from 0; where it stood, if it is gone.
-        end_char: Offset after the quote, likewise.
-        is_current: True if the quote still stands in the document.
+        start_char: Offset of the quote in the current document, from 0; its former offset if the quote is gone.
+        end_char: Offset of the end of the quote, likewise.
+        is_current: True if the document still has the quote.
     """
 
     rank: int
@@ -127,14 +127,14 @@ class ProposedQuestion:
     Attributes:
         run_id: The run, for choose and reply.
         ordinal: Place in the list, from 1; for choose.
-        ambiguity_type: What it does about the ambiguity; None for schemes that name no types.
-        clarifying_question: A question to whoever asked; None where there are reformulations to choose from.
-        reformulation: The question as it would be asked by somebody who means this; None if the model gave none.
+        ambiguity_type: Which kind of ambiguity it resolves; None for schemes without types.
+        clarifying_question: A question to the user; None if there are reformulations to choose from.
+        reformulation: What a user who means this would ask; None if the model gave none.
         document_ids: Documents that answer the reformulation, best first; empty unless it is answerable.
-        reasoning: Why the model thinks so; None for schemes without reasoning.
-        is_answerable: Whether a document answers the reformulation; None if there is no reformulation, if it was not
+        reasoning: The model's reasoning; None for schemes without reasoning.
+        is_answerable: Whether a document answers the reformulation. None if there is no reformulation, if it was not
             checked, or if no passage answers it and some could not be judged.
-        citations: What answers it.
+        citations: The passages that answer it.
     """
 
     run_id: int
@@ -150,13 +150,13 @@ class ProposedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ReformulatedQuestion:
-    """Where a conversation stands after a turn.
+    """The state of a conversation after a turn.
 
     Attributes:
-        conversation_id: The conversation, for clarifying_questions to go on with.
-        turn: The turn that this was, from 1 to 3.
-        question: The question since then.
-        turns_left: How often one may still ask back, from 2 to 0.
+        conversation_id: The conversation; pass it to clarifying_questions for the next turn.
+        turn: The number of this turn, from 1 to 3.
+        question: The question as it is now.
+        turns_left: How many more turns are possible, from 2 to 0.
     """
 
     conversation_id: int
@@ -171,11 +171,11 @@ class ListedAnswer:
 
     Attributes:
         run_id: The run.
-        ordinal: The order in which they were found, from 1.
-        answer: As it was first found.
-        variants: Spellings in which it was found, the answer itself first.
-        document_ids: Documents that it was found in, best first.
-        citations: What proves it.
+        ordinal: Place in the order in which the answers were found, from 1.
+        answer: The answer in its first spelling.
+        variants: All spellings that were found, the first one first.
+        document_ids: Documents that have the answer, best first.
+        citations: The passages that prove it.
     """
 
     run_id: int
@@ -188,14 +188,14 @@ class ListedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Which way the router in front of clarify (option ask_back) went.
+    """Which route the router before clarify (option ask_back) chose.
 
     Attributes:
         run_id: The run.
         route: answered (the question was clear, and one pass answered it) or clarified; None if there was no router, or
-            it has not been decided yet.
-        saved_completions: Calls that this spared; None likewise.
-        ambiguity: What it was decided by; None likewise.
+            no decision yet.
+        saved_completions: How many calls this saved; None likewise.
+        ambiguity: The judgement that decided it; None likewise.
     """
 
     run_id: int

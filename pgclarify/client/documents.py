@@ -11,22 +11,22 @@ from pgclarify.client.scripts import Script, Session, Statement, interval, pace,
 from pgclarify.errors import EmbeddingError, InputError, NotFound, NotReady, NoWorker, PermissionDenied
 from pgclarify.vocabulary import Document
 
-# A batch is one statement: large enough to hide the round trip, small enough to be sent at once.
+# Documents in one statement: enough to hide the round trip, few enough for one message.
 _BATCH_DOCUMENTS = 500
 _BATCH_CHARS = 4_000_000
-# A worker that is restarted in the meantime is waited for so long.
+# Seconds to wait for a worker that is restarting.
 _WORKERLESS_SECONDS = 10.0
 
 
 def create_corpus(
     session: Session, /, name: str, *, embedding_model: str = "all-MiniLM-L6-v2", **options: object
 ) -> Script[int]:
-    """Make a corpus, which belongs to your role.
+    """Create a corpus. It belongs to your role.
 
     Args:
         name: 1 to 200 characters, unique.
-        embedding_model: A sentence-transformers name or a path that the workers can load, or endpoint: and the name of
-            a model behind their endpoint.
+        embedding_model: A sentence-transformers name or a path that the workers can load; or "endpoint:" and the name
+            of a model that their endpoint serves.
         options: As in SQL: search_config, graph_degree, reader, analyst.
 
     Returns:
@@ -34,7 +34,7 @@ def create_corpus(
 
     Raises:
         InputError: If the name or an option cannot be used.
-        AlreadyExists: If there is one of that name.
+        AlreadyExists: If there is a corpus of that name.
     """
     (row,) = yield Statement(
         "client_create_corpus",
@@ -47,38 +47,39 @@ def drop_corpus(session: Session, /, name: str) -> Script[None]:
     """Drop a corpus with its documents. Runs on it stay, with their quotes.
 
     Args:
-        name: A corpus of yours; never the client's own by default.
+        name: A corpus of yours. The client's own corpus is not a default here.
 
     Raises:
         NotFound: If there is no such corpus.
-        PermissionDenied: If it belongs to somebody else.
+        PermissionDenied: If it belongs to another role.
     """
     yield Statement("client_drop_corpus", {"name": name})
 
 
 def add_documents(session: Session, /, documents: Iterable[Document], *, corpus: str | None = None) -> Script[int]:
-    """Add documents, or put new content in place of the old; the same content again changes nothing.
+    """Add documents, or replace their content. Adding the same content again changes nothing.
 
-    They are sent in batches. Without an open transaction each batch is committed by itself, so that what was added
-    before an error stays; adding the same again goes on where it stopped.
+    Documents are sent in batches. If no transaction is open, each batch is committed by itself. So what was added
+    before an error stays, and you can add the same documents again to continue.
 
         client.add_documents([pgclarify.Document("17", "Rental cars are covered for thirty days.", title="Coverage")])
 
-    A document of a file, as `pgclarify.ingest.read_documents` reads it, keeps the id that its file was first added
-    under. It does not replace a document that comes from elsewhere.
+    A document of a file, as `pgclarify.ingest.read_documents` reads it, keeps the id under which its file was first
+    added. It does not replace a document from another source.
 
     Args:
-        documents: Any number; read as they are sent.
+        documents: Any number; they are read while they are sent.
         corpus: As in clarify.
 
     Returns:
-        How many are new or have changed; workers make them searchable (see wait_until_searchable).
+        How many are new or changed. Workers make them searchable (see wait_until_searchable).
 
     Raises:
         InputError: If a document cannot be stored.
-        AlreadyExists: If a document of a file would replace one that is not of that file; its batch is not stored.
+        AlreadyExists: If a document of a file would replace a document from another source; then the batch is not
+            stored.
         NotFound: If there is no such corpus.
-        PermissionDenied: If it belongs to somebody else.
+        PermissionDenied: If it belongs to another role.
     """
     changed = 0
     for batch in _batches(documents):
@@ -101,53 +102,53 @@ def add_documents(session: Session, /, documents: Iterable[Document], *, corpus:
 
 
 def remove_document(session: Session, /, document_id: str, *, corpus: str | None = None) -> Script[bool]:
-    """Remove a document, at once. Citations of it keep their quote.
+    """Remove a document at once. Its citations keep their quotes.
 
     Args:
         document_id: As it was added.
         corpus: As in clarify.
 
     Returns:
-        True if there was one.
+        True if there was such a document.
 
     Raises:
         NotFound: If there is no such corpus.
-        PermissionDenied: If it belongs to somebody else.
+        PermissionDenied: If it belongs to another role.
     """
     (row,) = yield Statement("client_remove_document", {"corpus": corpus or session.corpus, "document_id": document_id})
     return bool(row["is_removed"])
 
 
 def erase_document(session: Session, /, document_id: str, *, corpus: str | None = None) -> Script[bool]:
-    """Remove a document and erase all text that comes from it, also if it was removed before.
+    """Remove a document and erase all text that comes from it, even if it was removed before.
 
-    That is its passages, quotes, the readings and answers that rest on it alone, and the model's replies. Ids, times
-    and costs stay. Runs on the corpus that are going on start over.
+    This erases its passages, its quotes, the readings and answers that depend on it alone, and the model's replies
+    about it. Ids, times and costs stay. Runs on the corpus that are not over start again.
 
     Args:
         document_id: As it was added.
         corpus: As in clarify.
 
     Returns:
-        True if there was anything.
+        True if anything was erased.
 
     Raises:
         NotFound: If there is no such corpus.
-        PermissionDenied: If it belongs to somebody else.
-        NotReady: If it is a row of an attached table, which would bring it back.
+        PermissionDenied: If it belongs to another role.
+        NotReady: If it is a row of an attached table, from which it would return.
     """
     (row,) = yield Statement("client_erase_document", {"corpus": corpus or session.corpus, "document_id": document_id})
     return bool(row["is_erased"])
 
 
 def corpora(session: Session, /) -> Script[list[CorpusStatus]]:
-    """List the corpora that you may search, by name, and how far they are."""
+    """List the corpora that you may search, by name, with their state."""
     rows = yield Statement("client_list_corpora")
     return [record(CorpusStatus, row) for row in rows]
 
 
 def corpus_status(session: Session, /, corpus: str | None = None) -> Script[CorpusStatus]:
-    """Tell how far a corpus is.
+    """Return the state of a corpus.
 
     Args:
         corpus: As in clarify.
@@ -161,7 +162,7 @@ def corpus_status(session: Session, /, corpus: str | None = None) -> Script[Corp
     if not rows:
         raise NotFound(
             "the corpus does not exist" if named is None else f'corpus "{named}" does not exist',
-            hint="List those that you may search with corpora().",
+            hint="List the corpora that you may search with corpora().",
         )
     if len(rows) > 1:
         names = ", ".join(row["corpus"] for row in rows)
@@ -172,21 +173,21 @@ def corpus_status(session: Session, /, corpus: str | None = None) -> Script[Corp
 def wait_until_searchable(
     session: Session, /, corpus: str | None = None, *, timeout: float | None = None
 ) -> Script[CorpusStatus]:
-    """Wait until all that was added to a corpus is searchable, or has turned out to be impossible to index.
+    """Wait until everything that was added to a corpus is searchable, or has failed to be indexed.
 
     Args:
         corpus: As in clarify.
-        timeout: Seconds to wait; None means as long as there is a worker.
+        timeout: Seconds to wait; None waits while there is a worker.
 
     Returns:
-        How far it is then: `pending` is 0, `failed` counts what cannot be indexed.
+        Its state then: `pending` is 0, and `failed` counts the documents that cannot be indexed.
 
     Raises:
         NotFound: If there is no such corpus.
-        PermissionDenied: If some of its documents are not for everyone, and the caller is neither owner nor analyst.
+        PermissionDenied: If some of its documents are not for everyone, and you are neither owner nor analyst.
         NoWorker: If no worker has been running for ten seconds.
         EmbeddingError: If no worker can load its embedding model.
-        NotReady: If the time is up; workers go on.
+        NotReady: If the time is up; workers continue.
     """
     limit = interval(timeout)
     began = last_worker = time.monotonic()
@@ -194,12 +195,12 @@ def wait_until_searchable(
         status = yield from corpus_status(session, corpus)
         if status.pending is None:
             raise PermissionDenied(
-                f"only the owner and the analyst of {status.corpus} are told what is pending",
+                f"only the owner and the analyst of {status.corpus} may know what is pending",
                 detail="Some of its documents are not for everyone.",
             )
         if status.pending == 0:
             return status
-        waiting = f"{status.pending} documents of {status.corpus} are stored and wait to be indexed."
+        waiting = f"{status.pending} documents of {status.corpus} are stored, and not indexed yet."
         if status.error and status.next_embedding_model is None:
             raise EmbeddingError(
                 f"no worker can load the embedding model of {status.corpus}",
@@ -213,7 +214,7 @@ def wait_until_searchable(
         elif now - last_worker > _WORKERLESS_SECONDS:
             raise NoWorker("no worker is running", detail=waiting, hint="Start one with: pgclarify worker")
         if limit is not None and now - began >= limit.total_seconds():
-            raise NotReady(f"not all is searchable within {limit}", detail=waiting, hint="Wait again.")
+            raise NotReady(f"not everything is searchable within {limit}", detail=waiting, hint="Wait again.")
         yield pace(now - began)
 
 
@@ -232,15 +233,15 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 def _in_order(batch: Sequence[Document]) -> list[Document]:
-    """By id, or two clients that add the same documents deadlock; of equal ids the last one stays the last."""
+    """Sort by id, so that two clients with the same documents do not deadlock. The last of equal ids stays last."""
     return sorted(batch, key=lambda document: document.document_id)
 
 
 def _check(document: Document) -> None:
-    """Say which document it is that the driver would refuse without a name.
+    """Refuse a text that PostgreSQL cannot store, and name its document. The driver's error would not name it.
 
     Raises:
-        InputError: If PostgreSQL cannot hold a text of it.
+        InputError: If PostgreSQL cannot store a text of it.
     """
     texts = {
         "id": document.document_id,
@@ -256,8 +257,8 @@ def _check(document: Document) -> None:
         if problem is not None:
             raise InputError(
                 f"document {document.document_id!r} cannot be stored",
-                detail=f"Its {part} has {problem} in it, which PostgreSQL's text cannot hold.",
-                hint="Remove it, or decode the file in its own encoding.",
+                detail=f"Its {part} contains {problem}, which PostgreSQL cannot store.",
+                hint="Remove it, or decode the file with the right encoding.",
             )
 
 

@@ -12,21 +12,21 @@ from pgclarify.client.scripts import Script, Session, Statement, listed, timed, 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What questions would take of the language model.
+    """What questions would cost.
 
     Attributes:
-        run_id: The run that looked; None if all questions have been answered, and nobody had to.
-        questions: How many were given.
-        distinct_questions: How many different ones.
-        answered: How many of these would be served from an earlier run, with no call.
-        sampled: How many of the others were looked at; if not all of them, the figures are scaled up from these.
+        run_id: The run that made the estimate; None if all questions have been answered, so that no run was needed.
+        questions: How many questions were given.
+        distinct_questions: How many of them are different.
+        answered: How many of these an earlier run has answered, so that they need no call.
+        sampled: How many of the others were examined. If not all were, the figures are scaled up from these.
         calls: About how many calls would be made and paid for.
-        calls_at_most: No more than that many, but for replies that do not fit and are asked for once more.
-        reused_calls: About how many further calls need not be made: their replies are paid for.
+        calls_at_most: At most so many calls, except for calls that are repeated because their reply was invalid.
+        reused_calls: About how many further calls are needed whose replies are paid for already.
         prompt_tokens: About how many input tokens the calls have.
         completion_tokens: About how many output tokens they have.
         cost_usd: About what they cost in US dollars; None if the model has no price.
-        model: The model that would be asked; None if nobody had to look.
+        model: The model that would be called; None if no run was needed.
     """
 
     run_id: int | None
@@ -53,7 +53,7 @@ def estimate(
     timeout: float | None = 60.0,
     **options: object,
 ) -> Script[Estimate]:
-    """Ask what clarify_many or submit_many of questions would take. No language model is called.
+    """Estimate what clarify_many or submit_many would cost for these questions. No language model is called.
 
         expected = client.estimate(["rental cars", "deductible"])
         print(expected.calls, expected.reused_calls, expected.cost_usd)
@@ -62,15 +62,15 @@ def estimate(
         questions: At least one; each 1 to 10,000 characters.
         corpus: Its name; None means the client's, then the server's (`pgclarify.corpus`, or the only one).
         top_k: Passages to judge, 1 to 1000.
-        timeout: Seconds to wait; None means without end.
-        options: As of clarify; and sample, how many different questions are looked at, at most (200).
+        timeout: Seconds to wait; None waits without limit.
+        options: As in clarify; and sample, the most questions to examine (200).
 
     Raises:
         InputError: If a question, top_k, the timeout or an option cannot be used.
         NotFound: If there is no such corpus.
         NoWorker: If no worker is running.
         RunTimeout: If the time is up.
-        RunFailed: If the questions could not be embedded, or a model is wanted that the worker does not have.
+        RunFailed: If the questions could not be embedded, or the worker does not have a model that is asked for.
     """
     (row,) = yield Statement(
         "client_estimate",
@@ -85,7 +85,7 @@ def estimate(
 
 
 def estimation(session: Session, /, run_id: int) -> Script[Estimate]:
-    """Read what estimate came to.
+    """Read the figures of an estimate.
 
     Args:
         run_id: From start, or any run of estimate that you may see.
@@ -94,8 +94,8 @@ def estimation(session: Session, /, run_id: int) -> Script[Estimate]:
         As estimate.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
-        NotReady: If it is not over, or of another operation.
+        NotFound: If the run does not exist, or you may not see it.
+        NotReady: If it is not over, or is a run of another operation.
         RunFailed: If it failed or was cancelled.
     """
     (row,) = yield Statement("client_estimation", {"run_id": run_id})

@@ -9,9 +9,9 @@ from pgclarify.client.scripts import Script, Session, Statement, timed, to_json
 def investigate(
     session: Session, /, question: str, *, corpus: str | None = None, timeout: float | None = 300.0, **options: object
 ) -> Script[Investigation]:
-    """Ask a question that may take several steps, and wait for the answer. It needs a language model.
+    """Ask a question that may take several steps, and wait for the answer. Needs a language model.
 
-    Interrupted (Ctrl-C, a cancelled task), it cancels the run.
+    If the call is interrupted (Ctrl-C, a cancelled task), it cancels the run.
 
         found = client.investigate("Who owns the company that insures the rental cars?", corpus="insurance")
         print(found.answer or found.outcome, found.confidence, found.document_ids)
@@ -19,19 +19,19 @@ def investigate(
     Args:
         question: 1 to 10,000 characters.
         corpus: Its name; None means the client's, then the server's (`pgclarify.corpus`, or the only one).
-        timeout: Seconds to wait; None means without end.
+        timeout: Seconds to wait; None waits without limit.
         options: As in SQL: search, retrieval, reranker, top_k, budget, batch, max_steps, max_calls, samples, penalty,
             reasoner, entailment.
 
     Returns:
-        The answer with its steps and what proves it; outcome says why there is none, if there is none.
+        The answer with its steps and evidence. If there is no answer, outcome says why.
 
     Raises:
         InputError: If the question, the timeout or an option cannot be used.
         NotFound: If there is no such corpus.
         NoWorker: If no worker is running.
-        RunTimeout: If the time is up; the run goes on, and run_ids names it.
-        RunFailed: If the run failed, or somebody cancelled it.
+        RunTimeout: If the time is up; the run continues, and run_ids names it.
+        RunFailed: If the run failed or was cancelled.
     """
     (row,) = yield Statement(
         "client_investigate",
@@ -47,10 +47,10 @@ def investigate(
 def submit_investigation(
     session: Session, /, question: str, *, corpus: str | None = None, **options: object
 ) -> Script[int]:
-    """Have a question investigated and come back for the answer, with steps, wait and investigation.
+    """Start an investigation without waiting. Read the answer later, with steps, wait and investigation.
 
-    The run is part of the connection's transaction: workers see it once that commits. Without an open transaction it
-    is committed at once.
+    The run is part of the connection's transaction: workers see it once that is committed. If no transaction is open,
+    it is committed at once.
 
     Args:
         question: As in investigate.
@@ -72,7 +72,7 @@ def submit_investigation(
 
 
 def investigation(session: Session, /, run_id: int) -> Script[Investigation]:
-    """Read what an investigation came to.
+    """Read the result of an investigation.
 
     Args:
         run_id: From submit_investigation, or any investigation that you may see.
@@ -81,8 +81,8 @@ def investigation(session: Session, /, run_id: int) -> Script[Investigation]:
         As investigate.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
-        NotReady: If it is not over, or no investigation.
+        NotFound: If the run does not exist, or you may not see it.
+        NotReady: If it is not over, or is not an investigation.
         RunFailed: If it failed or was cancelled.
     """
     (row,) = yield Statement("client_investigation", {"run_id": run_id})

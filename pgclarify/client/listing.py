@@ -9,7 +9,7 @@ from pgclarify.client.scripts import Script, Session, Statement, timed, to_json
 def list_answers(
     session: Session, /, question: str, *, corpus: str | None = None, timeout: float | None = 300.0, **options: object
 ) -> Script[list[ListedAnswer]]:
-    """Ask for all answers of a question that has several, each with its proof. It needs a language model.
+    """Ask for all answers of a question that has several, each with its evidence. Needs a language model.
 
         for found in client.list_answers("Who plays in it?", corpus="films"):
             print(found.ordinal, found.answer, found.document_ids)
@@ -17,7 +17,7 @@ def list_answers(
     Args:
         question: 1 to 10,000 characters.
         corpus: Its name; None means the client's, then the server's (`pgclarify.corpus`, or the only one).
-        timeout: Seconds to wait; None means without end.
+        timeout: Seconds to wait; None waits without limit.
         options: As in SQL: search, top_k, evidence_tokens, max_answers, reranker.
 
     Returns:
@@ -27,8 +27,8 @@ def list_answers(
         InputError: If the question, the timeout or an option cannot be used.
         NotFound: If there is no such corpus.
         NoWorker: If no worker is running.
-        RunTimeout: If the time is up; the run goes on.
-        RunFailed: If the run failed, or somebody cancelled it.
+        RunTimeout: If the time is up; the run continues.
+        RunFailed: If the run failed or was cancelled.
     """
     rows = yield Statement(
         "client_list_answers",
@@ -42,7 +42,7 @@ def list_answers(
 
 
 def answers(session: Session, /, run_id: int) -> Script[list[ListedAnswer]]:
-    """Read which answers list_answers found.
+    """Read the answers of list_answers.
 
     Args:
         run_id: From start, or any run of list_answers that you may see.
@@ -51,8 +51,8 @@ def answers(session: Session, /, run_id: int) -> Script[list[ListedAnswer]]:
         As list_answers.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
-        NotReady: If it is not over, or of another operation.
+        NotFound: If the run does not exist, or you may not see it.
+        NotReady: If it is not over, or is a run of another operation.
         RunFailed: If it failed or was cancelled.
     """
     rows = yield Statement("client_answers", {"run_id": run_id})

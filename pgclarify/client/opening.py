@@ -1,4 +1,4 @@
-"""Which database a client talks to, and how it connects."""
+"""Which database a client connects to, and how."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _logger = logging.getLogger("pgclarify.client")
 CONNECTION_OPTIONS: Mapping[str, Any] = {
     "autocommit": True,
     "row_factory": dict_row,
-    # Unless the URL has one.
+    # Applies if the URL has no application_name.
     "fallback_application_name": "pgclarify client",
-    # Behind PgBouncer the next transaction may be on another session; and planning a function call costs little.
+    # Behind PgBouncer, a prepared statement may be missing in the next session. Planning these calls is cheap.
     "prepare_threshold": None,
 }
 
 
 def database_url(url: str | None) -> str:
-    """The connection string: the one given, else the settings', else the embedded server's if that is running.
+    """Return the connection string: as given, else from the settings, else that of the running embedded server.
 
     Raises:
         ConfigurationError: If a setting cannot be used.
-        ServerUnavailable: If it is the embedded server, and that is not running.
+        ServerUnavailable: If the embedded server is needed and is not running.
     """
     if url is not None:
         return url
@@ -42,7 +42,7 @@ def database_url(url: str | None) -> str:
     try:
         settings = Settings()
     except ValidationError as error:
-        # The values stay out: a key may be among them.
+        # The values are left out, because one may be a key.
         wrong = "; ".join(f"{problem['loc'][0]}: {problem['msg']}" for problem in error.errors(include_input=False))
         raise ConfigurationError("a setting cannot be used", detail=f"{wrong}.", hint="Pass a URL.") from None
     running = settings.database_url or embedded.running_dsn(settings.data_dir)
@@ -57,35 +57,35 @@ def database_url(url: str | None) -> str:
 
 @contextmanager
 def connecting() -> Iterator[None]:
-    """Raise our own exceptions in place of those of psycopg's connect.
+    """Raise our own exceptions instead of those of psycopg's connect.
 
     Raises:
-        ConfigurationError: If the connection string is none. It is not repeated: a password may be in it.
-        ServerUnavailable: If the server does not answer, or turns us away.
+        ConfigurationError: If the connection string is invalid. It is not repeated, because it may have a password.
+        ServerUnavailable: If the server does not answer, or refuses the connection.
     """
     try:
         yield
     except psycopg.ProgrammingError:
         raise ConfigurationError(
             "the connection string cannot be used",
-            hint="Pass a URL, such as postgresql://user@host/database; reserved characters in it are %-encoded.",
+            hint="Pass a URL, such as postgresql://user@host/database, with reserved characters %-encoded.",
         ) from None
     except psycopg.Error as error:
         raise ServerUnavailable(
             "no connection to the database server",
             detail=str(error).strip(),
-            hint="Check the URL, and that the server is running.",
+            hint="Check the URL, and whether the server is running.",
         ) from error
 
 
 def log_warning(notice: psycopg.errors.Diagnostic) -> None:
-    """Pass on what the server warns of, such as a partial run; what it merely mentions is left out."""
+    """Log the server's warnings, such as that of a partial run. Its other notices are ignored."""
     if notice.severity_nonlocalized == "WARNING":
         _logger.warning("%s", " ".join(filter(None, [notice.message_primary, notice.message_hint])))
 
 
 def is_in_transaction(connection: object) -> bool:
-    """True if a connection has a transaction open; a pool's never has between two statements."""
+    """Tell whether a connection has an open transaction; a pool never has one between two statements."""
     return (
         isinstance(connection, psycopg.BaseConnection)
         and connection.info.transaction_status is not TransactionStatus.IDLE

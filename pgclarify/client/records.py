@@ -1,8 +1,8 @@
-"""What a client hands out: frozen, typed, and free of any connection.
+"""Records that a client returns: frozen, typed, and independent of any connection.
 
-`pgclarify.model` has an Interpretation, a Citation and a Verdict too, and `pgclarify.steps` a Step. Those are what a
-worker has in hand while it makes a run: they carry vectors and candidate ranks, and know neither their run nor their
-document. These here are rows of the SQL API, as callers see them, and the ones that `pgclarify` exports.
+`pgclarify.model` also has an Interpretation, a Citation and a Verdict, and `pgclarify.steps` a Step. A worker uses
+those while it executes a run: they have vectors and ranks of candidates, and know neither their run nor their document.
+The classes here are rows of the SQL API; `pgclarify` exports these.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ class Citation:
 
     Attributes:
         rank: Place among the citations of its interpretation, from 1.
-        is_medoid: True for the one that speaks for the interpretation.
+        is_medoid: True for the citation that represents the interpretation.
         document_id: The document, by your own id.
         title: Its title now; None if it has none or is gone.
-        uri: Where a person finds it; None if nowhere or gone.
+        uri: Its address, for people; None if it has none or is gone.
         passage_id: The passage.
         heading: Headings above the passage when it was cited; None if there were none.
         quote: The words that prove the answer, verbatim.
-        start_char: Offset of the quote in the document as it is now, from 0; where it stood, if it is gone.
-        end_char: Offset after the quote, likewise.
-        is_current: True if the quote still stands in the document.
+        start_char: Offset of the quote in the current document, from 0; its former offset if the quote is gone.
+        end_char: Offset of the end of the quote, likewise.
+        is_current: True if the document still has the quote.
     """
 
     rank: int
@@ -52,18 +52,18 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Interpretation:
-    """A reading of the question that the corpus really answers.
+    """A reading of the question that the corpus answers.
 
     Attributes:
         run_id: The run that found it.
         status: How that run ended: succeeded, or partial if some passages could not be judged.
         ordinal: Place by falling support, from 1.
-        interpretation: The reading: a question that stands on its own.
+        interpretation: The reading: a question that stands alone.
         answer: Its answer, short.
-        support: Distinct documents that support it.
-        cohesion: How much its evidence agrees: mean cosine similarity to the reading that speaks for it, up to 1.
+        support: How many documents support it.
+        cohesion: How much its evidence agrees: mean cosine similarity to its medoid, up to 1.
         document_ids: Those documents by your own ids, best first.
-        citations: What proves it; the first one speaks for it.
+        citations: The passages that prove it; the first one is the medoid.
     """
 
     run_id: int
@@ -79,14 +79,14 @@ class Interpretation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of one question of several.
+    """The answer to one of several questions.
 
     Attributes:
         question: The question, as it was passed.
         key: The key that was passed with it; None without keys.
         status: succeeded, partial, failed or cancelled.
         run_id: Its run; `result(run_id)` says why it failed. None if stop_code is not_answered.
-        interpretations: What was found, by falling support. Where it is empty, stop_code says why.
+        interpretations: The readings, by falling support. If there is none, stop_code says why.
         stop_code: As in RunOutcome; not_answered if the corpus answers no reading of it.
     """
 
@@ -100,22 +100,21 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """How a run stands.
+    """The state of a run.
 
     Attributes:
         run_id: The run.
         status: Its state; queued or running if it is not over.
         error: Why it failed; None unless it did.
-        interpretations: Readings found; None unless succeeded or partial. Where there is none, stop_code says why.
-        stop_reason: Why it went no further where it might have, such as a budget that is spent; None if there was
-            nothing to decide, or it is not over.
-        stop_code: Why it has no result, or not all of it: not_answered if a language model judged what was found and
-            none of it answers; other codes if it is not known whether the corpus has an answer. None if it has its
-            whole result, has failed, or is not over.
-        cost_usd: What it cost, in US dollars: 0 if it paid for no call; None if the cost of one is not known, or it is
-            not over.
-        error_code: Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed;
-            None otherwise.
+        interpretations: How many readings it found; None unless succeeded or partial. If it is 0, stop_code says why.
+        stop_reason: Why it stopped early, such as a spent budget; None if it did not, or is not over.
+        stop_code: Why it has no result, or only a part of it. not_answered: a language model judged the passages, and
+            none answers. Other codes: it is unknown whether the corpus has an answer. None if the result is complete,
+            or if the run failed or is not over.
+        cost_usd: What it cost, in US dollars: 0 if it paid for no call; None if the cost of a call is unknown, or the
+            run is not over.
+        error_code: Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial rewrite, why its call failed;
+            else None.
     """
 
     run_id: int
@@ -129,28 +128,28 @@ class RunOutcome:
 
     @property
     def is_over(self) -> bool:
-        """True if nothing more will come of it."""
+        """Tell whether the run has ended."""
         return is_over(self.status)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was decided about one passage, while the run may still go on.
+    """The verdict on one passage. The run may not be over yet.
 
     Attributes:
         run_id: The run.
         rank: The passage's place in the ranking, from 1.
         outcome: grounded (it answers a reading), abstained (it does not), failed (it could not be judged) or erased
-            (what was decided is gone with its document).
+            (the verdict was erased with its document).
         document_id: The document, by your own id.
-        title: Its title now; None if it has none, is gone, or is not yours to read.
+        title: Its title now; None if it has none, is gone, or if you may not read it.
         passage_id: The passage.
         heading: Headings above the passage; None if there are none.
         interpretation: The reading; None unless grounded.
         answer: Its answer; None unless grounded.
         quote: The words that prove it, verbatim; None unless grounded.
         start_char: Offset of the quote in the document, from 0; None unless grounded.
-        end_char: Offset after the quote; None unless grounded.
+        end_char: Offset of the end of the quote; None unless grounded.
         reason: Why it abstained; None unless it did.
         error: What went wrong; None unless it failed.
     """
@@ -180,13 +179,13 @@ class StepCitation:
         rank: Place among its citations, from 1.
         document_id: The document, by your own id.
         title: Its title now; None if it has none or is gone.
-        uri: Where a person finds it; None if nowhere or gone.
+        uri: Its address, for people; None if it has none or is gone.
         passage_id: The passage.
         heading: Headings above the passage when it was cited; None if there were none.
         quote: The words that prove the answer, verbatim.
-        start_char: Offset of the quote in the document as it is now, from 0; where it stood, if it is gone.
-        end_char: Offset after the quote, likewise.
-        is_current: True if the quote still stands in the document.
+        start_char: Offset of the quote in the current document, from 0; its former offset if the quote is gone.
+        end_char: Offset of the end of the quote, likewise.
+        is_current: True if the document still has the quote.
     """
 
     step_ordinal: int
@@ -204,19 +203,19 @@ class StepCitation:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What an investigation asked on its way, while the run may still go on.
+    """One question of an investigation. The run may not be over yet.
 
     Attributes:
         run_id: The run.
         ordinal: Place in the chain, from 1; the conclusion is the last one.
-        kind: direct (the question itself), follow_up (a question that it rests on) or conclusion.
+        kind: direct (the question itself), follow_up (a question that it depends on) or conclusion.
         question: What was asked.
         answer: Its answer; None unless answered.
         outcome: How it ended.
         confidence: How sure the answer is, in (0, 1]; None unless answered.
-        reason: Why there is no answer, or what else is worth saying of it; None if nothing is.
-        semantic_sets: Into how many groups of one meaning the sampled answers fell; None where none were sampled.
-        citations: What proves the answer; empty if there is none.
+        reason: Why there is no answer, or a remark on the answer; None if there is nothing to say.
+        semantic_sets: How many groups of equal meaning the sampled answers form; None if no answers were sampled.
+        citations: The passages that prove the answer; empty if there is none.
         abstention_code: Why there is no evidence, in one word; None unless that is the outcome.
     """
 
@@ -235,17 +234,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Investigation:
-    """What an investigation came to.
+    """The result of an investigation.
 
     Attributes:
         run_id: The run.
-        status: How it ended: succeeded, or partial if calls failed or ran out on the way.
+        status: How it ended: succeeded, or partial if calls failed or the budget was spent.
         outcome: How its conclusion ended; None if it has none.
         answer: The answer; None unless answered.
         confidence: How sure it is, in (0, 1]; None unless answered.
         steps: In order; the conclusion is the last one.
         document_ids: Documents that the conclusion cites, best first.
-        citations: What proves the conclusion.
+        citations: The passages that prove the conclusion.
     """
 
     run_id: int
@@ -260,7 +259,7 @@ class Investigation:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A passage that fits a question.
+    """A passage that matches a question.
 
     Attributes:
         rank: Place, from 1.
@@ -285,26 +284,26 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class CorpusStatus:
-    """How far a corpus is.
+    """The state of a corpus.
 
     Attributes:
         corpus: Its name.
-        documents: Documents in it; only those that every reader may read, unless the caller is its owner or analyst.
-        passages: Passages in it, likewise.
-        pending: Documents whose present content is not searchable yet, with what waits in attached tables; 0: all that
-            was added is. This, lag and revision are None where some documents are not for everyone, unless the caller
-            is owner or analyst.
+        documents: Its documents; only those that every reader may read, unless the caller is its owner or analyst.
+        passages: Its passages, likewise.
+        pending: Documents whose current content is not searchable yet, including rows of attached tables; 0 if
+            everything is searchable. If some documents are not for everyone, pending, lag and revision are None unless
+            the caller is owner or analyst.
         embedded: Passages with a vector.
         linked: Passages with neighbors in the graph.
         failed: Documents that cannot be indexed; None unless the caller is its owner or analyst.
-        lag: Age of the oldest of what is pending; None if there is none.
+        lag: How long the oldest pending document has waited; None if nothing is pending.
         revision: How often its searchable content changed.
         embedding_model: Its embedding model.
-        error: Why it cannot be searched, its model could not be loaded, say, or why a change of model does not get on;
-            None if nothing is wrong.
-        next_embedding_model: The model that it changes to; None if to none.
+        error: Why it cannot be searched (such as a model that could not be loaded), or why a change of model does not
+            proceed; None if nothing is wrong.
+        next_embedding_model: The model that it changes to; None if it does not change.
         next_embedded: Passages with a vector of that model.
-        pending_passages: Passages that wait to be embedded, about; None where pending is.
+        pending_passages: About how many passages wait to be embedded; None if pending is None.
     """
 
     corpus: str
@@ -324,19 +323,19 @@ class CorpusStatus:
 
 
 def is_over(status: RunStatus) -> bool:
-    """True if a run in this state has ended."""
+    """Tell whether a run in this state has ended."""
     return status not in (RunStatus.QUEUED, RunStatus.RUNNING)
 
 
 def record(kind: type[R], row: Row, /, **converted: object) -> R:
-    """Make a record of a row that has its fields by name, and perhaps others.
+    """Make a record from the columns of a row that it has fields for.
 
     Args:
         kind: A dataclass of this module.
-        row: The row; what it has beyond the fields is left out, so that a newer server may send more.
-        converted: Fields that are not taken from the row as they are.
+        row: The row. Other columns are ignored, so that a newer server may send more.
+        converted: Fields whose values differ from the row.
     """
-    # The caller passes a dataclass; the type system has no name for those.
+    # The type system has no name for "a dataclass".
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     return kind(**{name: converted[name] if name in converted else row[name] for name in names})
 

@@ -1,4 +1,4 @@
-"""What the server's errors mean to a caller; docs/errors.md has the same table for people."""
+"""The exceptions for the server's errors; docs/errors.md has the same table for people."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REFUSALS: Mapping[str, type[PgclarifyError]] = {
     "42501": PermissionDenied,
     "42704": NotFound,
     "42710": AlreadyExists,
-    # More than PostgreSQL can hold.
+    # Beyond PostgreSQL's limits.
     "54000": InputError,
     "55000": NotReady,
     "57014": CallCancelled,
@@ -35,7 +35,7 @@ REFUSALS: Mapping[str, type[PgclarifyError]] = {
     "PC003": RunFailed,
     "PC004": NotCommitted,
     "PC005": LoopbackUnavailable,
-    # A schema, table, column or function that is not there: none is installed, or that of another version.
+    # A schema, table, column or function is missing: pgclarify is not installed, or is another version.
     "3F000": SchemaMismatch,
     "42P01": SchemaMismatch,
     "42703": SchemaMismatch,

@@ -1,8 +1,8 @@
-"""What a client does, told without doing it.
+"""What a client does, without the I/O.
 
-Each call of the client is a *script*: a generator that yields statements and pauses, is sent the rows, and returns what
-the caller gets. It knows nothing of connections, so the client that blocks and the one that is awaited carry out the
-same scripts, and a test plays the server.
+Each call of the client is a *script*: a generator that yields statements and pauses, receives the rows, and returns the
+result of the call. It knows nothing of connections. So the blocking client and the awaited one execute the same
+scripts, and a test can replace the server.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 Rows: TypeAlias = Sequence[Row]
 
 
-# In SQL these options are text, of which none says so.
+# The text for a timeout without limit: options are text, and none of these values means "never".
 _WITHOUT_END = "36500 days"
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A named statement to send; its rows come back."""
+    """A named statement to send; the script receives its rows."""
 
     name: str
     parameters: Mapping[str, object] = field(default_factory=dict)
@@ -37,21 +37,21 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Nothing to do for so long; no rows come back."""
+    """A time to wait; the script receives no rows."""
 
     seconds: float
 
 
 Script: TypeAlias = Generator[Statement | Pause, Rows, T]
-# One that also yields what the caller is to have at once.
+# A script that also yields results for the caller at once.
 Stream: TypeAlias = Generator[Statement | Pause | T, Rows, None]
 
 
 class Session:
-    """What scripts know of the client that carries them out.
+    """What scripts know of the client that executes them.
 
     Attributes:
-        corpus: Name of the corpus that calls mean when they name none; None leaves it to the server.
+        corpus: Name of the corpus for calls that name none; None lets the server choose.
     """
 
     def __init__(self, corpus: str | None = None) -> None:
@@ -59,7 +59,7 @@ class Session:
 
     @property
     def is_in_transaction(self) -> bool:
-        """True if the statement before this one has left a transaction open."""
+        """Tell whether the previous statement left a transaction open."""
         return False
 
 
@@ -68,8 +68,8 @@ def described(call: F, script: Callable[..., Any], returns: str = "{}") -> F:
 
     Args:
         call: The method.
-        script: The script that it carries out.
-        returns: What it returns, with {} for what the script returns or yields.
+        script: The script that it executes.
+        returns: The annotation of its return value, with {} for what the script returns or yields.
     """
     functools.update_wrapper(call, script)
     signature = inspect.signature(script)
@@ -80,25 +80,25 @@ def described(call: F, script: Callable[..., Any], returns: str = "{}") -> F:
 
 
 def listed(texts: Sequence[str]) -> list[str]:
-    """Several texts as SQL wants them.
+    """Return several texts as SQL expects them.
 
     Raises:
-        InputError: If it is one text, whose characters nobody means.
+        InputError: If it is a single text, which would be read as a list of characters.
     """
     if isinstance(texts, str):
         raise InputError(
             "several texts are expected, not one",
             detail=f"It is {texts[:100]!r}.",
-            hint="Pass a list, of one if need be.",
+            hint="Pass a list, even for a single text.",
         )
     return list(texts)
 
 
 def interval(timeout: float | None) -> timedelta | None:
-    """A timeout in seconds as SQL wants it; None stays None.
+    """Return a timeout in seconds as SQL expects it; None stays None.
 
     Raises:
-        InputError: If it is no length of time.
+        InputError: If it is not a duration.
     """
     if timeout is None:
         return None
@@ -113,13 +113,13 @@ def interval(timeout: float | None) -> timedelta | None:
 
 
 def timed(options: Mapping[str, object], timeout: float | None) -> Mapping[str, object]:
-    """Give options with a timeout among them, as an interval in words; None is longer than anybody waits.
+    """Return options with the timeout as an interval in words; None becomes a very long one.
 
     Raises:
-        InputError: If it is no length of time.
+        InputError: If it is not a duration.
     """
     limit = interval(timeout)
-    # Left out, it would be the server's default.
+    # Without a timeout, the server would use its default.
     words = _WITHOUT_END if limit is None else f"{limit.total_seconds():f} seconds"
     return {**options, "timeout": words}
 
@@ -128,7 +128,7 @@ def to_json(value: Mapping[str, object], what: str) -> str:
     """Render a JSON object.
 
     Raises:
-        InputError: If there is something in it that JSON does not know.
+        InputError: If it contains a value that JSON cannot represent.
     """
     try:
         return json.dumps(value, allow_nan=False)
@@ -137,5 +137,5 @@ def to_json(value: Mapping[str, object], what: str) -> str:
 
 
 def pace(elapsed: float) -> Pause:
-    """How long to wait before looking again: a small part of what it has taken so far."""
+    """Return how long to wait before the next look: a small fraction of the time since the start."""
     return Pause(min(0.25, max(0.02, elapsed / 20)))

@@ -26,14 +26,14 @@ _WAITING: Final[Mapping[str, Callable[..., Generator[Any, Any, Any]]]] = {
         estimating.estimate,
     )
 }
-"""The scripts that wait, by operation."""
+"""Each operation's script that waits."""
 
 
 def start(session: Session, operation: str, /, *arguments: object, **named: object) -> Script[int]:
-    """Start an operation and come back for its rows, with wait and the method that reads them.
+    """Start an operation without waiting. Read its rows later, with wait and the method for its results.
 
-    The run is part of the connection's transaction: workers see it once that commits. Without an open transaction it
-    is committed at once.
+    The run is part of the connection's transaction: workers see it once that is committed. If no transaction is open,
+    it is committed at once.
 
         run_id = client.start("list_answers", "Who plays in it?", corpus="films", max_answers=5)
         client.wait([run_id], timeout=None)
@@ -41,14 +41,14 @@ def start(session: Session, operation: str, /, *arguments: object, **named: obje
             print(found.answer)
 
     Args:
-        operation: Name of the method that waits for it: clarify, consolidate, search, investigate, detect_ambiguity,
+        operation: Name of the method that would wait: clarify, consolidate, search, investigate, detect_ambiguity,
             detect_ambiguity_many (up to 500 questions), rewrite, clarifying_questions, reply, list_answers or estimate.
-        arguments: As of that method.
-        named: As of that method, but for timeout, which is for wait.
+        arguments: The arguments of that method.
+        named: Its named arguments; pass timeout to wait instead.
 
     Returns:
-        The run's id. result, search_results, investigation, ambiguity, question_ambiguities, rewritten_question,
-        proposed_questions, answers and estimation read what it came to.
+        The run's id. Read its result with result, search_results, investigation, ambiguity, question_ambiguities,
+        rewritten_question, proposed_questions, answers or estimation.
 
     Raises:
         InputError: If there is no such operation, or an argument cannot be used.
@@ -59,8 +59,8 @@ def start(session: Session, operation: str, /, *arguments: object, **named: obje
             "unknown operation", detail=f"It is {operation!r}.", hint=f"Pass one of: {', '.join(sorted(_WAITING))}."
         )
     if "timeout" in named:
-        raise InputError("what is started without waiting has no timeout", hint="Leave it out, and pass it to wait.")
-    # What the method would send says what is asked for.
+        raise InputError("start takes no timeout", hint="Pass it to wait.")
+    # The statement that the waiting method would send has the arguments.
     asked = next(_WAITING[operation](session, *arguments, **named))
     given = {name: value for name, value in asked.parameters.items() if name != "timeout"}
     options = json.loads(given["options"])

@@ -1,4 +1,4 @@
-"""Scripts that watch a run while it goes on. The docstrings are those of the client's methods."""
+"""Scripts that watch a run until it is over. The docstrings are those of the client's methods."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from pgclarify.vocabulary import RunStatus
 
 T = TypeVar("T")
 
-# A look at how a run stands, rather than a wait.
+# Reads the state of a run once, without waiting.
 _LOOK_SECONDS = 0.001
 
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
-    """What there is to see of a run.
+    """What can be watched of a run.
 
     Attributes:
-        what: In the plural.
-        operations: Of which runs.
-        statement: Takes run_id and the keys already seen; one row at least if the run may be seen, with key null if
-            there is nothing new.
-        key: Column that tells what has been seen.
+        what: Its name, in the plural.
+        operations: The operations that have it.
+        statement: Takes run_id and the keys that were seen. Returns at least one row if the run may be seen; key is
+            null if there is nothing new.
+        key: The column that identifies a row.
     """
 
     what: str
@@ -42,10 +42,9 @@ _STEPS = _Watched("steps", ("investigate",), "client_watch_investigation", "ordi
 
 
 def verdicts(session: Session, /, run_id: int, *, timeout: float | None = 60.0) -> Stream[Verdict]:
-    """Watch a run: its verdicts as they land, until it is over.
+    """Watch a run: yield its verdicts as they arrive, until it is over.
 
-    Looks again and again, in short statements; nothing is held open in between. How the run ended is for wait or
-    result to say.
+    This polls with short statements; nothing is held open in between. wait or result say how the run ended.
 
         run_id = client.submit("rental cars")
         for verdict in client.verdicts(run_id):
@@ -54,25 +53,25 @@ def verdicts(session: Session, /, run_id: int, *, timeout: float | None = 60.0) 
 
     Args:
         run_id: From submit, committed, or any run that you may see.
-        timeout: Seconds to watch; None means until it is over, however long that takes.
+        timeout: Seconds to watch; None watches until the run is over.
 
     Returns:
-        An iterator over verdicts; each passage once, in the order in which they were decided.
+        An iterator over verdicts; each passage once, in the order of the decisions.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
-        NotReady: If such a run has no verdicts.
+        NotFound: If the run does not exist, or you may not see it.
+        NotReady: If the operation of the run has no verdicts.
         NotCommitted: If it was submitted in a transaction that is still open.
-        InputError: If the connection is in a transaction that cannot see the run go on.
-        RunTimeout: If the time is up; the run goes on.
+        InputError: If the connection is in a transaction whose snapshot does not change.
+        RunTimeout: If the time is up; the run continues.
     """
     return _watch(session, run_id, timeout, _VERDICTS, read_verdict)
 
 
 def steps(session: Session, /, run_id: int, *, timeout: float | None = 300.0) -> Stream[Step]:
-    """Watch an investigation: its steps as they land, until it is over.
+    """Watch an investigation: yield its steps as they arrive, until it is over.
 
-    Looks again and again, as verdicts does.
+    This polls as verdicts does.
 
         run_id = client.submit_investigation("Who owns the company that insures the rental cars?")
         for step in client.steps(run_id):
@@ -81,17 +80,17 @@ def steps(session: Session, /, run_id: int, *, timeout: float | None = 300.0) ->
 
     Args:
         run_id: From submit_investigation, committed, or any run that you may see.
-        timeout: Seconds to watch; None means until it is over, however long that takes.
+        timeout: Seconds to watch; None watches until the run is over.
 
     Returns:
-        An iterator over steps, in order; the conclusion is the last one, if it comes to one.
+        An iterator over steps, in order; a conclusion is the last one.
 
     Raises:
-        NotFound: If there is no such run, or none that you may see.
-        NotReady: If it is no investigation.
+        NotFound: If the run does not exist, or you may not see it.
+        NotReady: If it is not an investigation.
         NotCommitted: If it was submitted in a transaction that is still open.
-        InputError: If the connection is in a transaction that cannot see the run go on.
-        RunTimeout: If the time is up; the run goes on.
+        InputError: If the connection is in a transaction whose snapshot does not change.
+        RunTimeout: If the time is up; the run continues.
     """
     return _watch(session, run_id, timeout, _STEPS, read_step)
 
@@ -99,18 +98,18 @@ def steps(session: Session, /, run_id: int, *, timeout: float | None = 300.0) ->
 def _watch(
     session: Session, run_id: int, timeout: float | None, watched: _Watched, read: Callable[[Row], T]
 ) -> Stream[T]:
-    """Yield what a statement finds of a run, until that is over.
+    """Yield the rows that a statement finds of a run, until the run is over.
 
     Args:
         session: The client.
         run_id: The run.
-        timeout: Seconds; None means without end.
-        watched: What there is to see.
+        timeout: Seconds; None watches without limit.
+        watched: What to watch.
         read: Makes a record of a row.
     """
     limit = interval(timeout)
     began = time.monotonic()
-    # For its errors: a run that does not exist, or that no worker can see yet.
+    # It raises the errors for a run that does not exist, or that no worker can see yet.
     yield from wait(session, [run_id], timeout=_LOOK_SECONDS)
     seen: list[int] = []
     while True:
@@ -119,7 +118,7 @@ def _watch(
             raise NotReady(
                 f"run {run_id} has no {watched.what}",
                 detail=f"Its operation is {rows[0]['operation']}.",
-                hint=f"Those of {' and '.join(watched.operations)} have {watched.what}.",
+                hint=f"Runs of {' and '.join(watched.operations)} have {watched.what}.",
             )
         for row in rows:
             if row[watched.key] is not None:
@@ -130,14 +129,14 @@ def _watch(
         if session.is_in_transaction and rows[0]["isolation"] in ("repeatable read", "serializable"):
             raise InputError(
                 f"run {run_id} cannot be watched from here",
-                detail=f"The connection is in a {rows[0]['isolation']} transaction, whose snapshot does not move on.",
-                hint="Watch it outside of a transaction.",
+                detail=f"The connection is in a {rows[0]['isolation']} transaction, whose snapshot does not change.",
+                hint="Watch it outside a transaction.",
             )
         elapsed = time.monotonic() - began
         if limit is not None and elapsed >= limit.total_seconds():
             raise RunTimeout(
                 f"the run was not over within {limit}",
-                detail=f"Run {run_id} goes on.",
+                detail=f"Run {run_id} continues.",
                 hint="Watch it again, or wait.",
                 run_ids=[run_id],
             )
