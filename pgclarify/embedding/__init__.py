@@ -1,4 +1,4 @@
-"""Embedding models. Importing this is cheap: a library is imported when a model is loaded."""
+"""Embedding models. This import is cheap: a library is imported when a model is loaded."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ def load_embedder(
     backend: EmbeddingBackend = EmbeddingBackend.AUTO,
     device: Device = Device.AUTO,
 ) -> LocalEmbedder:
-    """Load an embedding model. May take seconds, so call it off the event loop, and close() the embedder in the end.
+    """Load an embedding model, which may take seconds: not in the event loop. Call close() on it at the end.
 
     Args:
         model: "all-MiniLM-L6-v2", another sentence-transformers name, or a local path.
-        threads: CPU threads that the model computes with; None leaves that to the library.
-        backend: What computes it. AUTO is ONNX Runtime for all-MiniLM-L6-v2 where the package pgclarify-minilm is
-            installed and no GPU is asked for, and PyTorch for others; INT8 is ONNX Runtime for that model in any case,
-            in 8-bit integers.
-        device: What PyTorch computes on.
+        threads: CPU threads of the model; None lets the library decide.
+        backend: The library that computes. AUTO is ONNX Runtime for all-MiniLM-L6-v2 if the package pgclarify-minilm is
+            installed and no GPU is requested, else PyTorch. INT8 is ONNX Runtime in 8-bit integers for that model, even
+            with a GPU.
+        device: The device for PyTorch.
 
     Raises:
-        ModelNotFound: If there is no such model on this machine or where sentence-transformers looks.
-        EmbeddingError: If the model is not what it should be.
-        ConfigurationError: If threads is not positive, or the processor is not made for the backend.
+        ModelNotFound: If the model is neither on this machine nor where sentence-transformers looks for it.
+        EmbeddingError: If the model's files are wrong.
+        ConfigurationError: If threads is not positive, or the processor does not support the backend.
     """
     _check_threads(threads)
     in_int8 = backend is EmbeddingBackend.INT8
     if in_int8 and not multiplies_int8():
         raise ConfigurationError(
             f"the embedding backend {backend} cannot be used",
-            detail="The processor has none of the instructions for 8-bit integers: avx512_vnni, avx_vnni.",
-            hint=f"Set PGCLARIFY_EMBEDDING_BACKEND={EmbeddingBackend.AUTO}, which runs everywhere.",
+            detail="The processor lacks the instructions for 8-bit integers, avx512_vnni or avx_vnni.",
+            hint=f"Set PGCLARIFY_EMBEDDING_BACKEND={EmbeddingBackend.AUTO}, which works on all processors.",
         )
     is_light = in_int8 or (backend is EmbeddingBackend.AUTO and device in (Device.AUTO, Device.CPU))
     folder = packaged_model(model) if is_light and is_packaged(model) else None
@@ -51,22 +51,22 @@ def load_embedder(
 
 
 def load_span_reader(*, threads: int | None = None) -> LocalSpanReader:
-    """Open the reader that comes with the packaged model; close() it in the end. Its network is loaded when it reads.
+    """Open the reader of the packaged model. Call close() on it at the end. Its network is loaded on first use.
 
     Args:
-        threads: CPU threads that it computes with; None for the embedding model's rule.
+        threads: CPU threads for it; None for the embedding model's default.
 
     Raises:
         ModelNotFound: If the package is not installed.
-        EmbeddingError: If a file of it is not what it should be.
+        EmbeddingError: If one of its files is wrong.
         ConfigurationError: If threads is not positive.
     """
     _check_threads(threads)
     folder = packaged_model(PACKAGED) if is_packaged(PACKAGED) else None
     if folder is None:
         raise ModelNotFound(
-            "no reader of passages",
-            detail="The package pgclarify-minilm, which has it, is not installed where the worker runs.",
+            "the reader of passages is not installed",
+            detail="It is part of the package pgclarify-minilm, which is missing where the worker runs.",
             hint="Run there: pip install 'pgclarify[worker]'",
         )
     return LocalSpanReader(folder, threads=threads)

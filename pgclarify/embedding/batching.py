@@ -1,6 +1,6 @@
-"""Merges inputs of a model that wait at the same time into batches, and computes them in threads of its own.
+"""Merges waiting inputs of a model into batches, and computes them in its own threads.
 
-An input is a text, or whatever else a model reads.
+An input is a text, or anything else that a model reads.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from pgclarify.errors import EmbeddingError, EmbeddingUnavailable
 
 _logger = logging.getLogger(__name__)
 
-# One batch in so many takes the oldest request first, so that a stream of small ones cannot starve a large one.
+# One batch of this many begins with the oldest request, so that many small requests cannot starve a large one.
 _OLDEST_FIRST_EVERY = 4
-# Inputs up to so many times as long as the shortest of a batch share it: what is padded is computed for nothing.
+# Inputs share a batch if none is longer than the shortest by this factor, because padding is computed, too.
 _LENGTH_RATIO = 2
-# Below this length padding costs less than another batch.
+# Below this length, padding is cheaper than another batch.
 _SHORT_CHARS = 64
 
 _Input = TypeVar("_Input")
 
 
 class OutOfMemory(EmbeddingUnavailable):
-    """The device of a model has no room now. The texts are not to blame: they can be embedded once others free some.
+    """The device of a model is out of memory. The texts are not the cause, and may fit later.
 
     Args:
-        detail: What had no room.
+        detail: What did not fit.
     """
 
-    # A run that fails by it is not told of an endpoint.
+    # The message of a failed run must not mention an endpoint.
     sqlstate = EmbeddingError.sqlstate
 
     def __init__(self, detail: str) -> None:
@@ -49,10 +49,10 @@ class OutOfMemory(EmbeddingUnavailable):
 
 @dataclass(slots=True)
 class _Request(Generic[_Input]):
-    """Inputs of one caller; order holds the positions that are still to do, the next one last.
+    """Inputs of one caller; order has the positions that are not done yet, the next one last.
 
     Attributes:
-        lengths: Of the inputs, in characters.
+        lengths: Lengths of the inputs, in characters.
     """
 
     inputs: Sequence[_Input]
@@ -65,21 +65,21 @@ class _Request(Generic[_Input]):
 
 
 class BatchQueue(Generic[_Input]):
-    """A queue of inputs in front of a function that computes batches, in threads of its own.
+    """A queue of inputs for a function that computes batches, in its own threads.
 
-    Requests with the least left to do come first, and share a batch with others of like length. A large request is
-    computed in many batches, between which small ones get their turn. Thread-safe.
+    Requests with the fewest inputs left come first, and share a batch with inputs of similar length. A large request
+    takes many batches, and small requests are computed between them. Thread-safe.
 
     Args:
         compute: Maps inputs to float32 vectors, shape (len(inputs), dimensions). Called in `threads` threads. After
-            OutOfMemory it gets halves of the batch, and no larger batches from then on.
+            OutOfMemory it gets the batch in halves, and later batches are not larger than these.
         dimensions: Length of a vector.
-        max_batch_chars: Most characters in a batch, each input counted as long as the longest; one always fits.
-        max_chars: Beyond this length an input costs no more.
-        length: Tells the length of an input in characters.
-        name: What is computed with, for errors.
+        max_batch_chars: Most characters in a batch, padding included; a single input always fits.
+        max_chars: Longer inputs are counted as this long.
+        length: Returns the length of an input in characters.
+        name: The model's name, for errors.
         threads: How many batches are computed at the same time.
-        on_thread_start: Called once in each thread, before anything else.
+        on_thread_start: Called once in each thread, at its start.
     """
 
     def __init__(
@@ -106,14 +106,14 @@ class BatchQueue(Generic[_Input]):
         self._lock = threading.Lock()
         self._requests: list[_Request[_Input]] = []
         self._threads = threads
-        # Those that have been started, and those of them that are at a batch.
+        # Threads that were started, and how many of them are computing.
         self._started = 0
         self._computing = 0
         self._is_closed = False
         self._batches = 0
 
     def submit(self, inputs: Sequence[_Input]) -> Future[NDArray[np.float32]]:
-        """Queue inputs; cancelling the future takes back what is not computed yet.
+        """Queue inputs. Cancelling the future removes the inputs that are not computed yet.
 
         Returns:
             Their vectors: float32, shape (len(inputs), dimensions), in the order of inputs.
@@ -125,7 +125,7 @@ class BatchQueue(Generic[_Input]):
         request = _Request(
             inputs=inputs,
             lengths=lengths,
-            # The shortest is the next.
+            # The shortest input comes last, because the next one is taken from the end.
             order=sorted(range(len(inputs)), key=lambda position: -lengths[position]),
             vectors=np.empty((len(inputs), self._dimensions), dtype=np.float32),
             unfinished=len(inputs),
@@ -138,13 +138,13 @@ class BatchQueue(Generic[_Input]):
         return request.future
 
     def close(self) -> None:
-        """Stop after the batch that is being computed; requests that still wait fail."""
+        """Stop after the current batch; waiting requests fail."""
         with self._lock:
             self._is_closed = True
         self._executor.shutdown(wait=True)
 
     def _work(self) -> None:
-        """Compute until nothing waits. Runs in the threads."""
+        """Compute until nothing is waiting. Runs in the threads."""
         while batch := self._next_batch():
             try:
                 vectors = self._compute_in_parts([request.inputs[position] for request, position in batch])
@@ -159,10 +159,10 @@ class BatchQueue(Generic[_Input]):
                 self._computing -= 1
 
     def _compute_in_parts(self, inputs: list[_Input]) -> NDArray[np.float32]:
-        """Compute a batch; if there is no room for it, its halves, and so on.
+        """Compute a batch; if it does not fit into memory, its halves, and so on.
 
         Raises:
-            OutOfMemory: If there is no room for a single input.
+            OutOfMemory: If a single input does not fit.
         """
         try:
             return self._compute(inputs)
@@ -175,18 +175,21 @@ class BatchQueue(Generic[_Input]):
             self._max_batch_chars = min(self._max_batch_chars, longest * middle)
             most = self._max_batch_chars
         _logger.warning(
-            "%s has no room for a batch of %d: batches have %d characters now", self._name, len(inputs), most
+            "%s ran out of memory on a batch of %d: batches now have at most %d characters",
+            self._name,
+            len(inputs),
+            most,
         )
         return np.concatenate([self._compute_in_parts(inputs[:middle]), self._compute_in_parts(inputs[middle:])])
 
     def _wake(self) -> None:
-        """Start a thread if something waits and not all are started. The lock is held."""
+        """Start a thread if inputs are waiting and not all threads are started. The lock is held."""
         if self._requests and self._started < self._threads:
             self._started += 1
             self._executor.submit(self._work)
 
     def _finish(self, batch: list[tuple[_Request[_Input], int]]) -> list[_Request[_Input]]:
-        """Count what is done; the requests that are complete now, and that are still wanted."""
+        """Count finished inputs. Return the requests that are now complete and not cancelled."""
         complete = []
         with self._lock:
             for request, _ in batch:
@@ -196,7 +199,7 @@ class BatchQueue(Generic[_Input]):
         return complete
 
     def _next_batch(self) -> list[tuple[_Request[_Input], int]]:
-        """Take the next inputs; none if there are none, and the thread is then free to end."""
+        """Take the next inputs; none if nothing is waiting, so that the thread may end."""
         with self._lock:
             self._requests = [r for r in self._requests if r.order and not r.future.cancelled()]
             if self._is_closed:
@@ -218,7 +221,7 @@ class BatchQueue(Generic[_Input]):
         requests = self._requests
         if self._batches % _OLDEST_FIRST_EVERY:
             requests = sorted(requests, key=lambda request: len(request.order))
-        # Threads that have nothing to do get their share.
+        # Leave a share of the inputs for idle threads.
         most = -(-sum(len(request.order) for request in requests) // (self._threads - self._computing))
         batch: list[tuple[_Request[_Input], int]] = []
         shortest = longest = 0
@@ -253,7 +256,7 @@ class BatchQueue(Generic[_Input]):
 
 
 def _end(request: _Request[_Input]) -> bool:
-    """Say that a request is over; whether its caller has to be told, who is told once. The lock is held."""
+    """Mark a request as ended. Return whether its caller must still be told. The lock is held."""
     if request.is_over:
         return False
     request.is_over = True

@@ -1,4 +1,4 @@
-"""Cross-encoders: models that read two texts together, computing in one thread of their own."""
+"""Cross-encoders: models that read two texts together, each in its own thread."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pgclarify.foreign_text import check_unicode
 
 _ENTAILMENT = "entailment"
 _HEAD = "ForSequenceClassification"
-# Of models that set no limit of their own.
+# For models without a limit of their own.
 _MOST_TOKENS = 8192
 
 Pair = tuple[str, str]
@@ -35,17 +35,17 @@ Pair = tuple[str, str]
 class SentenceTransformerCrossEncoder:
     """A CrossEncoder of sentence-transformers: a reranker or a judge of natural language inference.
 
-    Calls that wait at the same time share batches, and small ones come first. Loads the model at once, which takes
+    Calls that wait at the same time share batches, small ones first. The constructor loads the model, which takes
     seconds. Implements protocols.CrossEncoder.
 
     Args:
-        model: A name of a model, or a local path.
-        threads: CPU threads that the model computes with; None leaves that to torch.
-        device: What it computes on.
+        model: A model's name, or a local path.
+        threads: CPU threads of the model; None lets torch decide.
+        device: The device.
 
     Raises:
         ModelNotFound: If there is no such model.
-        EmbeddingError: If it is no cross-encoder.
+        EmbeddingError: If it is not a cross-encoder.
         ConfigurationError: If threads is not positive.
     """
 
@@ -54,14 +54,14 @@ class SentenceTransformerCrossEncoder:
             raise ConfigurationError("threads must be at least 1", detail=f"threads is {threads}.")
         self._name = model
         self._encoder: Any = load_cross_encoder(model, device)
-        # Not every model of the library has a transformer with a head, and so a configuration that says all this.
+        # Some models of the library have no transformer with a head, and no such configuration.
         config = self._encoder.config
         self._check_head(getattr(config, "architectures", None) or [])
         names = getattr(config, "id2label", None) or {}
         self._labels = [str(names.get(number, number)) for number in range(self._encoder.num_labels)]
-        # As they come: what the library would make of them differs from model to model.
+        # Raw outputs: the function that the library applies differs from model to model.
         self._raw = _identity()
-        # A model may be published in half precision, in which a CPU is slow; and equal scores are many, on a GPU, too.
+        # float32: a CPU is slow in half precision, and on a GPU half precision gives many equal scores.
         self._encoder.float()
         is_cpu = self._encoder.device.type == "cpu"
         max_tokens = min(int(self._encoder.max_seq_length or _MOST_TOKENS), _MOST_TOKENS)
@@ -70,11 +70,11 @@ class SentenceTransformerCrossEncoder:
             telling_out_of_memory(self._compute),
             dimensions=len(self._labels),
             max_batch_chars=CPU_BATCH_CHARS if is_cpu else ACCELERATOR_BATCH_CHARS,
-            # 5 characters a token: longer pairs are cut by the model, and cost no more.
+            # At 5 characters a token, the model cuts longer pairs.
             max_chars=5 * max_tokens,
             length=_length,
             name="the cross-encoder",
-            # Nothing of this encoder: its thread would hold it for as long as it runs.
+            # Not bound to this encoder, because the thread would keep it alive.
             on_thread_start=None if threads is None else partial(set_threads, threads),
         )
 
@@ -84,17 +84,18 @@ class SentenceTransformerCrossEncoder:
         return self._name
 
     async def relevance(self, pairs: Sequence[Pair]) -> Sequence[float]:
-        """Say how well texts answer questions, without blocking the event loop.
+        """Score how well texts answer questions, without blocking the event loop.
 
         Args:
-            pairs: Question and text. Any number, also none: that tells whether the model is made for it.
+            pairs: Question and text. An empty list checks only whether the model can score relevance.
 
         Returns:
-            For each pair, in (0, 1): the logistic function of the model's one output, whatever function the model's
-            authors put behind it.
+            A score in (0, 1) for each pair: the logistic function of the model's one output, even if the model's
+            authors apply another function.
 
         Raises:
-            EmbeddingError: If the model has other than one output, a text is not valid Unicode, or the model fails.
+            EmbeddingError: If the model does not have exactly one output, a text is not valid Unicode, or the model
+                fails.
         """
         if len(self._labels) != 1:
             raise EmbeddingError(
@@ -106,23 +107,23 @@ class SentenceTransformerCrossEncoder:
         return scores
 
     async def entails(self, pairs: Sequence[Pair]) -> Sequence[bool]:
-        """Say whether texts entail others, without blocking the event loop.
+        """Tell whether texts entail others, without blocking the event loop.
 
         Args:
-            pairs: Premise and hypothesis. Any number, also none: that tells whether the model is made for it.
+            pairs: Premise and hypothesis. An empty list checks only whether the model can tell entailment.
 
         Returns:
-            For each pair, whether entailment is the likeliest of the model's labels.
+            For each pair, whether entailment is the most likely label.
 
         Raises:
-            EmbeddingError: If the model has no label of that name, or no other; if a text is not valid Unicode; or if
+            EmbeddingError: If no label, or the only label, is called entailment; if a text is not valid Unicode; or if
                 the model fails.
         """
         labels = [label.casefold() for label in self._labels]
         if len(labels) < 2 or _ENTAILMENT not in labels:
             raise EmbeddingError(
                 f"the cross-encoder {self._name} does not tell entailment",
-                detail=f"None of its labels, or its only one, is called {_ENTAILMENT}: {', '.join(self._labels)}.",
+                detail=f"It needs a label {_ENTAILMENT} and at least one other; it has: {', '.join(self._labels)}.",
                 hint="Choose a cross-encoder for natural language inference.",
             )
         likeliest = (await self._outputs(pairs)).argmax(axis=1)
@@ -130,17 +131,17 @@ class SentenceTransformerCrossEncoder:
         return is_entailed
 
     def close(self) -> None:
-        """Stop the thread, after the batch it is at; what still waits fails. Closing twice is fine."""
+        """Stop the thread after its current batch; waiting calls fail. Can be called twice."""
         self._queue.close()
 
     async def _outputs(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
         """The model's outputs: float32, shape (len(pairs), number of labels)."""
         if not pairs:
             return np.zeros((0, len(self._labels)), dtype=np.float32)
-        # Checked here, so that it does not fail those that happen to share its batch.
+        # Checked here, so that an invalid text does not fail the other texts of its batch.
         check_unicode(text for pair in pairs for text in pair)
         cut = self._max_chars
-        # Whoever else is about to score something gets as far as this, or the first of many pairs makes a batch alone.
+        # Let other tasks queue their pairs first. Otherwise the first of many pairs is a batch of its own.
         await asyncio.sleep(0)
         return await asyncio.wrap_future(self._queue.submit([(one[:cut], other[:cut]) for one, other in pairs]))
 
@@ -152,20 +153,20 @@ class SentenceTransformerCrossEncoder:
         if outputs.shape[1] != len(self._labels):
             raise DimensionMismatch(
                 f"the cross-encoder {self._name} returned another number of outputs",
-                detail=f"It returned {outputs.shape[1]}; expected were {len(self._labels)}.",
+                detail=f"It returned {outputs.shape[1]}; expected: {len(self._labels)}.",
             )
         if not np.isfinite(outputs).all():
             raise EmbeddingError(f"the cross-encoder {self._name} returned numbers that are not finite")
         return outputs
 
     def _check_head(self, architectures: Sequence[str]) -> None:
-        """Refuse a model whose last layer was never trained: the library would draw it at random."""
+        """Refuse a model without a trained last layer: the library would initialize it at random."""
         head = type(self._encoder.model).__name__
         if head.endswith(_HEAD) and not any(name.endswith(_HEAD) for name in architectures):
             raise EmbeddingError(
-                f"the model {self._name} is no cross-encoder",
-                detail=f"It is a {', '.join(architectures) or 'model of no known kind'}, which scores no pairs.",
-                hint="Choose a cross-encoder; an embedding model is none.",
+                f"the model {self._name} is not a cross-encoder",
+                detail=f"It is a {', '.join(architectures) or 'model of no known kind'}, which cannot score pairs.",
+                hint="Choose a cross-encoder; an embedding model does not work here.",
             )
 
 

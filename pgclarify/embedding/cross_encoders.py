@@ -1,4 +1,4 @@
-"""Cross-encoders by name, each loaded once, off the event loop; a few of them stay."""
+"""Cross-encoders by name. Each is loaded once, outside the event loop; a few are kept."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from pgclarify.config import Device
 from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
 from pgclarify.embedding.registry import Registry
 
-# Whoever may ask a question names them: he must not fill the memory of all workers.
+# Any user who may ask a question can name models, and must not be able to fill the memory of all workers.
 _MOST_LOADED = 2
 _MOST_LOADING = 2
-# Beside those that stay. One more is refused and does not wait: two runs that have one each, and want another, would
-# wait for each other.
+# How many models may be in use besides the kept ones. A further model is refused and does not wait. Otherwise two runs
+# that each use one model and want another would wait for each other.
 _MOST_LEAVING = 4
-# Long enough for whoever asks again and again, short enough for whoever has just put the model there.
+# Long enough for callers that retry all the time, short enough for a user who has just installed the model.
 _RETRY_AFTER = 300.0
 
 
 class CrossEncoders(Registry[SentenceTransformerCrossEncoder]):
-    """The cross-encoders of a process: one that ranks passages and one that tells entailment, as a rule.
+    """The cross-encoders of a process: usually one that ranks passages and one that tells entailment.
 
     Args:
-        most_loaded: How many stay when nobody uses them, those that were asked for last.
-        most_leaving: With how many beside those in use, no further one is loaded.
-        device: What they compute on.
+        most_loaded: How many unused models are kept, the most recently used ones.
+        most_leaving: No further model is loaded while this many others are in use besides the kept ones.
+        device: Their device.
     """
 
     def __init__(

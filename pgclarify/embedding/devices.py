@@ -1,4 +1,4 @@
-"""What models of PyTorch compute on: the processor, or a GPU. Importing this does not import torch."""
+"""Devices for PyTorch models: the processor or a GPU. This import does not import torch."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pgclarify.config import Device
 from pgclarify.embedding.batching import OutOfMemory
 from pgclarify.errors import ConfigurationError
 
-# Lowest cosine of a vector in half precision with that of float32. Models that are made for it reach 0.9999; where a
-# number inside of a model is too large for 16 bits, it is far less, or none.
+# Lowest cosine between a half-precision vector and its float32 vector. Suitable models reach 0.9999. If a number inside
+# the model is too large for 16 bits, the cosine is far lower, or NaN.
 _LEAST_SIMILARITY = 0.999
 _PROBES = [
     "rental cars",
@@ -27,20 +27,20 @@ _Input = TypeVar("_Input")
 
 
 def check_device(device: Device) -> None:
-    """Check that what a setting names is there; a GPU takes torch to be looked for, which takes a second.
+    """Check that a device of the settings exists. Looking for a GPU imports torch, which takes a second.
 
     Raises:
-        ConfigurationError: If it is not.
+        ConfigurationError: If it does not exist.
     """
     if device in (Device.CUDA, Device.MPS):
         describe_device(device)
 
 
 def describe_device(device: Device) -> str:
-    """Name what models compute on.
+    """Name the device of the models.
 
     Raises:
-        ConfigurationError: If it is not there.
+        ConfigurationError: If it does not exist.
     """
     if find_spec("torch") is None:
         if device in (Device.AUTO, Device.CPU):
@@ -60,7 +60,7 @@ def describe_device(device: Device) -> str:
 def telling_out_of_memory(
     compute: Callable[[list[_Input]], NDArray[np.float32]],
 ) -> Callable[[list[_Input]], NDArray[np.float32]]:
-    """Make a function that raises OutOfMemory where torch says in its own ways that a GPU has no room for a batch."""
+    """Wrap a function so that it raises OutOfMemory if torch reports that the GPU's memory is full."""
 
     def computed(inputs: list[_Input]) -> NDArray[np.float32]:
         try:
@@ -68,27 +68,27 @@ def telling_out_of_memory(
         except RuntimeError as error:
             if not is_out_of_memory(error):
                 raise
-        # Outside of the handler, which holds on to what the batch has taken.
-        raise out_of_memory(f"It had no room for a batch of {len(inputs)}.")
+        # Outside the handler, because the exception would keep the batch in memory.
+        raise out_of_memory(f"A batch of {len(inputs)} did not fit.")
 
     return computed
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Tell whether an error of torch says that a GPU has no room."""
+    """Tell whether an error of torch means that the GPU's memory is full."""
     import torch
 
-    # The class is CUDA's; Metal has the words alone.
+    # CUDA has this class; Metal only has the words.
     return isinstance(error, torch.OutOfMemoryError) or (
         isinstance(error, RuntimeError) and "out of memory" in str(error)
     )
 
 
 def out_of_memory(detail: str) -> OutOfMemory:
-    """Make the error, and give back to the GPU what torch keeps of what was freed. Call it outside of a handler.
+    """Make the error, and release the memory that torch has cached. Call it outside a handler.
 
     Args:
-        detail: What had no room.
+        detail: What did not fit.
     """
     import torch
 
@@ -101,29 +101,29 @@ def in_half_precision(
     model: Any,  # noqa: ANN401 - the library's class, which is slow to import
     encode: Callable[[Any, list[str]], NDArray[np.float32]],
 ) -> Any:  # noqa: ANN401 - likewise
-    """Give an embedding model in half precision if that changes its vectors hardly, and else the model itself.
+    """Return an embedding model in half precision if its vectors hardly change, else the model itself.
 
-    Also the model itself if the GPU has no room for both.
+    The model itself is also returned if the GPU has no memory for both.
 
     Args:
         model: In float32, on a GPU.
-        encode: Embeds texts with it: rows of unit length.
+        encode: Embeds texts with a model: rows of unit length.
     """
     try:
         rounded = copy.deepcopy(model).half()
         similarities = (encode(model, _PROBES) * encode(rounded, _PROBES)).sum(axis=1)
     except RuntimeError as error:
-        # There may be no room for both at once.
+        # Both copies may not fit into memory.
         if not is_out_of_memory(error):
             raise
         return model
-    # Written so that what is not a number counts as different.
+    # Written so that NaN counts as different.
     return rounded if similarities.min() >= _LEAST_SIMILARITY else model
 
 
 def _missing(device: Device, why: str) -> ConfigurationError:
     return ConfigurationError(
-        f"there is no device {device} here",
+        f"the device {device} does not exist",
         detail=why,
         hint=f"Set PGCLARIFY_DEVICE={Device.CPU}, or install the driver of the GPU and a PyTorch that is made for it.",
     )

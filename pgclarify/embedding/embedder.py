@@ -1,4 +1,4 @@
-"""An embedding model that computes on this machine, in threads of its own."""
+"""An embedding model on this machine, in its own threads."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pgclarify.embedding.batching import BatchQueue
 from pgclarify.errors import DimensionMismatch, EmbeddingError
 from pgclarify.foreign_text import check_unicode
 
-# Characters of padded input that are computed at once. On a CPU some 5 passages take 0.1 s, which is how long a query
-# may have to wait, and larger batches are no faster; the readings of one run fit into one. An accelerator is idle with
-# so few.
+# Characters of padded input in one batch. On a CPU, a batch is about 5 passages and takes 0.1 s. A query may have to
+# wait that long. Larger batches are not faster, and the readings of one run fit into one. An accelerator needs larger
+# batches.
 CPU_BATCH_CHARS = 3072
 ACCELERATOR_BATCH_CHARS = 128 * CPU_BATCH_CHARS
-# What is beyond cannot be among the tokens that the model reads: no ordinary token has that many characters.
+# Text beyond this is cut before tokenizing. No ordinary token has so many characters.
 MAX_CHARS_PER_TOKEN = 100
 
 
@@ -28,16 +28,16 @@ class LoadedModel:
     """An embedding model that a library has loaded.
 
     Attributes:
-        encode: Maps texts, each cut by the model where it is too long, to vectors of unit length: float32, shape
-            (len(texts), dimensions). Called in as many threads as `threads` says.
-        tokenizer: The model's, without truncation or padding. Not the one that encode uses.
+        encode: Maps texts to vectors of unit length: float32, shape (len(texts), dimensions). The model cuts texts that
+            are too long. Called in `threads` threads.
+        tokenizer: The model's tokenizer, without truncation or padding. encode uses another one.
         dimensions: Length of a vector.
-        max_tokens: Longest input in tokens, special tokens included, and without the prompt.
-        batch_chars: Characters of padded input to compute at once.
+        max_tokens: Longest input in tokens, with special tokens, without the prompt.
+        batch_chars: Characters of padded input in one batch.
         threads: How many batches to compute at the same time.
-        on_thread_start: Called once in each thread that calls encode, before it.
-        query_prompt: What its authors put before a question.
-        passage_prompt: What they put before a passage.
+        on_thread_start: Called once in each thread, before it calls encode.
+        query_prompt: The prefix for a question, as the model's authors set it.
+        passage_prompt: The prefix for a passage, as the model's authors set it.
     """
 
     encode: Callable[[list[str]], NDArray[np.float32]]
@@ -54,11 +54,10 @@ class LoadedModel:
 class LocalEmbedder:
     """An embedding model on this machine. Implements protocols.Embedder.
 
-    Calls of encode() that wait at the same time share batches; small ones come first, so that a query does not wait
-    for a corpus.
+    Calls of encode() that wait at the same time share batches, small ones first. So a query does not wait for a corpus.
 
     Args:
-        name: The model's name, as a user gave it.
+        name: The model's name, as the user gave it.
         loaded: The model.
     """
 
@@ -69,7 +68,7 @@ class LocalEmbedder:
             self._compute,
             dimensions=loaded.dimensions,
             max_batch_chars=loaded.batch_chars,
-            # 5 characters a token: longer texts are cut by the model, and cost no more.
+            # At 5 characters a token, the model cuts longer texts.
             max_chars=5 * loaded.max_tokens,
             length=len,
             threads=loaded.threads,
@@ -88,7 +87,7 @@ class LocalEmbedder:
 
     @property
     def max_tokens(self) -> int:
-        """Longest input in tokens, special tokens included; what is longer is cut."""
+        """Longest input in tokens, with special tokens; longer texts are cut."""
         return self._loaded.max_tokens
 
     @property
@@ -111,16 +110,16 @@ class LocalEmbedder:
         """
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
-        # Checked here, so that it does not fail those that happen to share its batch.
+        # Checked here, so that an invalid text does not fail the other texts of its batch.
         check_unicode(texts)
         cut = self.max_tokens * MAX_CHARS_PER_TOKEN
-        # Other tasks that have texts to embed hand them in first: otherwise the first of many makes a batch alone.
+        # Let other tasks queue their texts first. Otherwise the first of many texts is a batch of its own.
         await asyncio.sleep(0)
         prompt = self._loaded.passage_prompt if are_passages else self._loaded.query_prompt
         return await asyncio.wrap_future(self._queue.submit([prompt + text[:cut] for text in texts]))
 
     def close(self) -> None:
-        """Stop the threads, after the batches they are at; what still waits fails. Closing twice is fine."""
+        """Stop the threads after their current batches; waiting calls fail. Can be called twice."""
         self._queue.close()
 
     def _compute(self, texts: list[str]) -> NDArray[np.float32]:
@@ -128,7 +127,7 @@ class LocalEmbedder:
         if vectors.shape != (len(texts), self.dimensions):
             raise DimensionMismatch(
                 f"the embedding model {self._name} returned vectors of another shape",
-                detail=f"It returned {vectors.shape}; expected were {(len(texts), self.dimensions)}.",
+                detail=f"It returned {vectors.shape}; expected: {(len(texts), self.dimensions)}.",
             )
         if not np.isfinite(vectors).all():
             raise EmbeddingError(f"the embedding model {self._name} returned numbers that are not finite")

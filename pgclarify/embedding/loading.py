@@ -1,6 +1,6 @@
-"""Finds a model of sentence-transformers and loads it, with PyTorch.
+"""Finds a sentence-transformers model and loads it, with PyTorch.
 
-Whoever may create a corpus or ask a question names models. Code that comes with a model is never run.
+Any user who may create a corpus or ask a question can name models. So code that comes with a model is never run.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pgclarify.embedding.devices import is_out_of_memory, out_of_memory
 from pgclarify.embedding.packaged import packaged_model, use_one_tokenizer_thread
 from pgclarify.errors import ModelNotFound
 
-# The same in every case. The library's reason tells which files there are on this machine: it is for the log.
+# Always the same text. The library's reason shows which files this machine has, so it only goes to the log.
 _NOT_FOUND = "There is none by this name or path that can be loaded."
 
 
-# torch and oneDNN each keep what they have prepared for the last 1,024 shapes of input: half a gigabyte, and no faster,
-# since batches of text hardly ever have the same shape. Both read this before the first multiplication.
+# torch and oneDNN each cache plans for the last 1,024 input shapes: half a gigabyte, and no gain, because batches of
+# text rarely have the same shape. Both libraries read these variables before the first multiplication.
 _CACHES = ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY")
 _CACHED_SHAPES = "16"
 
@@ -33,19 +33,19 @@ _CACHED_SHAPES = "16"
 def load_model(name: str, device: Device = Device.AUTO) -> Any:  # noqa: ANN401 - the library's class, which is slow to import
     """Load a sentence-transformers model.
 
-    What is on this machine is preferred: the installed package, a local folder, the cache of earlier downloads. Only
+    A model on this machine is preferred: the installed package, a local folder, the cache of earlier downloads. Only
     then does the library look elsewhere.
 
     Args:
-        name: Of the model, or a path.
-        device: What it computes on.
+        name: The model's name, or a path.
+        device: The device.
 
     Returns:
         A sentence_transformers.SentenceTransformer.
 
     Raises:
         ModelNotFound: If there is no such model.
-        OutOfMemory: If the device has no room for it now.
+        OutOfMemory: If it does not fit into the device's free memory.
         EmbeddingError: If the packaged model is not the published one.
     """
     _require_library(f"embedding model {name}")
@@ -64,18 +64,18 @@ def load_model(name: str, device: Device = Device.AUTO) -> Any:  # noqa: ANN401 
 
 
 def load_cross_encoder(name: str, device: Device = Device.AUTO) -> Any:  # noqa: ANN401 - the library's class, which is slow to import
-    """Load a cross-encoder, from this machine if it is there.
+    """Load a cross-encoder. A model on this machine is preferred.
 
     Args:
-        name: Of the model, or a path.
-        device: What it computes on.
+        name: The model's name, or a path.
+        device: The device.
 
     Returns:
         A sentence_transformers.CrossEncoder.
 
     Raises:
         ModelNotFound: If there is no such model.
-        OutOfMemory: If the device has no room for it now.
+        OutOfMemory: If it does not fit into the device's free memory.
     """
     _require_library(f"cross-encoder {name}")
     try:
@@ -92,7 +92,7 @@ def load_cross_encoder(name: str, device: Device = Device.AUTO) -> Any:  # noqa:
 
 
 def _require_library(what: str) -> None:
-    """Check that sentence-transformers is there: the embedded server's own worker does without.
+    """Check that sentence-transformers is installed. The embedded server's own worker does not need it.
 
     Raises:
         ModelNotFound: If it is not installed.
@@ -100,7 +100,7 @@ def _require_library(what: str) -> None:
     if find_spec("sentence_transformers") is None:
         raise ModelNotFound(
             f"no {what}",
-            detail="The library sentence-transformers, which loads it, is not installed where the worker runs.",
+            detail="The library sentence-transformers is not installed where the worker runs.",
             hint="Run there: pip install 'pgclarify[worker]'",
         )
 
@@ -109,7 +109,7 @@ def _load(kind: str, location: str, device: Device, *, is_here: bool = False) ->
     """Load a model of a class of the library.
 
     Raises:
-        OutOfMemory: If the device has no room for it now.
+        OutOfMemory: If it does not fit into the device's free memory.
     """
     use_one_tokenizer_thread()
     for cache in _CACHES:
@@ -117,7 +117,7 @@ def _load(kind: str, location: str, device: Device, *, is_here: bool = False) ->
     make = partial(
         getattr(importlib.import_module("sentence_transformers"), kind),
         trust_remote_code=False,
-        # The library finds one itself if it is given none.
+        # Without a device, the library chooses one.
         device=None if device is Device.AUTO else device.value,
     )
     with _quiet():
@@ -131,13 +131,13 @@ def _load(kind: str, location: str, device: Device, *, is_here: bool = False) ->
         except RuntimeError as error:
             if not is_out_of_memory(error):
                 raise
-    # Outside of the handler, which holds on to what the model has taken.
-    raise out_of_memory("It had no room for another model.")
+    # Outside the handler, because the exception would keep the model in memory.
+    raise out_of_memory("Another model did not fit.")
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the libraries' progress bars."""
+    """Hide the libraries' progress bars."""
     library = importlib.import_module("transformers.utils.logging")
     was_enabled = library.is_progress_bar_enabled()
     library.disable_progress_bar()

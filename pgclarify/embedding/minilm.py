@@ -16,24 +16,24 @@ from tokenizers import Tokenizer
 from pgclarify.embedding.embedder import LoadedModel
 from pgclarify.embedding.packaged import use_one_tokenizer_thread
 
-# As its authors set it. The network has places for 512.
+# The authors' setting. The network itself has 512 positions.
 _MAX_TOKENS = 256
 _ERRORS = 3
-# Each has some 50 MB of its own for what it computes.
+# Each thread needs about 50 MB of its own.
 _MOST_THREADS = 8
-# As Linux calls the instructions.
+# The names of the instructions in Linux.
 _INT8_FLAGS = frozenset({"avx512_vnni", "avx_vnni"})
 
 
 def load_minilm(folder: Path, *, threads: int | None = None, in_int8: bool = False) -> LoadedModel:
-    """Load the model. Its vectors are those of sentence-transformers, but for the last digits of float32.
+    """Load the model. Its vectors equal those of sentence-transformers, except for the last digits of float32.
 
     Args:
-        folder: Of its files.
-        in_int8: Whether it computes in 8-bit integers: half the CPU time or less, and vectors whose cosine with the
-            others is .99. For processors that `multiplies_int8` is true of.
-        threads: CPU threads that compute, each a batch of its own; None for OMP_NUM_THREADS, which PyTorch follows
-            too, or else one for each core, and at most 8.
+        folder: The folder of its files.
+        in_int8: Compute in 8-bit integers: at most half the CPU time, and a cosine of .99 to the float32 vectors. Only
+            for processors for which `multiplies_int8` is true.
+        threads: CPU threads, each with its own batch. None means OMP_NUM_THREADS, which PyTorch follows too, else one
+            for each core, and at most 8.
     """
     use_one_tokenizer_thread()
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -54,7 +54,7 @@ def load_minilm(folder: Path, *, threads: int | None = None, in_int8: bool = Fal
 
 @cache
 def multiplies_int8() -> bool:
-    """Whether the processor has instructions for products of 8-bit integers; others are slow at them, or overflow."""
+    """Whether the processor has instructions for 8-bit products. Without them, it is slow at them or overflows."""
     try:
         described = Path("/proc/cpuinfo").read_text()
     except OSError:
@@ -64,21 +64,21 @@ def multiplies_int8() -> bool:
 
 
 def open_session(graph: Path) -> Any:  # noqa: ANN401 - without types
-    """Open a graph on ONNX Runtime, each run of which takes one thread."""
-    # Here, since it is installed for workers only.
+    """Open a graph on ONNX Runtime; each run of it uses one thread."""
+    # Imported here, because only workers have it.
     runtime: Any = importlib.import_module("onnxruntime")
     options = runtime.SessionOptions()
-    # Two threads that share a batch of a few short texts take a third more of the CPU's time, and are no faster.
+    # Two threads for one batch of short texts need a third more CPU time, and are not faster.
     options.intra_op_num_threads = 1
     options.log_severity_level = _ERRORS
-    # A plan for each shape of a batch is kept for good otherwise, and batches of text hardly ever have the same shape.
+    # Otherwise a plan for each shape of a batch is kept forever, and shapes rarely repeat.
     options.enable_mem_pattern = False
     return runtime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
 
 def _encode(session: Any, tokenizer: Tokenizer, texts: list[str]) -> NDArray[np.float32]:  # noqa: ANN401 - without types
-    # One by one: what is computed of a token costs the same in a batch, and there padding is computed, too. So a vector
-    # does not depend on what else is embedded.
+    # One text at a time: a batch costs the same per token, and adds padding. So a vector does not depend on the other
+    # texts.
     return np.concatenate([_embed(session, tokens.ids) for tokens in tokenizer.encode_batch(texts)])
 
 
@@ -89,6 +89,6 @@ def _embed(session: Any, ids: list[int]) -> NDArray[np.float32]:  # noqa: ANN401
 
 
 def threads_of_environment() -> int:
-    """As many as OMP_NUM_THREADS says, or else as there are cores, up to a limit."""
+    """The value of OMP_NUM_THREADS, else the number of cores, up to a limit."""
     threads = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, int(threads)) if threads.isdecimal() else min(os.cpu_count() or 1, _MOST_THREADS)

@@ -12,8 +12,8 @@ from pgclarify.errors import EmbeddingError
 
 PACKAGED = "all-MiniLM-L6-v2"
 _NAMES = frozenset({PACKAGED, f"sentence-transformers/{PACKAGED}"})
-# The model's weights are as their authors published them, and the reader's as it was trained; the graphs, for ONNX
-# Runtime, are written when the package is built.
+# The model's weights are the published ones, the reader's are as trained. The graphs for ONNX Runtime are written when
+# the package is built.
 _SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "model.int8.safetensors": "ce826c5fee3301ce3305afe2a44bb867b8960ee9d4e5191c2880fd68524c1df5",
@@ -25,15 +25,15 @@ _SHA256 = {
 
 
 def is_packaged(name: str) -> bool:
-    """Whether a model has this name, and is installed with what computes it without PyTorch."""
+    """Whether a model of this name is installed, with the libraries that run it without PyTorch."""
     return name in _NAMES and all(find_spec(each) for each in ("onnxruntime", "pgclarify_minilm"))
 
 
 def packaged_model(name: str) -> Path | None:
-    """Folder of a model's files, for both libraries; None if it has another name or the package is not installed.
+    """Return the folder of a model's files, for both libraries; None if the package does not have the model.
 
     Raises:
-        EmbeddingError: If a file is not the one that belongs there.
+        EmbeddingError: If a file is not the expected one.
     """
     if name not in _NAMES:
         return None
@@ -50,7 +50,7 @@ def verify_sha256(path: Path, expected: str) -> None:
     """Check that a file is the expected one.
 
     Raises:
-        EmbeddingError: If it is another, or is not there.
+        EmbeddingError: If it is another file, or is missing.
     """
     try:
         with path.open("rb") as stream:
@@ -59,16 +59,16 @@ def verify_sha256(path: Path, expected: str) -> None:
         raise EmbeddingError(
             "the packaged embedding model cannot be read",
             detail=f"{error}.",
-            hint="Install the package pgclarify-minilm again; older ones than 1.2 lack files.",
+            hint="Install the package pgclarify-minilm again; versions before 1.2 lack files.",
         ) from error
     if found != expected:
         raise EmbeddingError(
             "the packaged embedding model is not the published one",
-            detail=f"The SHA-256 of {path} is {found}; published is {expected}.",
+            detail=f"The SHA-256 of {path} is {found}; the published one has {expected}.",
             hint="Install the package pgclarify-minilm again.",
         )
 
 
 def use_one_tokenizer_thread() -> None:
-    """Keep tokenizers from starting threads: they are not needed, and warn when the process forks."""
+    """Keep tokenizers from starting threads, which are unnecessary and warn when the process forks."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

@@ -1,4 +1,4 @@
-"""Models by name, each loaded once, off the event loop; a few of them stay."""
+"""Models by name. Each is loaded once, outside the event loop; a few are kept."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from pgclarify.vocabulary import AT_ENDPOINT
 
 _logger = logging.getLogger(__name__)
 _MOST_LOADING = 32
-# Some 100 MB each, or more. Whoever may create a corpus names its model: he must not fill the memory of all workers.
+# A model needs 100 MB or more. Any user who may create a corpus can name models, and must not be able to fill the
+# memory of all workers.
 _MOST_LOADED = 4
-# Whoever may ask names models: what is kept of wrong names must not grow without end.
+# Users choose the names, so the list of wrong names must be limited.
 _MOST_MISSED = 1000
 
 
@@ -42,11 +43,12 @@ class Registry(Generic[_Model]):
 
     Args:
         make: Loads the model of a name; called in a thread.
-        most_loaded: How many stay when nobody uses them, those that were asked for last.
-        most_loading: How many are loaded at once; others wait.
-        most_leaving: With how many beside those that stay in use, no further one is loaded; None for no limit.
-        retry_after: Seconds for which a model that was not found is not looked for again. The library's search goes on
-            for most of a minute where it cannot reach its hub.
+        most_loaded: How many unused models are kept, the most recently used ones.
+        most_loading: How many are loaded at the same time; others wait.
+        most_leaving: No further model is loaded while this many others are in use besides the kept ones; None for no
+            limit.
+        retry_after: Seconds until a missing model is searched for again. The library's search takes most of a minute if
+            it cannot reach its hub.
     """
 
     def __init__(
@@ -62,30 +64,30 @@ class Registry(Generic[_Model]):
         self._most_loaded = most_loaded
         self._most_leaving = most_leaving
         self._retry_after = retry_after
-        # Of each name that was not found, when that was, and what was wrong; the last one comes last.
+        # For each missing model, the time of the search and its error; the latest comes last.
         self._missed: dict[str, tuple[float, ModelNotFound]] = {}
         self._loading: dict[str, asyncio.Task[_Model]] = {}
-        # The one that was asked for last comes last.
+        # The most recently used one comes last.
         self._loaded: dict[str, _Model] = {}
-        # Those that somebody may still be using: not closed, and not loaded twice.
+        # Models that may still be in use: they are not closed, and not loaded a second time.
         self._leaving: WeakValueDictionary[str, _Model] = WeakValueDictionary()
-        # Threads of their own: those of asyncio are few, and looking for a model can take a minute.
+        # Its own threads, because asyncio has few, and a search may take a minute.
         self._threads = ThreadPoolExecutor(most_loading, thread_name_prefix="loading")
 
     @property
     def loaded(self) -> list[str]:
-        """Names of the models that are there, in alphabetical order."""
+        """Names of the loaded models, in alphabetical order."""
         return sorted(self._loaded)
 
     async def get(self, model: str) -> _Model:
-        """Load a model, or wait for whoever is loading it.
+        """Load a model, or wait for a task that is loading it.
 
-        It stays usable for as long as the caller keeps it, also if others have taken its place by then.
+        The caller can use it as long as it keeps a reference, even if others have replaced it in the registry.
 
         Raises:
-            EmbeddingError: If it cannot be loaded, or too many others are in use. Asked again, it is tried again,
-                after a while if it was not found.
-            ConfigurationError: If it cannot be used on this processor.
+            EmbeddingError: If it cannot be loaded, or too many others are in use. A later call tries again; for a
+                missing model, only after a while.
+            ConfigurationError: If this processor does not support it.
         """
         loaded = self._loaded.get(model) or self._leaving.get(model)
         if loaded is not None:
@@ -116,20 +118,20 @@ class Registry(Generic[_Model]):
     def _refuse_missed(self, model: str) -> None:
         missed_at, error = self._missed.get(model, (-math.inf, None))
         if error is not None and time.monotonic() - missed_at < self._retry_after:
-            # A new one: what is raised again grows longer by its traceback.
+            # A new exception, because raising the old one again would extend its traceback.
             raise ModelNotFound(error.message, detail=error.detail, hint=error.hint)
 
     def _load_now(self, model: str) -> _Model:
         if self._leaving:
-            # They refer to themselves: without this, their memory could be free much later. A worker freezes what it
-            # has loaded.
+            # Models have reference cycles, so without this their memory would be freed much later. A worker freezes
+            # what it has loaded.
             gc.unfreeze()
             gc.collect()
         if self._most_leaving is not None and len(self._leaving) >= self._most_leaving:
             raise EmbeddingError(
                 f"there is no room for the model {model} now",
-                detail="This worker is using as many other models as it may.",
-                hint="Ask again when other runs are over.",
+                detail="This worker uses the largest number of models that it may load.",
+                hint="Try again when other runs are over.",
             )
         try:
             return self._make(model)
@@ -156,20 +158,20 @@ class ClosableEmbedder(Embedder, Protocol):
     """An embedding model that holds threads or connections."""
 
     def close(self) -> None:
-        """Give them up."""
+        """Release them."""
 
 
 class Embedders(Registry[ClosableEmbedder]):
     """The embedding models of a process.
 
     Args:
-        backend: What computes those that run here, and in what precision.
-        open_at_endpoint: Opens a model whose name says that it is behind an endpoint.
-        most_loaded: How many stay when nobody uses them, those that were asked for last.
-        device: What those that run here compute on.
+        backend: The library and the precision of models on this machine.
+        open_at_endpoint: Opens a model behind an endpoint, by its name.
+        most_loaded: How many unused models are kept, the most recently used ones.
+        device: The device of models on this machine.
 
     Attributes:
-        tally: What models behind endpoints have embedded, if `open_at_endpoint` has them add it there.
+        tally: Counts what models behind endpoints embed, if `open_at_endpoint` adds to it.
     """
 
     def __init__(
@@ -188,13 +190,13 @@ class Embedders(Registry[ClosableEmbedder]):
         self._for_readings = Registry(partial(load_embedder, backend=EmbeddingBackend.INT8), most_loaded=1)
 
     async def get_for_readings(self, model: str) -> ClosableEmbedder:
-        """Load a model for texts that are compared with each other alone, and neither with passages nor questions.
+        """Load a model for texts that are compared only with each other, not with passages or questions.
 
-        Readings come one by one while a run goes on, and take most of a worker's CPU time. In 8-bit integers they take
-        half of it, and are grouped as well; see docs/methods/consolidation.md.
+        Readings arrive one by one during a run, and need most of a worker's CPU time. 8-bit integers need half of that,
+        and the groups are as good; see docs/methods/consolidation.md.
 
         Raises:
-            EmbeddingError: As `get` does.
+            EmbeddingError: As `get`.
         """
         may_differ = self._backend is EmbeddingBackend.AUTO and not self._is_on_gpu
         is_faster = may_differ and is_packaged(model) and multiplies_int8()

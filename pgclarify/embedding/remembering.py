@@ -1,4 +1,4 @@
-"""Embeds each distinct text once: many passages give one reading, and many runs have one question."""
+"""Embeds each distinct text once: many passages give the same reading, and many runs have the same question."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from tokenizers import Tokenizer
 
 from pgclarify.protocols import Embedder
 
-# By digest, so that no text is kept that somebody erases: the vectors, or what is done when they are there.
+# Keys are digests, so that no erased text stays in memory. Values are vectors, or the task that computes them.
 _Kept: TypeAlias = OrderedDict[bytes, "NDArray[np.float32] | asyncio.Future[None]"]
 
-# Some 6 MB of vectors with 384 dimensions.
+# About 6 MB of vectors with 384 dimensions.
 _MOST_TEXTS = 4096
 
 
 class RememberedTexts:
-    """The texts that the models of a process have embedded one at a time.
+    """Remembers the vectors of texts that the models of a process embedded one at a time.
 
     Args:
-        get: Gives the embedding model of a name.
-        most: Most texts of each model, those that were asked for last.
+        get: Returns the embedding model of a name.
+        most: Most texts for each model; the most recently used ones are kept.
     """
 
     def __init__(self, get: Callable[[str], Awaitable[Embedder]], *, most: int = _MOST_TEXTS) -> None:
         self._get = get
         self._most = most
-        # A model that is dropped takes its vectors with it.
+        # The vectors of a model are freed with the model.
         self._kept: WeakKeyDictionary[Embedder, _Kept] = WeakKeyDictionary()
 
     async def get(self, model: str) -> Embedder:
-        """Give the embedding model of a name, which remembers texts.
+        """Return the embedding model of a name; it remembers texts.
 
         Raises:
             EmbeddingError: If it cannot be loaded.
-            ConfigurationError: If it cannot be used on this processor.
+            ConfigurationError: If this processor does not support it.
         """
         embedder = await self._get(model)
         return _RememberingEmbedder(embedder, self._kept.setdefault(embedder, OrderedDict()), self._most)
 
 
 class _RememberingEmbedder:
-    """An embedding model that remembers texts which it is given one at a time. Implements protocols.Embedder.
+    """An embedding model that remembers texts if it gets them one at a time. Implements protocols.Embedder.
 
-    Many at once are most often texts that do not come again, and would displace all others.
+    Many texts in one call usually do not repeat, and would displace all others.
     """
 
     def __init__(self, embedder: Embedder, kept: _Kept, most: int) -> None:
@@ -70,7 +70,7 @@ class _RememberingEmbedder:
 
     @property
     def max_tokens(self) -> int:
-        """Longest input in tokens, special tokens included; what is longer is cut."""
+        """Longest input in tokens, with special tokens; longer texts are cut."""
         return self._embedder.max_tokens
 
     @property
@@ -92,10 +92,10 @@ class _RememberingEmbedder:
         while (kept := self._kept.get(key)) is not None:
             if isinstance(kept, np.ndarray):
                 self._kept.move_to_end(key)
-                # As a model does: the stages of a run that is made again come in the same order.
+                # As in a model, so that the stages of a repeated run have the same order.
                 await asyncio.sleep(0)
                 return kept
-            # Another caller is embedding it. If that fails, or the caller is cancelled, this one tries itself.
+            # Another caller is embedding it. If that fails or is cancelled, this caller tries itself.
             await asyncio.wait([kept])
         return await self._embed(key, texts, are_passages=are_passages)
 
@@ -108,7 +108,7 @@ class _RememberingEmbedder:
             self._kept.pop(key, None)
             raise
         else:
-            # Many callers share them.
+            # Callers share these arrays, so they must not be changed.
             vectors.setflags(write=False)
             self._kept[key] = vectors
             while len(self._kept) > self._most:

@@ -1,4 +1,4 @@
-"""Embedding models of the library sentence-transformers, which compute with PyTorch."""
+"""Embedding models of sentence-transformers, on PyTorch."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from pgclarify.embedding.embedder import ACCELERATOR_BATCH_CHARS, CPU_BATCH_CHAR
 from pgclarify.embedding.loading import load_model
 from pgclarify.errors import EmbeddingError
 
-# What the library calls the prompt of a passage, in the order in which it looks for one.
+# The library's names for a passage's prompt, in the order in which it looks for them.
 _PASSAGE_PROMPTS = ("document", "passage", "corpus")
 
 
 def load_sentence_transformer(name: str, *, threads: int | None = None, device: Device = Device.AUTO) -> LoadedModel:
-    """Load a model, which takes seconds.
+    """Load a model. This takes seconds.
 
     Args:
-        name: "all-MiniLM-L6-v2" (taken from an installed package if there is one), another sentence-transformers
-            name, or a local path.
-        threads: CPU threads that the model computes with; None leaves that to torch.
-        device: What it computes on. With CUDA that is in half precision, unless its vectors suffer.
+        name: "all-MiniLM-L6-v2" (from an installed package if there is one), another sentence-transformers name, or a
+            local path.
+        threads: CPU threads of the model; None lets torch decide.
+        device: The device. With CUDA the model uses half precision, unless its vectors change too much.
 
     Raises:
         ModelNotFound: If there is no such model.
-        EmbeddingError: If the model is not what it should be.
+        EmbeddingError: If the model cannot be used.
     """
     transformer: Any = load_model(name, device)
     dimensions = transformer.get_embedding_dimension()
@@ -39,10 +39,10 @@ def load_sentence_transformer(name: str, *, threads: int | None = None, device: 
     if dimensions is None or tokenizer is None:
         raise EmbeddingError(
             f"the embedding model {name} cannot be used",
-            detail="It has no fixed number of dimensions, or no tokenizer of the library tokenizers.",
+            detail="It has no fixed number of dimensions, or its tokenizer is not of the library tokenizers.",
             hint="Choose a sentence-transformers text model.",
         )
-    # A copy, since the model's own is set to truncate, and is in use in the thread.
+    # A copy, because the model's own tokenizer truncates, and a thread uses it.
     counting = Tokenizer.from_str(tokenizer.to_str())
     counting.no_truncation()
     counting.no_padding()
@@ -53,7 +53,7 @@ def load_sentence_transformer(name: str, *, threads: int | None = None, device: 
         if chosen is not transformer:
             encode = partial(_encode_rounded, chosen)
         transformer = chosen
-    # Some models leave the prompt out of the vector, so that it is no part of the text.
+    # Some models exclude the prompt from the vector; then it is not part of the text.
     is_text = all(getattr(module, "include_prompt", True) for module in transformer)
     prompts = {name: prompt for name, prompt in transformer.prompts.items() if prompt and is_text}
     query_prompt = prompts.get("query", "")
@@ -74,7 +74,7 @@ def load_sentence_transformer(name: str, *, threads: int | None = None, device: 
 def _encode(transformer: Any, texts: list[str]) -> NDArray[np.float32]:  # noqa: ANN401 - the library's class, which is slow to import
     vectors = transformer.encode(
         texts,
-        # Theirs are part of the texts already.
+        # The prompts are already part of the texts.
         prompt="",
         batch_size=len(texts),
         show_progress_bar=False,
@@ -83,24 +83,24 @@ def _encode(transformer: Any, texts: list[str]) -> NDArray[np.float32]:  # noqa:
     )
     if vectors.dtype == np.float32:
         return np.asarray(vectors)
-    # In half precision the length of a vector is off by some thousandths.
+    # In half precision the length of a vector is wrong by some thousandths.
     wide = np.asarray(vectors, dtype=np.float32)
     unit: NDArray[np.float32] = wide / np.linalg.norm(wide, axis=1, keepdims=True)
     return unit
 
 
 def _encode_rounded(rounded: Any, texts: list[str]) -> NDArray[np.float32]:  # noqa: ANN401 - the library's class, which is slow to import
-    """Encode in half precision, and in float32 where a number inside of the model was too large for 16 bits."""
+    """Encode in half precision; use float32 for texts for which a number was too large for 16 bits."""
     vectors = _encode(rounded, texts)
     lost = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if lost.size:
-        # A copy for this batch alone: such texts are rare.
+        # A copy for this batch only, because such texts are rare.
         vectors[lost] = _encode(copy.deepcopy(rounded).float(), [texts[place] for place in lost])
     return vectors
 
 
 def set_threads(threads: int) -> None:
-    """Set with how many threads torch computes what it is asked for in the thread that calls this."""
+    """Set how many threads torch uses for work of the calling thread."""
     import torch
 
     torch.set_num_threads(threads)

@@ -1,4 +1,4 @@
-"""A small trained network that reads question and passage together, and points at the answer."""
+"""A small trained network that reads question and passage together, and finds the answer in the passage."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from pgclarify.embedding.windows import WINDOW_TOKENS, Window, Windows
 from pgclarify.model import AnswerSpan
 
 _MOST_ANSWER_TOKENS: Final = 30
-# Padded tokens of a batch: some 0.1 s of one core.
+# Padded tokens of a batch: about 0.1 s of one core.
 _BATCH_TOKENS: Final = 1_024
-# What a row of results says.
+# The columns of the results.
 _COLUMNS = ("answerable", "log_probability", "first", "last")
 
 
 class LocalSpanReader:
-    """The reader in the package pgclarify-minilm, on ONNX Runtime. It reads English. Implements protocols.SpanReader.
+    """The reader of the package pgclarify-minilm, on ONNX Runtime. It reads English. Implements protocols.SpanReader.
 
-    Windows of passages that wait at the same time are computed in batches, in threads of its own. The network is loaded
-    with the first of them.
+    Windows of passages that wait at the same time are computed in batches, in its own threads. The network is loaded on
+    first use.
 
     Args:
-        folder: Of the model's files.
-        threads: CPU threads that compute, each a batch of its own; None for the embedding model's rule.
+        folder: The folder of the model's files.
+        threads: CPU threads, each with its own batch; None for the embedding model's default.
 
     Source: BERT (Devlin et al., 2019), §4.2 and §4.3; docs/methods/extractive.md tells of its training.
     """
@@ -51,15 +51,15 @@ class LocalSpanReader:
         )
 
     async def read(self, question: str, title: str, passage: str) -> AnswerSpan | None:
-        """Find the span of a passage that answers a question best; the network computes in other threads.
+        """Find the span of a passage that answers a question best. The network computes in other threads.
 
         Args:
             question: A question, or a few words.
-            title: What stands above the passage; "" if nothing does.
-            passage: Its first 2,048 tokens are read.
+            title: The title and headings of the passage; "" if there are none.
+            passage: Only its first 2,048 tokens are read.
 
         Returns:
-            None if the passage has no token.
+            None if the passage has no tokens.
 
         Raises:
             EmbeddingError: If the network fails, or the reader is closed.
@@ -67,7 +67,7 @@ class LocalSpanReader:
         windows = [*self._windows.of(question, title, passage)]
         if not windows:
             return None
-        # Others that have passages to read submit them first: otherwise the first of many makes a batch alone.
+        # Let other tasks queue their passages first. Otherwise the first of many is a batch of its own.
         await asyncio.sleep(0)
         rows = await asyncio.wrap_future(self._queue.submit(windows))
         best = int(rows[:, 0].argmax())
@@ -76,11 +76,11 @@ class LocalSpanReader:
         return AnswerSpan(offsets[int(first)][0], offsets[int(last)][1], answerable, log_probability)
 
     def close(self) -> None:
-        """Stop the threads, after the batches they are at. Closing twice is fine."""
+        """Stop the threads after their current batches. Can be called twice."""
         self._queue.close()
 
     def _open(self) -> Any:  # noqa: ANN401 - without types
-        """The network, loaded by the first thread that needs it."""
+        """Return the network; the first thread that needs it loads it."""
         with self._loading:
             if self._session is None:
                 self._session = open_session(self._folder / "reader.onnx")
@@ -104,10 +104,10 @@ class LocalSpanReader:
 
 
 def _best_span(logits: NDArray[np.float32]) -> tuple[float, int, int]:
-    """The most probable pair of ends: its log probability, first and last token.
+    """Return the most probable span: its log probability, first and last token.
 
     Args:
-        logits: Of each token to begin and to end the answer, shape (tokens, 2).
+        logits: The logits of each token as first and as last token of the answer, shape (tokens, 2).
     """
     normal = logits - logits.max(axis=0)
     normal -= np.log(np.exp(normal).sum(axis=0))

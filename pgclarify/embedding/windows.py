@@ -1,7 +1,7 @@
-"""What the span reader reads of a question and a passage, in training and in use.
+"""The input of the span reader, the same in training and in use.
 
-[CLS] question [SEP] title : passage [SEP], as ids of tokens. A passage that does not fit is read in several windows,
-which overlap. Token types are 0 up to the first [SEP], and 1 after it.
+[CLS] question [SEP] title : passage [SEP], as token ids. A long passage is read in several overlapping windows. Token
+types are 0 up to the first [SEP], and 1 after it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Window:
     """One input of the network.
 
     Attributes:
-        tokens: Ids of all its tokens, at most 256.
-        title_start: Place of the token after the question's end: the title's first, or the passage's.
-        passage_start: Place of the passage's first token; its last one stands before the last token of all.
-        offsets: Of each of the passage's tokens, start and end in the passage, in characters.
+        tokens: All its token ids, at most 256.
+        title_start: Place of the first token after the question: the title's first, or the passage's.
+        passage_start: Place of the passage's first token. Its last token is the second last of the window.
+        offsets: Start and end of each of the passage's tokens, in characters of the passage.
     """
 
     tokens: list[int]
@@ -43,7 +43,7 @@ class Windows:
     """Makes windows with the tokenizer of the embedding model.
 
     Args:
-        folder: Of the model's files.
+        folder: The folder of the model's files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -52,11 +52,11 @@ class Windows:
         self._tokenizer.no_padding()
 
     def ids(self, text: str, length: int) -> list[int]:
-        """What the embedding model reads of a text: at most so many tokens, [CLS] and [SEP] included."""
+        """Return the token ids of a text as the embedding model reads it: at most length, with [CLS] and [SEP]."""
         return self._tokenizer.encode(text).ids[:length]
 
     def of(self, question: str, title: str, passage: str) -> Iterator[Window]:
-        """Make windows that cover the first 2,048 tokens of a passage; none if it has no token."""
+        """Make windows that cover the first 2,048 tokens of a passage; none if it has no tokens."""
         asked = self._encode(question).ids[:_MOST_QUESTION_TOKENS]
         above = self._encode(f"{title} :").ids[:_MOST_TITLE_TOKENS] if title else []
         read = self._encode(passage)
@@ -68,5 +68,5 @@ class Windows:
             yield Window(window, len(asked) + 2, len(before), offsets[start : start + room])
 
     def _encode(self, text: str) -> Encoding:
-        # Half a surrogate pair is no text; a question mark in its place keeps all offsets.
+        # A lone surrogate cannot be encoded. A question mark instead of it keeps all offsets.
         return self._tokenizer.encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False)
