@@ -1,4 +1,4 @@
-"""Files in, documents out; documents in, chunks out."""
+"""Reads files as documents, and cuts documents into chunks."""
 
 from pgclarify.ingest.chunking import Chunker
 from pgclarify.ingest.files import read_documents

@@ -1,7 +1,7 @@
-"""Parses files in a process of its own, which is killed when it takes too long or too much memory.
+"""Parses files in a separate process, which is killed if it needs too much time or memory.
 
-A small file can stand for any amount of text (a stream that expands, forms in forms), and for a parse that never ends;
-the libraries that parse it have no limit of time. One process serves many files, since it is slow to start.
+A small file can expand to any amount of text (compressed streams, nested forms), or make a parser run forever; the
+parsing libraries have no time limit. One process parses many files, because it is slow to start.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest.parsing import Parsed
 
 _SCRIPT: Final = Path(__file__).with_name("parsing_process.py")
-_HINT: Final = "Leave it out, or make a text file of it and load that."
-# What stands before an answer: its length in bytes.
+_HINT: Final = "Leave it out, or convert it to a text file and load that."
+# The length of an answer in bytes comes before it.
 LENGTH_BYTES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class ParsingLimits:
-    """What parsing one file may take.
+    """The limits for parsing one file.
 
     Attributes:
-        seconds: Time.
-        memory_bytes: Memory, beside eight times the size of the file.
+        seconds: Most time.
+        memory_bytes: Most memory, in addition to eight times the size of the file.
     """
 
     seconds: float = 60.0
@@ -38,18 +38,18 @@ class ParsingLimits:
 
 
 class ParsingProcess:
-    """A process that parses one file after another. It is started when needed, and again after it was killed."""
+    """A process that parses one file after another. It is started when needed, and restarted after it was killed."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
     def parse(self, data: bytes, suffix: str, name: str | Path, limits: ParsingLimits) -> Parsed:
-        """Make text of one file.
+        """Parse one file to text.
 
         Raises:
-            MissingReader: If the kind needs an extra that is not installed.
-            UnreadableFile: If it is not what its suffix says, is too long, or takes more than the limits.
+            MissingReader: If the kind of file needs an extra that is not installed.
+            UnreadableFile: If it is not what its suffix says, is too long, or exceeds the limits.
         """
         most_bytes = limits.memory_bytes + 8 * len(data)
         request = {"bytes": len(data), "suffix": suffix, "name": str(name), "memory_bytes": most_bytes}
@@ -57,13 +57,13 @@ class ParsingProcess:
             is_late = threading.Event()
             answer = self._ask(json.dumps(request).encode() + b"\n" + data, limits.seconds, is_late)
             if answer == {"problem": "memory"}:
-                # What it still holds is not known.
+                # Its output pipe may have part of an answer.
                 self.close()
         if answer is None:
             reason = (
                 f"Reading it takes longer than {limits.seconds:g} seconds."
                 if is_late.is_set()
-                else "It broke the process that reads files."
+                else "The process that reads files crashed."
             )
             raise UnreadableFile(f"cannot read {name}", detail=reason, hint=_HINT)
         match answer:
@@ -87,7 +87,7 @@ class ParsingProcess:
             self._process = None
 
     def _ask(self, request: bytes, seconds: float, is_late: threading.Event) -> dict[str, Any] | None:
-        """Send a request and read its answer; None if the process ended before, is_late then says why."""
+        """Send a request and read its answer. None if the process ended first; is_late then says why."""
         process = self._process = self._process or _start()
         # Both are pipes.
         to_it, from_it = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
@@ -106,7 +106,7 @@ class ParsingProcess:
             length = int.from_bytes(from_it.read(LENGTH_BYTES), "big")
             body = from_it.read(length)
         except BaseException:
-            # An interrupt, say: its answer would pass for that of the next file.
+            # After an interrupt, for example, this answer would be read as that of the next file.
             self.close()
             raise
         finally:
@@ -121,10 +121,10 @@ class ParsingProcess:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    # -P: neither the folder of the script nor the present one, which may hold anything, is a place to import from.
+    # -P: do not import from the script's folder or the current folder, which may have other files.
     process = subprocess.Popen(  # noqa: S603 - a script of ours
         [sys.executable, "-P", str(_SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
-    # It says that it has started, which counts for no file.
+    # The process writes a byte when it has started. Its start does not count as time for a file.
     cast("IO[bytes]", process.stdout).read(1)
     return process

@@ -16,26 +16,27 @@ from pgclarify.errors import ConfigurationError
 from pgclarify.ingest.headings import Heading, HeadingPaths, find_headings
 from pgclarify.model import Chunk
 
-# Tokens kept free for title and heading, which are embedded in front of the passage.
+# Tokens reserved for title and headings, which are embedded in front of the passage.
 PREFACE_TOKENS = 32
-# [CLS] and [SEP], or whatever a model puts around its input.
+# [CLS] and [SEP], or another model's special tokens.
 _SPECIAL_TOKENS = 2
-# A passage of fewer tokens says too little to stand alone.
+# A passage of fewer tokens does not stand alone.
 _SMALL_TOKENS = 16
-# To WordPiece a word of over 100 characters is one token, so tokens alone do not bound the length of a passage.
+# WordPiece makes one token of a word of over 100 characters, so tokens alone do not limit the length of a passage.
 # English has 4 to 5 characters a token.
 _MAX_CHARS_PER_TOKEN = 16
 _MEASURED_AT_ONCE = 256
-# A part is what one step of a long document cuts, embeds and stores. The time to cut grows faster than the text.
+# One step of indexing a long document cuts, embeds and stores one part. Cutting takes more than linear time.
 PART_CHARS = 64_000
 PART_CHUNKS = 256
-# Documents whose headings are remembered: to find those of ten million characters takes seconds, for each part.
+# How many documents' headings are cached. Finding them in ten million characters takes seconds, and every part needs
+# them.
 _REMEMBERED_DOCUMENTS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A part of the document, with its length in tokens."""
+    """A part of the document, and its length in tokens."""
 
     start: int
     end: int
@@ -45,9 +46,10 @@ class _Span:
 class Chunker:
     """Cuts documents along their Markdown structure into chunks that fit an embedding model.
 
-    Every heading starts a chunk: a passage gets one verdict, so two sections in one would cost a reading. A section
-    that does not fit is cut at the highest boundary that does: block, sentence, word. Chunks do not overlap, and
-    together they hold every character of the document but white space between them. They are cut part by part.
+    Every heading starts a chunk: a passage gets one verdict, so two sections in one passage would lose a reading. A
+    section that is too long is cut at the highest possible boundary: block, sentence, word. Chunks do not overlap.
+    Together they contain every character of the document, except white space between them. The document is cut part by
+    part.
 
     Args:
         tokenizer: The model's tokenizer, without truncation or padding.
@@ -63,7 +65,7 @@ class Chunker:
         if self._capacity < _SMALL_TOKENS:
             raise ConfigurationError(
                 "the embedding model reads too few tokens",
-                detail=f"It reads {max_tokens} tokens; {PREFACE_TOKENS} of them are kept for title and heading.",
+                detail=f"It reads {max_tokens} tokens; {PREFACE_TOKENS} of them are reserved for title and headings.",
                 hint="Choose an embedding model that reads at least 64 tokens.",
             )
         self._splitter = MarkdownSplitter.from_huggingface_tokenizer(tokenizer, self._capacity)
@@ -81,7 +83,7 @@ class Chunker:
             content: Plain text or Markdown.
 
         Returns:
-            Chunks in order; none if the content is white space only. chunk.content equals
+            Chunks in order; none if the content is only white space. chunk.content equals
             content[chunk.start_char:chunk.end_char].
         """
         chunks, next_start = self.split_part(content)
@@ -91,15 +93,15 @@ class Chunker:
         return chunks
 
     def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
-        """Cut the next part of a document into at most 256 chunks, which depend on nothing but the document.
+        """Cut the next part of a document into at most 256 chunks, which depend on the document alone.
 
         Args:
             content: The whole document.
-            start: 0, or where the part before says that the next one starts.
-            ordinal: Of the part's first chunk.
+            start: 0, or the start of the next part as the previous call returned it.
+            ordinal: Ordinal of the part's first chunk.
 
         Returns:
-            Chunks in order, none if the part is white space only; and where the next part starts, None if this is the
+            Chunks in order, none if the part is only white space; and the start of the next part, None if this is the
             last one.
         """
         headings, paths = self._headings(content)
@@ -112,7 +114,7 @@ class Chunker:
         chunks = [
             Chunk(
                 ordinal=number,
-                # A title right above the first section stands above its text, too.
+                # If a title is directly above the first section, it is a heading of that section, too.
                 heading=paths.at(min(_text_start(content, span, headings), span.end - 1)),
                 content=content[span.start : span.end],
                 start_char=span.start,
@@ -123,7 +125,7 @@ class Chunker:
         return chunks, next_start
 
     def _headings(self, content: str) -> tuple[list[Heading], HeadingPaths]:
-        """The headings of a document; those of the last long ones are remembered."""
+        """Return the headings of a document. Those of recent long documents are cached."""
         if len(content) <= PART_CHARS:
             headings = find_headings(content)
             return headings, HeadingPaths(headings)
@@ -138,10 +140,10 @@ class Chunker:
         return found
 
     def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
-        """Render what is embedded for a passage: title, headings and content, a line each, what is empty left out.
+        """Return the text that is embedded for a passage: title, headings and content, one line each.
 
-        Title and headings together are cut to 32 tokens. Headings that repeat the title, as those of a Markdown file
-        do, do not say it twice.
+        Empty lines are left out. Title and headings together are cut to 32 tokens. A heading that repeats the title,
+        as in Markdown files, is left out.
         """
         title = (title or "").strip()
         heading = (heading or "").strip()
@@ -156,7 +158,7 @@ class Chunker:
         return f"{preface}\n{content}" if preface else content
 
     def _split_spans(self, content: str, start: int, end: int, headings: list[Heading]) -> list[_Span]:
-        """Cut at headings, and sections into spans within the capacity, by tokens and by characters."""
+        """Cut at headings, and cut sections into spans within the limits of tokens and characters."""
         first = bisect_right(headings, start, key=lambda heading: heading.start_char)
         last = bisect_left(headings, end, key=lambda heading: heading.start_char)
         bounds = [start, *(heading.start_char for heading in headings[first:last]), end]
@@ -171,9 +173,9 @@ class Chunker:
         return self._measured(pieces)
 
     def _join_small(self, content: str, spans: list[_Span], headings: list[Heading]) -> list[_Span]:
-        """Join spans that say too little, such as a heading alone, with a neighbor.
+        """Join spans that are too short to stand alone, such as a single heading, with a neighbor.
 
-        A heading belongs to what follows; a short text to its own section rather than to the next one.
+        A heading is joined with the text after it. A short text is joined with its own section, not with the next one.
         """
         joined: list[_Span] = []
         remaining = spans[::-1]
@@ -194,7 +196,7 @@ class Chunker:
             else:
                 joined.append(span)
                 if is_heading_alone and following and following.tokens > self._capacity // 2:
-                    # What follows is full: halve it, and the first half has room.
+                    # The next span is full: cut it in half, so that the first half has room.
                     remaining.pop()
                     halves = self._halves(content, following)
                     remaining.extend(halves[::-1])
@@ -204,12 +206,12 @@ class Chunker:
         return joined
 
     def _halves(self, content: str, span: _Span) -> list[_Span]:
-        """Cut a span into parts of half the capacity at most."""
+        """Cut a span into parts of at most half the limit."""
         parts = self._half_splitter.chunk_indices(content[span.start : span.end])
         return self._measured([(span.start + offset, text) for offset, text in parts])
 
     def _union(self, content: str, first: _Span, second: _Span) -> _Span | None:
-        """Both spans and what is between them; None if that is over the capacity."""
+        """Return one span for both and the text between them; None if it exceeds the limit."""
         if first.tokens + second.tokens > self._capacity:
             return None
         text = content[first.start : second.end]
@@ -219,7 +221,7 @@ class Chunker:
 
     def _measured(self, pieces: list[tuple[int, str]]) -> list[_Span]:
         spans: list[_Span] = []
-        # A few at a time: what the tokenizer says of a text takes many times the room of the text.
+        # A few at a time, because the tokenizer's output needs many times the memory of the text.
         for first in range(0, len(pieces), _MEASURED_AT_ONCE):
             batch = pieces[first : first + _MEASURED_AT_ONCE]
             encodings = self._tokenizer.encode_batch([text for _, text in batch], add_special_tokens=False)
@@ -231,7 +233,7 @@ class Chunker:
 
 
 def _part_end(content: str, start: int, headings: list[Heading]) -> int:
-    """Where the part of a document ends that starts somewhere: before a heading if it can, else between paragraphs."""
+    """Return where a part ends: before a heading if possible, else between paragraphs."""
     limit, least = start + PART_CHARS, start + PART_CHARS // 2
     if limit >= len(content):
         return len(content)
@@ -239,7 +241,7 @@ def _part_end(content: str, start: int, headings: list[Heading]) -> int:
         heading = headings[position]
         if heading.start_char < least:
             break
-        # A heading right above another one stays with it.
+        # A heading directly above another one stays with it.
         if content[headings[position - 1].end_char : heading.start_char].strip():
             return heading.start_char
     for boundary in ("\n\n", "\n", " "):
@@ -252,17 +254,17 @@ def _part_end(content: str, start: int, headings: list[Heading]) -> int:
 def _heads(span: _Span, headings: list[Heading]) -> bool:
     """Whether a span starts with a heading."""
     index = bisect_right(headings, span.start, key=lambda heading: heading.start_char) - 1
-    # The span may start after the indentation of the heading's line, but not after the line.
+    # The span may start after the indentation of the heading's line, but not after that line.
     return index >= 0 and span.start < headings[index].end_char
 
 
 def _is_heading_alone(content: str, span: _Span, headings: list[Heading]) -> bool:
-    """Whether a span holds headings and nothing else."""
+    """Whether a span has only headings."""
     return _heads(span, headings) and not content[_text_start(content, span, headings) : span.end].strip()
 
 
 def _text_start(content: str, span: _Span, headings: list[Heading]) -> int:
-    """Where the text of a span starts, after the headings that it starts with."""
+    """Return where the text of a span starts, after the headings at its start."""
     if not _heads(span, headings):
         return span.start
     index = bisect_right(headings, span.start, key=lambda heading: heading.start_char)

@@ -1,4 +1,4 @@
-"""What to say where the package that reads a kind of file is not installed."""
+"""The error for a file whose reader is not installed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pgclarify.errors import MissingReader
 
 
 def missing_reader(name: str | Path, kind: str, error: ImportError) -> MissingReader:
-    """The error for a file whose reader cannot be imported.
+    """Make the error for a file whose reader cannot be imported.
 
     Args:
         name: The file.
-        kind: What it is, such as "PDF".
-        error: What the import raised.
+        kind: The kind of file, such as "PDF".
+        error: The exception of the import.
     """
     return MissingReader(
         f"cannot read {name}",

@@ -1,4 +1,4 @@
-"""Reads files and folders as documents, by the kind that their names say."""
+"""Reads files and folders as documents; the kind of a file is known by its name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pgclarify.ingest.text import MAX_DOCUMENT_BYTES, unstorable
 from pgclarify.vocabulary import Document
 
 _read_tsv = partial(read_table_stream, delimiter="\t")
-# Their documents bring their own ids.
+# Records have their own ids.
 _RECORDS: Final[dict[str, RecordReader]] = {
     ".jsonl": read_record_stream,
     ".ndjson": read_record_stream,
@@ -29,7 +29,7 @@ _RECORDS: Final[dict[str, RecordReader]] = {
 _RECORDS.update({f"{suffix}.gz": read for suffix, read in _RECORDS.items()})
 _ONE_DOCUMENT = TEXT | MARKDOWN | HTML | PDF | DOCX | PPTX | MAIL
 SUPPORTED_SUFFIXES = _ONE_DOCUMENT | _RECORDS.keys()
-# What makes them larger than their text: pictures, attachments.
+# Files with pictures or attachments, which are larger than their text.
 _WITH_PICTURES = PDF | DOCX | PPTX | MAIL
 
 _apart = ParsingProcess()
@@ -47,22 +47,22 @@ def read_documents(
 ) -> Iterator[Document | UnreadableFile]:
     """Read documents from files and folders, as a stream.
 
-    Text, Markdown, HTML, PDF, DOCX, PPTX and mail are one document each: their id is their path below `root`, or below
-    the given folder, in POSIX form; a file given by itself has its name as id. JSON lines are one document a line, CSV
-    and TSV one a row. In folders, hidden files and folders are passed over.
+    Text, Markdown, HTML, PDF, DOCX, PPTX and mail files are one document each. Its id is its path below `root`, or
+    below the given folder, in POSIX form; for a single file, its name. In JSON lines each line is a document, in CSV
+    and TSV each row. In folders, hidden files and folders are skipped.
 
     Args:
-        paths: Files and folders. Folders are read recursively, in the order of names, links to folders excepted.
+        paths: Files and folders. Folders are read recursively, in the order of names; links to folders are skipped.
         fields: Which fields of JSON lines, or columns of a table, make up a document; None for the usual ones.
         root: Folder that ids are relative to.
-        limits: What parsing one file may take; None for the usual.
-        naming: What stands before ids, and what the source is called; None: nothing, and its place.
-        on_skip: Called for each thing that is not read and is no error, with its kind: a file in a folder whose suffix
-            says that nothing reads it (".png"), an empty file, a link to a folder, an attachment of mail.
+        limits: Limits for parsing one file; None for the default.
+        naming: Prefix of ids and name of the source; None for no prefix, and the place as source.
+        on_skip: Called for everything that is skipped without an error, with its kind: a file with a suffix that no
+            reader handles (".png"), an empty file, a link to a folder, an attachment of mail.
 
     Yields:
-        Documents, and beside them, in its place, each file, line or row that could not be read, as an UnreadableFile
-        that is returned, not raised: one bad file does not lose the rest. It is a MissingReader if an extra is missing.
+        Documents; and for each file, line or row that could not be read, an UnreadableFile, in its place. It is
+        yielded, not raised, so that one bad file does not lose the rest. It is a MissingReader if an extra is missing.
     """
     names = naming or Naming()
     for located in _located(paths, root, on_skip):
@@ -91,15 +91,15 @@ def read_documents(
 def find_names(
     paths: Iterable[Path], *, fields: FieldMapping | None = None, naming: Naming | None = None
 ) -> Iterator[Name | UnreadableFile]:
-    """Say how read_documents will name what it reads. Only files of several documents are opened for that.
+    """Yield the names that read_documents will give. Only files with several documents are opened for that.
 
     Args:
         paths: As in read_documents.
-        fields: Likewise.
-        naming: Likewise.
+        fields: As in read_documents.
+        naming: As in read_documents.
 
     Yields:
-        Names, and beside them what stands in the way of knowing all of them.
+        Names; and an error for each file whose names cannot be known.
     """
     names = naming or Naming()
     for located in _located(paths, None):
@@ -120,14 +120,14 @@ def find_names(
 
 
 def holds_many(path: Path) -> bool:
-    """Whether a file may hold several documents, by its name."""
+    """Whether a file may contain several documents, by its name."""
     return suffix_of(path) in _RECORDS
 
 
 def _located(
     paths: Iterable[Path], root: Path | None, on_skip: Callable[[str], object] = lambda kind: None
 ) -> Iterator[tuple[Path, Path] | UnreadableFile]:
-    """Each file, and the folder that ids are relative to."""
+    """Yield each file, with the folder that ids are relative to."""
     for given in paths:
         base = root or (given if given.is_dir() else given.parent)
         for path in find_files(given, SUPPORTED_SUFFIXES, on_skip):
@@ -145,17 +145,17 @@ def read_stream(
     limits: ParsingLimits | None = None,
     on_skip: Callable[[str], object] = lambda kind: None,
 ) -> Iterator[Document | UnreadableFile]:
-    """Read what comes through a stream, such as standard input, of the kind that a file name's suffix says.
+    """Read a stream, such as standard input, as a file with a given suffix.
 
     Args:
         stream: Binary.
         suffix: One of SUPPORTED_SUFFIXES, without ".gz".
-        name: What it is called where something is wrong.
-        document_id: Of the one document; records bring their own.
-        title: Its title; None for the one in it, if any.
+        name: Its name in errors.
+        document_id: The id of the one document; records have their own.
+        title: Its title; None for the title in the file, if it has one.
         fields: Which fields of JSON lines, or columns of a table, make up a document; None for the usual ones.
-        limits: What parsing it may take; None for the usual.
-        on_skip: As read_documents.
+        limits: Limits for parsing it; None for the default.
+        on_skip: As in read_documents.
 
     Yields:
         As read_documents.
@@ -180,7 +180,7 @@ def _document_id(path: Path, base: Path) -> str:
         document_id = path.absolute().relative_to(base.absolute()).as_posix()
     except ValueError as error:
         raise UnreadableFile(
-            f"cannot use {path}", detail=f"It is not below {base}, which ids are relative to."
+            f"cannot use {path}", detail=f"Ids are relative to {base}, and it is not below that folder."
         ) from error
     if reason := unstorable(document_id):
         raise UnreadableFile(f"cannot use {path!a}", detail=f"Its name is not UTF-8. {reason}", hint="Rename it.")
@@ -193,7 +193,7 @@ def _read_file(path: Path, document_id: str, limits: ParsingLimits | None) -> Do
         raise UnreadableFile(
             f"cannot read {path}",
             detail=f"Nothing reads {suffix or 'a name without an extension'}.",
-            hint=f"These are read: {', '.join(sorted(SUPPORTED_SUFFIXES))}.",
+            hint=f"Supported are:{', '.join(sorted(SUPPORTED_SUFFIXES))}.",
         )
     try:
         with path.open("rb") as stream:
@@ -205,16 +205,16 @@ def _read_file(path: Path, document_id: str, limits: ParsingLimits | None) -> Do
 
 
 def _is_blank(path: Path) -> bool:
-    """Whether a file is an empty text. A PDF of no byte, say, is a broken one.
+    """Whether a file is an empty text. An empty PDF, in contrast, is a broken file.
 
     Raises:
-        UnreadableFile: If it is no regular file.
+        UnreadableFile: If it is not a regular file.
     """
     return is_empty(path) and suffix_of(path) not in _WITH_PICTURES
 
 
 def _has_text(document: Document, suffix: str, on_skip: Callable[[str], object]) -> bool:
-    """Whether a file has text; and say what of it is not read."""
+    """Whether a file has text; report the parts of it that are not read."""
     if suffix in MAIL:
         for _ in document.metadata.get("attachments", ()):
             on_skip("attachment")
@@ -225,22 +225,22 @@ def _has_text(document: Document, suffix: str, on_skip: Callable[[str], object])
 
 
 def _most_bytes(suffix: str) -> int:
-    """How much of a file is read at most: it is in memory whole."""
+    """Return the size limit of a file, which is in memory as a whole."""
     return 10 * MAX_DOCUMENT_BYTES if suffix in _WITH_PICTURES else MAX_DOCUMENT_BYTES
 
 
 def _parse(data: bytes, suffix: str, name: str | Path, limits: ParsingLimits | None) -> Parsed:
-    """Title, if there is one in it, content and metadata of one file.
+    """Return the title (if there is one), the content and the metadata of one file.
 
     Raises:
-        MissingReader: If the kind needs an extra that is not installed.
-        UnreadableFile: If it is not what its suffix says, too long, or takes more than the limits.
+        MissingReader: If the kind of file needs an extra that is not installed.
+        UnreadableFile: If it is not what its suffix says, is too long, or exceeds the limits.
     """
     if len(data) > _most_bytes(suffix):
         raise UnreadableFile(
             f"cannot read {name}",
             detail=f"It is larger than {_most_bytes(suffix) // 1_000_000} MB.",
-            hint="Split it, by chapters say.",
+            hint="Split it, for example by chapters.",
         )
-    # Plain text is only decoded.
+    # Plain text needs only decoding.
     return parse(data, suffix, name) if suffix in TEXT else _apart.parse(data, suffix, name, limits or ParsingLimits())

@@ -1,4 +1,4 @@
-"""Finds files in folders, by what their names say."""
+"""Finds files in folders by their names."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pgclarify.errors import UnreadableFile
 def find_files(
     given: Path, suffixes: Collection[str], on_skip: Callable[[str], object]
 ) -> Iterator[Path | UnreadableFile]:
-    """Find the files in a folder, without the hidden ones and what is in hidden folders.
+    """Find the files in a folder, except hidden files and those in hidden folders.
 
     Args:
-        given: A folder, or a file, which is what is found then, whatever its name.
-        suffixes: Of the files that are looked for.
+        given: A folder; or a file, which is then the only result, with any name.
+        suffixes: Suffixes of the files to find.
         on_skip: Called for every other file, with its suffix, and for every link to a folder.
 
     Yields:
-        Files, in the order of names; and at last the folders that could not be opened.
+        Files, in the order of names; then the folders that could not be opened, as errors.
     """
     if not given.is_dir():
         yield given
@@ -30,7 +30,7 @@ def find_files(
     for folder, subfolders, names in os.walk(given, onerror=closed.append):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
         for name in subfolders:
-            # It may lead back to a folder above it.
+            # A link may lead to a parent folder, without end.
             if Path(folder, name).is_symlink():
                 on_skip("link to a folder")
         for name in sorted(names):
@@ -46,10 +46,10 @@ def find_files(
 
 
 def is_empty(path: Path) -> bool:
-    """Whether a file has no byte.
+    """Whether a file is empty.
 
     Raises:
-        UnreadableFile: If it is a pipe or a device, which would be waited for, without end.
+        UnreadableFile: If it is a pipe or a device: reading it may block forever.
     """
     try:
         status = path.stat()
@@ -61,6 +61,6 @@ def is_empty(path: Path) -> bool:
 
 
 def suffix_of(path: Path) -> str:
-    """The end of a file's name that says what it holds, in lower case: ".pdf", ".csv.gz"."""
+    """Return the suffix that names the kind of a file, in lower case: ".pdf", ".csv.gz"."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     return "".join(suffixes) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])

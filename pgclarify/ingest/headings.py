@@ -1,4 +1,4 @@
-"""Headings of Markdown, and which of them stand above a place in it."""
+"""Headings of Markdown, and which of them are above a place in the text."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-# A heading longer than this says no more; it would be stored with every passage below it.
+# Longer headings are cut, because they are stored with every passage below them.
 _MAX_HEADING_CHARS = 200
-# Of a longer line only the beginning is parsed as markup: brackets that nothing closes take the square of their number.
+# Only the beginning of a longer line is parsed as markup: unclosed brackets take quadratic time.
 _MAX_MARKUP_CHARS = 2000
 _LINE_END = re.compile(r"\r\n?|\n")
-# Without one of these no line is a heading, and most plain text need not be parsed at all.
+# A text without one of these marks has no headings, and need not be parsed. Most plain text has none.
 _HEADING_MARK = re.compile(r"(?:^|[\r\n]) {0,3}(?:#{1,6}(?:[ \t\r\n]|$)|=+[ \t]*(?:[\r\n]|$)|-+[ \t]*(?:[\r\n]|$))")
-# To CommonMark, the end of a YAML front matter underlines the line before it.
+# CommonMark reads the end of a YAML front matter as an underline of the line before it.
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n[\w-]+:.*?\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 
-# Blocks alone: the inline text of paragraphs, nearly all of a document, is not looked at.
+# Block parsing only. Inline text, which is most of a document, is not parsed.
 _BLOCKS = MarkdownIt("commonmark")
 _BLOCKS.core.ruler.enableOnly(["normalize", "block"])
 _INLINE = MarkdownIt("commonmark")
@@ -31,7 +31,7 @@ class Heading:
 
     Attributes:
         start_char: Offset of its line in the document, from 0.
-        end_char: Offset after its last line, line end included.
+        end_char: Offset of the end of its last line, with the line break.
         level: 1 to 6.
         text: Its text without markup, on one line, at most 200 characters.
     """
@@ -45,8 +45,8 @@ class Heading:
 def find_headings(content: str) -> list[Heading]:
     """Find the headings of a Markdown text, in order.
 
-    ATX (`# Title`) and setext (underlined) headings count; what looks like one in a code block, a list or a quotation
-    does not, nor does YAML front matter.
+    ATX (`# Title`) and setext (underlined) headings count. Similar lines in code blocks, lists, quotations and YAML
+    front matter do not count.
 
     Source: CommonMark 0.31, §4.2 and §4.3.
     """
@@ -70,7 +70,7 @@ def find_headings(content: str) -> list[Heading]:
 
 
 class HeadingPaths:
-    """Answers which headings stand above a place in one document.
+    """Finds the headings above a place in one document.
 
     Args:
         headings: All headings of the document, in order.
@@ -87,17 +87,17 @@ class HeadingPaths:
             self._paths.append(" > ".join(above.text for above in open_headings))
 
     def at(self, offset: int) -> str | None:
-        """Headings above an offset, outermost first, joined by " > ".
+        """Return the headings above an offset, outermost first, joined by " > ".
 
-        A heading whose line holds the offset counts, so a chunk that starts with its own heading stands below it.
+        A heading counts if the offset is in its line, so that a chunk that starts with a heading is below it.
         """
-        # A chunk has lost the indentation of its first line, so it may start a little after the line does.
+        # A chunk has lost the indentation of its first line, so it may start a few characters after the line.
         index = bisect_right(self._starts, offset) - 1
         return self._paths[index] if index >= 0 else None
 
 
 def _plain_text(markdown: str) -> str:
-    """One line of text without emphasis, links and the like."""
+    """Return a line of text without emphasis, links and other markup."""
 
     def parts(tokens: list[Token]) -> list[str]:
         found: list[str] = []

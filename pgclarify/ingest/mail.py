@@ -1,4 +1,4 @@
-"""Messages of mail (.eml): their text, without what is attached."""
+"""Mail messages (.eml): their text, without attachments."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.text import storable
 
-# A message has one of these; a text that calls itself one has none.
+# A message has at least one of these headers. Without one, it is some other text.
 _HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Received")
 _METADATA = ("From", "To", "Cc", "Date")
 
 
 def read_mail(data: bytes, name: str | Path) -> tuple[str | None, str, dict[str, Any]]:
-    """Read a message: plain text if it has any, else HTML.
+    """Read a message: its plain text, else its HTML.
 
     Returns:
-        Its subject; its text; and who wrote it to whom, when, and the names of what is attached, which is not read.
+        Its subject; its text; and as metadata sender, recipients, date, and the names of attachments, which are not
+        read.
 
     Raises:
-        MissingReader: If its only text is HTML, and the extra "files" is not installed.
-        UnreadableFile: If it is no message, or holds no text.
+        MissingReader: If it has only HTML, and the extra "files" is not installed.
+        UnreadableFile: If it is not a message, or has no text.
     """
     try:
         message = message_from_bytes(data, policy=policy.default)
@@ -34,14 +35,14 @@ def read_mail(data: bytes, name: str | Path) -> tuple[str | None, str, dict[str,
     except (UnreadableFile, MemoryError):
         raise
     except Exception as error:
-        # A broken message can break the library anywhere, and must not lose the files after it.
+        # A broken message can raise anything in the library. The files after it must still be read.
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise UnreadableFile(f"cannot read {name}", detail=f"It is a broken message: {reason}.") from error
     if not any(headers[header] for header in _HEADERS):
-        raise UnreadableFile(f"cannot read {name}", detail="It is no message of mail: it has no header of one.")
+        raise UnreadableFile(f"cannot read {name}", detail="It is not a mail message: it has none of the headers.")
     if not content.strip():
         attached = f"only attachments, which are not read: {', '.join(attachments)}" if attachments else "it is empty"
-        raise UnreadableFile(f"cannot read {name}", detail=f"It holds no text: {attached}.")
+        raise UnreadableFile(f"cannot read {name}", detail=f"It has no text: {attached}.")
     metadata: dict[str, Any] = {header.lower(): headers[header] for header in _METADATA if headers[header]}
     if attachments:
         metadata["attachments"] = attachments
@@ -49,9 +50,9 @@ def read_mail(data: bytes, name: str | Path) -> tuple[str | None, str, dict[str,
 
 
 def _text(part: EmailMessage, name: str | Path) -> str:
-    """The text of a part of a message, and of the parts in it."""
+    """Return the text of a message part, with the parts in it."""
     if part.get_content_type() == "multipart/alternative":
-        # HTML is not read where plain text says the same: markup is lost on the way.
+        # Plain text is preferred to HTML with the same content, because markup is removed anyway.
         by_preference = sorted(part.iter_parts(), key=lambda one: not _has_plain_text(one))
         texts = (_text(cast("EmailMessage", one), name) for one in by_preference)
         return next((text for text in texts if text.strip()), "")
@@ -68,12 +69,12 @@ def _content(part: EmailMessage) -> str:
     try:
         return str(part.get_content())
     except LookupError:
-        # Its encoding has a name that no one knows.
+        # The name of its encoding is unknown.
         return cast("bytes", part.get_payload(decode=True)).decode("utf-8", "replace")
 
 
 def _attachments(part: EmailMessage) -> list[str]:
-    """Names of all that is not read, or their kinds."""
+    """Return the names, or else the kinds, of everything that is not read."""
     if part.get_content_maintype() == "multipart":
         return [name for one in part.iter_parts() for name in _attachments(cast("EmailMessage", one))]
     return [storable(part.get_filename() or part.get_content_type())] if _is_attached(part) else []

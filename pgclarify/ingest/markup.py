@@ -1,4 +1,4 @@
-"""HTML as Markdown, so that its headings count and its tags do not."""
+"""HTML as Markdown: headings become headings, and tags are removed."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.extras import missing_reader
 
-# Their text is not for people, or there is none.
+# These elements have no text for people.
 _UNSEEN = ["script", "style", "noscript", "template", "svg", "iframe", "img", "input", "button"]
 
 
 def read_html(html: str, name: str | Path, *, has_header_rows: bool = False) -> tuple[str | None, str]:
-    """Render an HTML page as Markdown: headings, lists, tables and code; of links and emphasis the text alone.
+    """Convert an HTML page to Markdown: headings, lists, tables and code. Of links and emphasis only the text is kept.
 
     Args:
         html: The page.
-        name: What it is called where something is wrong.
-        has_header_rows: Whether the first row of a table is its header, even if the page does not say so.
+        name: Its name in errors.
+        has_header_rows: Whether the first row of a table is its header, even without <th>.
 
     Returns:
         The page's <title>, and its body.
@@ -34,7 +34,7 @@ def read_html(html: str, name: str | Path, *, has_header_rows: bool = False) -> 
     except ImportError as error:
         raise missing_reader(name, "HTML", error) from error
 
-    # What markup would add (escapes, link targets) is not on the page: a quote of the page has to be in the text.
+    # No escapes and link targets, because a quote of the page has to be in the text.
     converter = MarkdownConverter(
         heading_style="atx",
         table_infer_header=has_header_rows,
@@ -45,7 +45,7 @@ def read_html(html: str, name: str | Path, *, has_header_rows: bool = False) -> 
     )
     try:
         with warnings.catch_warnings():
-            # XHTML is read well enough.
+            # The HTML parser reads XHTML well enough.
             warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
             soup = BeautifulSoup(html, "html.parser")
         title = " ".join(soup.title.get_text().split()) if soup.title else None

@@ -1,8 +1,8 @@
-"""What a file is called: the id of its document, and its origin, by which the next load knows it again.
+"""Names of files: the id of a document, and its origin, by which the next load recognizes it.
 
-An origin is machine:/folder/file, the folder without symbolic links: however a file or its folder was named, its origin
-is the same. A source that has a name of its own has that in place of machine and folder. `#` and an id follow for one
-of several documents in a file.
+An origin is machine:/folder/file, without symbolic links in the folder. So a file has one origin, however it or its
+folder was named. A named source has its name instead of machine and folder. If a file has several documents, `#` and an
+id follow.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from urllib.parse import quote_from_bytes
 from pgclarify.errors import InputError
 from pgclarify.vocabulary import Document
 
-# PostgreSQL keeps origins of up to 2600 bytes in an index.
+# PostgreSQL can index origins of up to 2600 bytes.
 _MOST_BYTES = 2000
 _MOST_SOURCE_CHARS = 500
-# Standard input that has no name.
+# Standard input without a name.
 _PIPE = "-"
-# Control characters, "#", which divides, "%", which escapes, and bytes that are no UTF-8, as Python spells them.
+# Control characters; "#", the separator; "%", the escape; and bytes that are not UTF-8, in Python's spelling.
 _SPECIAL = re.compile("[\x00-\x1f\x7f#%\ud800-\udfff]")
 _NOT_IN_SOURCE = re.compile("[\x00-\x1f\x7f#\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What one document is called.
+    """The name of one document.
 
     Attributes:
-        document_id: Its id, unless its file is known and has another one.
+        document_id: Its id, unless its file is known under another one.
         origin: The file that it comes from.
-        part: What follows the name of the source in the origin.
+        part: The part of the origin after the name of the source.
         known_as: Another origin of the same file; None if there is none.
     """
 
@@ -45,17 +45,17 @@ class Name:
     known_as: str | None = None
 
     def given_to(self, document: Document) -> Document:
-        """The document, so named."""
+        """Return the document with this name."""
         return replace(document, document_id=self.document_id, origin=self.origin, known_as=self.known_as)
 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How a load names what it finds.
+    """How a load names documents.
 
     Attributes:
-        source: Name of the source, wherever its folder is; None: machine and folder.
-        prefix: What stands before the id of each document that is new.
+        source: Name of the source, for any place of its folder; None for machine and folder.
+        prefix: Prefix of the ids of new documents.
 
     Raises:
         InputError: If the source cannot have that name.
@@ -65,13 +65,13 @@ class Naming:
     prefix: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a name that could be mistaken for part of an origin."""
+        """Refuse a name that could be confused with a part of an origin."""
         name = self.source
         if name is None:
             return
         if not 0 < len(name) <= _MOST_SOURCE_CHARS or _NOT_IN_SOURCE.search(name) or name in (_PIPE, "/"):
             raise InputError(
-                "a source cannot have that name",
+                "the name of the source is invalid",
                 detail=f"It is {name[:_MOST_SOURCE_CHARS]!a}.",
                 hint=f"Give it a name of 1 to {_MOST_SOURCE_CHARS} characters, without # and control characters.",
             )
@@ -91,24 +91,24 @@ class Naming:
         return self._of(document_id, path, base, f"#{document_id}")
 
     def of_piped(self, document_id: str) -> Name:
-        """Name a document of standard input: its source is its name, or standard input as such."""
+        """Name a document from standard input. Its source is the given name, or standard input."""
         part = f"#{document_id}"
         return Name(self.prefix + document_id, _bounded(f"{self.source or _PIPE}{part}"), part)
 
     def folder(self, path: Path) -> str:
-        """What the origins of all files below a folder begin with."""
+        """Return the beginning of the origins of all files below a folder."""
         return f"{_place(path.resolve()) if self.source is None else self.source}/"
 
     def file(self, path: Path, base: Path) -> str:
-        """What the origins of all documents of a file begin with."""
+        """Return the beginning of the origins of all documents of a file."""
         return f"{self.of_file('', path, base).origin}#"
 
     def pipe(self) -> str:
-        """What the origins of all documents of standard input begin with."""
+        """Return the beginning of the origins of all documents from standard input."""
         return f"{self.source or _PIPE}#"
 
     def _of(self, document_id: str, path: Path, base: Path, record: str) -> Name:
-        # Not the file itself: a link in a folder is a name of its own, and what it leads to may change.
+        # Only the folder is resolved: a link in a folder has its own name, and its target may change.
         there = _bounded(_place(path.parent.resolve() / path.name) + record)
         part = f"/{_escaped(Path(os.path.relpath(path, base)).as_posix())}{record}"
         if self.source is None:

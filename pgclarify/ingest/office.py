@@ -1,4 +1,4 @@
-"""Files of Word (DOCX) and PowerPoint (PPTX) as Markdown: headings, lists and tables are kept."""
+"""Word (DOCX) and PowerPoint (PPTX) files as Markdown, with headings, lists and tables."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from pptx.slide import Slide
     from pptx.text.text import TextFrame
 
-# Files that are encrypted, and those of Office 2003 and before, start so.
+# Encrypted files, and files of Office 2003 and earlier, start with these bytes.
 _COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
-# What leads from a footnote back to its place.
+# The link from a footnote back to its place.
 _BACK_REFERENCE = re.compile(r'<a href="#[^"]*">↑</a>')
 _TITLES = "p[style-name='Title'] => h1:fresh"
 
 
 def read_docx(data: bytes, name: str | Path) -> str:
-    """Read the text of a Word file: its body, footnotes and text boxes; not its pictures, headers and comments.
+    """Read the text of a Word file: body, footnotes and text boxes; without pictures, headers and comments.
 
     Raises:
         MissingReader: If the extra "files" is not installed.
-        UnreadableFile: If it is no such file, is encrypted or holds no text.
+        UnreadableFile: If it is not such a file, is encrypted or has no text.
     """
     # An optional extra, and slow to import.
     try:
@@ -37,7 +37,7 @@ def read_docx(data: bytes, name: str | Path) -> str:
     except ImportError as error:
         raise missing_reader(name, "DOCX", error) from error
     try:
-        # The file itself could say what its styles become.
+        # Ignore the file's own mapping of styles.
         html = convert_to_html(
             BytesIO(data), style_map=_TITLES, include_embedded_style_map=False, convert_image=lambda image: []
         ).value
@@ -50,11 +50,11 @@ def read_docx(data: bytes, name: str | Path) -> str:
 
 
 def read_pptx(data: bytes, name: str | Path) -> str:
-    """Read the text of a PowerPoint file, slide after slide: titles, text, tables and notes; not pictures and charts.
+    """Read the text of a PowerPoint file by slide: titles, text, tables and notes; without pictures and charts.
 
     Raises:
         MissingReader: If the extra "files" is not installed.
-        UnreadableFile: If it is no such file, is encrypted or holds no text.
+        UnreadableFile: If it is not such a file, is encrypted or has no text.
     """
     # An optional extra, and slow to import.
     try:
@@ -83,7 +83,7 @@ def _read_slide(slide: Slide, number: int) -> str:
     heading = " ".join(title.text_frame.text.split()) if title is not None else ""
     if not heading and not any(blocks):
         return ""
-    # Without a heading of its own its text would stand below that of the slide before.
+    # Without its own heading, a slide's text would be below the heading of the previous slide.
     return "\n\n".join([f"{'#' if is_of_deck else '##'} {heading or f'Slide {number}'}", *filter(None, blocks)])
 
 
@@ -107,7 +107,7 @@ def _lines(text_frame: TextFrame) -> str:
 
 
 def _table(rows: Iterable[list[str]]) -> str:
-    """Markdown; the first row is the header."""
+    """Make a Markdown table; the first row is the header."""
     cells = [[" ".join(cell.split()) for cell in row] for row in rows]
     if not any(cell for row in cells for cell in row):
         return ""
@@ -118,15 +118,15 @@ def _table(rows: Iterable[list[str]]) -> str:
 def _with_text(content: str, name: str | Path) -> str:
     if content:
         return content
-    raise UnreadableFile(f"cannot read {name}", detail="It holds no text: it is empty, or has only pictures.")
+    raise UnreadableFile(f"cannot read {name}", detail="It has no text: it is empty, or has only pictures.")
 
 
 def _refuse(data: bytes, name: str | Path, kind: str, error: Exception) -> NoReturn:
-    """A broken file can break the library anywhere, and must not lose the files after it."""
+    """A broken file can raise anything in the library. The files after it must still be read."""
     if data.startswith(_COMPOUND_FILE):
         raise UnreadableFile(
             f"cannot read {name}",
-            detail="It is encrypted, or of a version of Office before 2007.",
+            detail="It is encrypted, or made by a version of Office before 2007.",
             hint=f"Save a copy as {kind}, without a password.",
         ) from error
     reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__

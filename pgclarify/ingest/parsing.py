@@ -1,4 +1,4 @@
-"""Makes text of one file, by the kind that its name says."""
+"""Parses one file to text, by the kind that its name shows."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ DOCX = frozenset({".docx"})
 PPTX = frozenset({".pptx"})
 MAIL = frozenset({".eml"})
 
-# Title, if there is one in the file, content and metadata.
+# Title (if the file has one), content and metadata.
 Parsed: TypeAlias = tuple[str | None, str, dict[str, Any]]
 
 
 def parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
-    """Make text of one file.
+    """Parse one file to text.
 
     Raises:
-        MissingReader: If the kind needs an extra that is not installed.
-        UnreadableFile: If it is not what its suffix says, or too long.
+        MissingReader: If the kind of file needs an extra that is not installed.
+        UnreadableFile: If it is not what its suffix says, or is too long.
     """
     title: str | None = None
     metadata: dict[str, Any] = {}
@@ -47,7 +47,7 @@ def parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
         content = decode(data, name)
         if suffix in HTML:
             title, content = read_html(content, name)
-            # A character reference can spell what the file itself does not hold.
+            # A character reference can stand for a character that the file itself does not contain.
             if reason := unstorable(content + (title or "")):
                 raise UnreadableFile(f"cannot read {name}", detail=reason)
     if reason := too_long(len(content)):

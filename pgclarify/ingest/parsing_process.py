@@ -1,6 +1,6 @@
-"""The script of the process that `apart` starts: parses the files that come through standard input, until it ends.
+"""The script of the process that `apart` starts. It parses the files from standard input, until that ends.
 
-It writes a byte when it is ready. A request is a line of JSON and the file; the answer is JSON, after its length.
+It writes a byte when it is ready. A request is a line of JSON and the file. The answer is its length and JSON.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def _limit_memory(most_bytes: int) -> None:
-    # Where there is no such limit the one of time has to do.
+    # On systems without this limit, the time limit must suffice.
     with suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -34,7 +34,7 @@ def _parse(data: bytes, suffix: str, name: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Say that it has started, and serve requests."""
+    """Say that the process has started, then answer requests."""
     from pgclarify.ingest.apart import LENGTH_BYTES
 
     sys.stdout.buffer.write(b".")
@@ -52,6 +52,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    # Last, where pgclarify is not installed but run from its own folder.
+    # Last in the path: for a checkout that is not installed.
     sys.path.append(str(Path(__file__).parents[2]))
     main()

@@ -1,4 +1,4 @@
-"""PDF as text, page after page."""
+"""PDF files as text, page by page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.extras import missing_reader
 from pgclarify.ingest.text import MAX_DOCUMENT_CHARS, storable, too_long
 
-# Between pages: a paragraph ends there for the chunker, which is right more often than not.
+# The chunker sees the end of a page as the end of a paragraph, which is usually right.
 _PAGE_BREAK = "\n\n"
 
 
@@ -18,12 +18,12 @@ def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]
     """Read the text of a PDF file.
 
     Returns:
-        The title in its metadata, None if it has none; its text; and the offset in that text at which each page
-        starts. Pages are no headings: a heading says what a passage is about, and a page number does not.
+        The title in its metadata, None if it has none; its text; and the offset in that text at which each page starts.
+        Pages do not become headings, because a page number does not say what a passage is about.
 
     Raises:
         MissingReader: If the extra "files" is not installed.
-        UnreadableFile: If it is no PDF, is encrypted, or holds no text, or too much.
+        UnreadableFile: If it is not a PDF, is encrypted, has no text, or too much text.
     """
     # An optional extra, and slow to import.
     try:
@@ -32,7 +32,7 @@ def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]
     except ImportError as error:
         raise missing_reader(name, "PDF", error) from error
 
-    # It reports every oddity of a file; what matters comes back as an exception or as missing text.
+    # pypdf logs every oddity of a file. Real problems become an exception or missing text.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(BytesIO(data))
@@ -42,7 +42,7 @@ def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]
             pages.append(page.extract_text().strip())
             chars += len(pages[-1])
             if chars > MAX_DOCUMENT_CHARS:
-                # Its further pages are not worth the time.
+                # Do not spend time on further pages.
                 raise UnreadableFile(f"cannot read {name}", detail=too_long(chars))
         title = reader.metadata.title if reader.metadata else None
     except (DependencyError, FileNotDecryptedError, WrongPasswordError) as error:
@@ -52,13 +52,13 @@ def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]
     except (UnreadableFile, MemoryError):
         raise
     except Exception as error:
-        # A broken file can break the library anywhere, and must not lose the files after it.
+        # A broken file can raise anything in the library. The files after it must still be read.
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise UnreadableFile(f"cannot read {name}", detail=f"It is no PDF file, or a broken one: {reason}.") from error
     if not any(pages):
         raise UnreadableFile(
             f"cannot read {name}",
-            detail=f"Its {len(pages)} pages hold no text: they are pictures, as a scanner makes them.",
+            detail=f"Its {len(pages)} pages have no text; they may be scanned pictures.",
             hint="Run it through text recognition first.",
         )
     starts, end = [], 0

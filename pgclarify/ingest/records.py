@@ -1,4 +1,4 @@
-"""Records, which are one document each, their fields named by a mapping; and JSON lines, one record a line."""
+"""Records: a mapping names the fields of a document. And JSON lines, with one record a line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pgclarify.vocabulary import Document
 
 RecordReader: TypeAlias = Callable[[IO[bytes], "str | Path", "FieldMapping"], Iterator[Document | UnreadableFile]]
 
-# A line is held in memory whole; PostgreSQL stores no field of more than a gigabyte.
+# A line is in memory as a whole; PostgreSQL stores no field of more than a gigabyte.
 _MAX_LINE_BYTES = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class FieldMapping:
-    """Which fields of a record make up a document: for each part, the first of these fields that is there and not null.
+    """The fields of a record for each part of a document: the first that exists and is not null is taken.
 
     Attributes:
         id: A string or an integer; required.
@@ -42,10 +42,10 @@ class FieldMapping:
 
     @classmethod
     def parse(cls, assignments: Iterable[str]) -> FieldMapping:
-        """Read "content=body"-like assignments; parts that are not named keep their default.
+        """Read assignments such as "content=body"; parts without an assignment keep their default.
 
         Raises:
-            InputError: If one has another form or names another part.
+            InputError: If an assignment has another form or names an unknown part.
         """
         parts = [part.name for part in fields(cls)]
         mapping = cls()
@@ -53,7 +53,7 @@ class FieldMapping:
             part, equals, field = assignment.partition("=")
             if not equals or not field or part not in parts:
                 raise InputError(
-                    "this is no field mapping",
+                    "the field mapping is invalid",
                     detail=f"It says {assignment!r}.",
                     hint=f"Write PART=FIELD; the parts are {', '.join(parts)}.",
                 )
@@ -68,11 +68,11 @@ def read_record_stream(
 
     Args:
         stream: Binary.
-        name: What it is called where a line is wrong.
+        name: Its name in errors.
         mapping: Which fields make up a document.
 
     Yields:
-        For each line that is not blank, its document, or the reason why it has none.
+        For each line that is not blank, its document, or an error that says why there is none.
     """
     number = 0
     try:
@@ -97,10 +97,10 @@ def read_records(
     Args:
         path: The file.
         mapping: Which fields make up a document.
-        read: Reads its format; JSON lines if left out.
+        read: Reads the file's format; the default is JSON lines.
 
     Yields:
-        For each record, its document, or the reason why it has none.
+        For each record, its document, or an error that says why there is none.
     """
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
@@ -110,17 +110,17 @@ def read_records(
 
 
 def read_lines(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
-    """Lines of a stream in UTF-8, or in what its byte order mark says; of one that is too long only the beginning.
+    """Yield the lines of a stream in UTF-8, or in the encoding of its byte order mark; long lines are cut.
 
     Args:
         stream: Binary.
-        most_bytes: How long a line may be. Of a longer one, one byte more is yielded.
+        most_bytes: The longest line. Of a longer line, one byte more than this is yielded.
 
     Yields:
         Lines with their ends, without the mark.
 
     Raises:
-        OSError: If the stream breaks, or does not fit its mark.
+        OSError: If reading fails, or the stream does not fit its mark.
     """
     text = as_utf8(stream)
     while line := text.readline(most_bytes + 1):
@@ -141,7 +141,7 @@ def document_of(record: dict[str, Any], mapping: FieldMapping) -> Document:
     """Make a document of a record.
 
     Raises:
-        ValueError: If it cannot be one; the message is a sentence.
+        ValueError: If that is impossible; the message is a sentence.
     """
     document_id = _text(record, mapping.id)
     content = _text(record, mapping.content)
@@ -198,7 +198,7 @@ def _readers(record: dict[str, Any], names: tuple[str, ...]) -> tuple[str, ...] 
 
 
 def check_strings(name: str, value: object) -> None:
-    """Refuse strings that PostgreSQL cannot store, however deep."""
+    """Refuse strings that PostgreSQL cannot store, at any depth."""
     if isinstance(value, str):
         if reason := unstorable(value):
             raise ValueError(f"The field {name} cannot be stored. {reason}")

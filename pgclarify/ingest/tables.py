@@ -1,4 +1,4 @@
-"""CSV and TSV: one document a row, its parts named by the columns."""
+"""CSV and TSV: each row is a document; the columns name its parts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.records import FieldMapping, check_strings, document_of, read_lines
 from pgclarify.vocabulary import Document
 
-# A row is held in memory whole. A quote that nothing closes makes one row of all that follows.
+# A row is in memory as a whole. After an unclosed quote, all following lines are one row.
 _MAX_ROW_BYTES = 64 * 1024 * 1024
 _MOST_COLUMNS_SHOWN = 30
 _QUOTED = re.compile(r'"[^"]*"')
@@ -28,20 +28,21 @@ def read_table_stream(
 ) -> Iterator[Document | UnreadableFile]:
     """Read rows from a stream, one row in memory at a time. The first row names the columns.
 
-    Columns that are no part of a document become its metadata, as strings; empty fields are left out. A column of
-    readers holds JSON arrays of role names.
+    Columns that are not part of a document become its metadata, as strings, without empty fields. A column of readers
+    has JSON arrays of role names.
 
     Args:
         stream: Binary.
-        name: What it is called where a row is wrong.
+        name: Its name in errors.
         mapping: Which columns make up a document.
-        delimiter: None: a comma, a semicolon or a tab, by the first row.
+        delimiter: None for a comma, a semicolon or a tab, judged by the first row.
 
     Yields:
-        For each row that is not blank, its document, or the reason why it has none. If the columns do not fit the
-        mapping, the reason for that alone.
+        For each row that is not blank, its document, or an error that says why there is none. If the columns do not
+        match the mapping, only one error.
     """
-    # For the whole process, where nothing else reads CSV. The limit of a row limits its fields.
+    # This is a setting of the whole process, but nothing else reads CSV here. The limit of a row also limits its
+    # fields.
     csv.field_size_limit(_MAX_ROW_BYTES)
     lines = _Lines(stream)
     columns: _Columns | None = None
@@ -58,7 +59,7 @@ def read_table_stream(
                 elif any(row):
                     yield columns.document(row)
             except (ValueError, csv.Error) as error:
-                detail = str(error) if isinstance(error, ValueError) else f"It is no row of a table: {error}."
+                detail = str(error) if isinstance(error, ValueError) else f"It is not a row of a table: {error}."
                 yield UnreadableFile(f"cannot read {lines.of_row()} of {name}", detail=detail)
                 if columns is None:
                     return
@@ -69,7 +70,7 @@ def read_table_stream(
 
 
 class _Lines:
-    """Lines as text, counted. A byte that is not UTF-8 becomes half a surrogate pair, and its row alone is refused."""
+    """Yields and counts lines of text. Bytes that are not UTF-8 become lone surrogates: only their row is refused."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.number = 0
@@ -89,23 +90,23 @@ class _Lines:
         return line.decode("utf-8", "surrogateescape")
 
     def start_row(self) -> None:
-        """Say that the next line starts a row."""
+        """Mark the next line as the start of a row."""
         self._first_of_row = self.number + 1
         self._row_bytes = 0
 
     def of_row(self) -> str:
-        """The lines of the row, in words."""
+        """Name the lines of the row, for errors."""
         is_one = self.number <= self._first_of_row
         return f"line {self._first_of_row}" if is_one else f"lines {self._first_of_row} to {self.number}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """What the columns of a table are for.
+    """What the columns of a table mean.
 
     Attributes:
-        names: In the order of the fields of a row.
-        mapping: Names the one column of each part.
+        names: Names of the columns, in order.
+        mapping: The column of each part of a document.
         in_document: Columns that are parts of a document.
     """
 
@@ -118,7 +119,7 @@ class _Columns:
         """Find the columns.
 
         Raises:
-            ValueError: If one is missing or there are two of a name; the message is one or more sentences.
+            ValueError: If one is missing or a name is repeated; the message is one or more sentences.
         """
         _check_encoding(header)
         names = [name.strip() or f"column {number}" for number, name in enumerate(header, start=1)]
@@ -131,7 +132,7 @@ class _Columns:
         for part in ("id", "content", "title", "uri", "readers"):
             wanted = getattr(mapping, part)
             found[part] = tuple(name for name in wanted if name in names)[:1]
-            # One that was named has to be there.
+            # A column that the user named must exist.
             is_needed = part in ("id", "content") or wanted != getattr(FieldMapping(), part)
             if is_needed and not found[part]:
                 raise ValueError(
@@ -144,7 +145,7 @@ class _Columns:
         """Make a document of a row.
 
         Raises:
-            ValueError: If it cannot be one; the message is a sentence.
+            ValueError: If that is impossible; the message is a sentence.
         """
         _check_encoding(row)
         while len(row) > len(self.names) and not row[-1]:
@@ -163,7 +164,7 @@ class _Columns:
 
 
 def _delimiter(header: str) -> str:
-    """The character that separates most columns. Where a comma is the decimal mark, programs write semicolons."""
+    """Return the most frequent separator. Programs write semicolons where a comma is the decimal mark."""
     unquoted = _QUOTED.sub("", header)
     return max(",;\t", key=unquoted.count)
 
@@ -179,6 +180,6 @@ def _check_encoding(row: list[str]) -> None:
     try:
         "".join(row).encode()
     except UnicodeEncodeError as error:
-        # How "surrogateescape" writes a byte.
+        # "surrogateescape" encodes a byte in this way.
         byte = ord(error.object[error.start]) - 0xDC00
-        raise ValueError(f"It is not UTF-8 text: it holds the byte 0x{byte:02x}.") from error
+        raise ValueError(f"It is not UTF-8 text: it has the byte 0x{byte:02x}.") from error

@@ -1,4 +1,4 @@
-"""What text has to be before PostgreSQL can store it, and a worker can index it."""
+"""Conditions for a text that PostgreSQL can store and a worker can index."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pgclarify.errors import UnreadableFile
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-# A worker embeds a document of this size in some five minutes on two cores; add_document has the same limit.
+# A worker needs about five minutes on two cores to embed a document of this size. add_document has the same limit.
 MAX_DOCUMENT_CHARS = 10_000_000
-# No character takes more bytes, so that a file over it need not be read.
+# The most bytes that this many characters can have. Larger files need not be read.
 MAX_DOCUMENT_BYTES = 4 * MAX_DOCUMENT_CHARS
-# Those of UTF-32 come first: one of them starts as one of UTF-16.
+# UTF-32 first, because its mark begins like that of UTF-16.
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -28,7 +28,7 @@ _MOST_MARK_BYTES = max(len(mark) for mark, _ in _BYTE_ORDER_MARKS)
 
 
 def encoding_of(data: bytes) -> tuple[bytes, str]:
-    """The byte order mark that a file starts with, and its encoding: UTF-8 if there is no mark."""
+    """Return the byte order mark of a file, and its encoding: UTF-8 if there is no mark."""
     return next(((mark, name) for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8"))
 
 
@@ -36,7 +36,7 @@ def decode(data: bytes, name: str | Path) -> str:
     """Decode a text file: UTF-8, with or without a byte order mark, or UTF-16 or UTF-32 with one.
 
     Raises:
-        UnreadableFile: If it is binary, in another encoding, or holds NUL characters.
+        UnreadableFile: If it is binary, in another encoding, or contains NUL characters.
     """
     mark, encoding = encoding_of(data)
     try:
@@ -54,9 +54,10 @@ def decode(data: bytes, name: str | Path) -> str:
 
 
 def as_utf8(stream: IO[bytes]) -> io.BufferedReader:
-    """A text as UTF-8 without a byte order mark, converted while it is read.
+    """Convert a text with a byte order mark to UTF-8 without one, while it is read.
 
-    What has no mark is not converted, nor checked. What does not fit its mark is an OSError when it is read.
+    A text without a mark is neither converted nor checked. A text that does not fit its mark raises OSError when it is
+    read.
     """
     return io.BufferedReader(_Utf8(cast("io.BufferedIOBase", stream)), buffer_size=2**16)
 
@@ -93,12 +94,12 @@ class _Utf8(io.RawIOBase):
 
 
 def storable(text: str) -> str:
-    """Replace what PostgreSQL cannot store: a font without a table of characters leaves it behind, or a broken mail."""
+    """Replace what PostgreSQL cannot store, such as characters of a font without a table, or of a broken mail."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
 
 
 def unstorable(text: str) -> str | None:
-    """Say why PostgreSQL could not store a text, as a sentence; None if it can."""
+    """Return, as a sentence, why PostgreSQL could not store a text; None if it can."""
     position = text.find("\x00")
     if position >= 0:
         return f"There is a NUL character at offset {position}, which PostgreSQL cannot store."
@@ -110,7 +111,7 @@ def unstorable(text: str) -> str | None:
 
 
 def too_long(chars: int) -> str | None:
-    """Say that a document has too many characters, as a sentence; None if it has not."""
+    """Return, as a sentence, that a document has too many characters; None if it has not."""
     if chars <= MAX_DOCUMENT_CHARS:
         return None
     return f"It has {chars:,} characters; a document may have {MAX_DOCUMENT_CHARS:,}. Split it, by chapters say."
