@@ -1,1 +1,1 @@
-"""Reports: what a run found and did, and how good methods are, as one HTML page that needs nothing beside it."""
+"""Reports: a run, or a comparison of methods, as one self-contained HTML page."""

@@ -13,7 +13,7 @@ WIDTH = 640
 HEIGHT = 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 36, 16, 48
 _TICKS = 6
-# From a point to what is written beside it, and the width of one of its digits, as large as it is on a phone.
+# Distance from a point to its label, and width of a digit, in the size for a phone.
 _LABEL_AWAY = 10
 _LABEL_ADVANCE = 12
 
@@ -59,10 +59,9 @@ class Label:
 class Dot:
     """A point with whiskers.
 
-    Attributes:
-        label: The number beside it.
-        text: What it is, in words.
-        whiskers: Lines from (x1, y1) to (x2, y2).
+    label: The number beside it.
+    text: Its description, in words.
+    whiskers: Lines from (x1, y1) to (x2, y2).
     """
 
     x: float
@@ -80,7 +79,7 @@ class Line:
     Attributes:
         path: As attribute d of an SVG path.
         style: Its class in page.css.
-        text: What it is, in words.
+        text: Its description, in words.
     """
 
     path: str
@@ -118,8 +117,8 @@ class Plane:
     """Maps values to places.
 
     Args:
-        x_most: The largest value that the x axis has to hold; it begins at 0.
-        y_most: The same of the y axis.
+        x_most: The largest value of the x axis, which begins at 0.
+        y_most: The largest value of the y axis, which begins at 0.
     """
 
     def __init__(self, x_most: float, y_most: float) -> None:
@@ -143,7 +142,7 @@ class Plane:
         return tuple(Tick(self.y(value), label) for value, label in _ticks(self._y_step, self._y_end))
 
     def dot(self, x: Range, y: Range, mark: Mark, label: str, text: str) -> Dot:
-        """A point with whiskers where it has intervals."""
+        """Make a point, with whiskers if it has intervals."""
         whiskers = []
         if x.low is not None and x.high is not None:
             whiskers.append((self.x(x.low), self.y(y.value), self.x(x.high), self.y(y.value)))
@@ -153,13 +152,13 @@ class Plane:
         return Dot(self.x(x.value), self.y(y.value), mark, beside, text, tuple(whiskers))
 
     def line(self, points: Sequence[tuple[float, float]], style: str, text: str) -> Line:
-        """A line through at least one point."""
+        """Make a line through at least one point."""
         places = (f"{self.x(x):.1f} {self.y(y):.1f}" for x, y in points)
         return Line("M" + "L".join(places), style, text)
 
 
 def label_beside(x: float, y: float, text: str) -> Label:
-    """A short word above and right of a point; on the other side where the drawing, WIDTH wide, ends."""
+    """Place a short label above and to the right of a point; to the left if it would leave the drawing."""
     is_at_the_end = x + _LABEL_AWAY + len(text) * _LABEL_ADVANCE > WIDTH
     return Label(
         round(x - _LABEL_AWAY if is_at_the_end else x + _LABEL_AWAY, 1),
@@ -170,12 +169,12 @@ def label_beside(x: float, y: float, text: str) -> Label:
 
 
 def _steps(most: float) -> tuple[float, float]:
-    """A round distance of ticks, and the first of its multiples that is not below a value."""
+    """Return a round distance of ticks, and its first multiple that is at least a value."""
     if most <= 0:
         return 0.2, 1.0
     power = 10.0 ** floor(log10(most / _TICKS))
     step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if most / step <= _TICKS)
-    # A hair below a multiple is that multiple.
+    # Rounding must not add a tick: a value just below a multiple counts as that multiple.
     return step, step * max(ceil(most / step - 1e-9), 1)
 
 

@@ -1,4 +1,4 @@
-"""Single cases on the page of evaluations: which are shown, and what of them."""
+"""Single cases on the page of evaluations: which cases are shown, and how much of them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pgclarify.evaluated import EvaluatedCase
 from pgclarify.evaluation.changes import is_known, known_answers, readings
 from pgclarify.reports.evaluation_report import Cases, Evaluated, Given, GivenReading, ShownCase
 
-# How many the lists of the slowest and of the worst hold.
+# Length of the lists of the slowest and of the worst cases.
 _LISTED = 10
-# Characters of what methods gave: a page of more is slow to open.
+# Most characters of outputs. A larger page is slow to open.
 _MOST_CHARS = 2_500_000
 _MOST_READINGS = 20
 _MOST_CITATIONS = 5
-# Cases that are read at once, each with all that every evaluation has of it.
+# How many cases are read at once, each with the outputs of all evaluations.
 _AT_ONCE = 50
 
 
@@ -31,12 +31,12 @@ class CaseTables(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Rank:
-    """What is known of a case before it is read.
+    """What is known of a case before its outputs are read.
 
     Attributes:
         score: The mean of the leading metric; None if no evaluation has it.
-        seconds: The longest that an evaluation took.
-        model_seconds: The longest that the model took, when it was asked.
+        seconds: The longest time of an evaluation.
+        model_seconds: The longest time of the model, if it was called.
     """
 
     place: int
@@ -48,21 +48,21 @@ class _Rank:
 async def choose_cases(
     tables: CaseTables, members: Sequence[Evaluated], metric: str | None, *, most_chars: int = _MOST_CHARS
 ) -> Cases:
-    """Choose what the page shows: all cases if there is room, else the worst and the slowest.
+    """Choose the cases of the page: all if there is room, else the worst and the slowest.
 
-    Their metrics decide; what methods gave is read of those alone that are shown, and some that were too many.
+    Their metrics decide. Outputs are read only for the chosen cases, and for a few that turn out not to fit.
 
     Args:
-        tables: Where they are kept.
+        tables: Where cases are kept.
         members: At least one, all of the same data set.
-        metric: What cases are ranked by, where more is better; None ranks none.
-        most_chars: Room, in characters.
+        metric: The metric that ranks cases, where more is better; None ranks none.
+        most_chars: The room, in characters.
     """
     everything = [_rank(place, members, metric) for place in sorted({place for one in members for place in one.values})]
-    # Without a score, nothing is known to be bad.
+    # Without a score, a case is not known to be bad.
     ranked = sorted(everything, key=lambda case: (case.score is None, case.score or 0.0, case.place))
     worst = [case for case in ranked if case.score is not None and case.score < 1][:_LISTED]
-    # What was paid for before comes at once, and its wait says nothing.
+    # A reply from the ledger arrives at once, so its time says nothing.
     is_by_model = any(case.model_seconds > 0 for case in everything)
     slowest = sorted(everything, key=lambda case: (-(case.model_seconds if is_by_model else case.seconds), case.place))
     slowest = slowest[:_LISTED]
@@ -75,7 +75,7 @@ async def choose_cases(
             break
         for one in await _read(tables, members, order[begin : begin + _AT_ONCE]):
             room -= _size(one)
-            # What the lists link to is there, whatever it takes.
+            # The lists link to these cases, so they are always included.
             if room < 0 and one.place not in listed:
                 break
             kept[one.place] = one
@@ -100,10 +100,10 @@ def _rank(place: int, members: Sequence[Evaluated], metric: str | None) -> _Rank
 
 
 async def _read(tables: CaseTables, members: Sequence[Evaluated], ranked: Sequence[_Rank]) -> list[ShownCase]:
-    """Read cases, in their order; but for those that somebody deleted meanwhile."""
+    """Read cases in order. Cases that were deleted meanwhile are skipped."""
     given: dict[int, list[tuple[Evaluated, EvaluatedCase]]] = {one.place: [] for one in ranked}
     for member in members:
-        # What was judged since its metrics were read is not among them.
+        # Cases that finished after the metrics were read are skipped.
         wanted = [place for place in given if place in member.values]
         for case in await tables.cases(member.evaluation.eval_run_id, wanted) if wanted else ():
             given[case.ordinal].append((member, case))
@@ -143,6 +143,6 @@ def _given(member: Evaluated, case: EvaluatedCase, known: Sequence[Sequence[str]
 
 
 def _size(case: ShownCase) -> int:
-    """About how many characters it takes on the page."""
+    """Estimate how many characters a case needs on the page."""
     texts = sum(len(str(part)) for one in case.given for reading in one.readings for part in reading.citations)
     return texts + sum(400 + 300 * len(one.readings) for one in case.given) + len(json.dumps(case.known)) + 500

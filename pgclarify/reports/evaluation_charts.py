@@ -1,4 +1,4 @@
-"""Charts of evaluations: what is found for what it costs, and precision against recall."""
+"""Charts of evaluations: answers against cost, and precision against recall."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pgclarify.reports.evaluation_report import Evaluated
 from pgclarify.reports.formats import count, figure
 from pgclarify.reports.verdict_curves import Curve
 
-# Percentiles are good with so many, and a page has many of them.
+# Enough samples for good percentiles; a page has many intervals.
 _SAMPLES = 2_000
 _ISO = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -40,14 +40,14 @@ class Figure:
 
 
 def cost_figures(members: Sequence[Evaluated], metric: str) -> list[Figure]:
-    """A metric against calls and against tokens, per question; what no evaluation has taken is left out.
+    """A metric against calls and against tokens, per question. A chart without any calls or tokens is left out.
 
-    An evaluation of clarify has a line as well: the share of the known answers that its verdicts had brought after so
-    many calls or tokens, before they were consolidated.
+    Evaluations of clarify also have a line: the share of known answers that their verdicts contained after so many
+    calls or tokens, before consolidation.
 
     Args:
         members: At least one.
-        metric: One that is a share.
+        metric: A metric that is a share.
     """
     figures = [
         _cost_figure(members, metric, "calls", "Calls of a model per question", ("calls",)),

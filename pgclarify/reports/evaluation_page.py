@@ -17,9 +17,9 @@ from pgclarify.reports.metric_table import metric_table, stratum_tables
 from pgclarify.reports.pages import render
 from pgclarify.reports.repeating import repeat
 
-# What is a count, and nothing between 0 and 1.
+# Metrics that are counts, not shares.
 _COUNTS = ("calls", "retrievals", "prompt_tokens", "completion_tokens", "interpretations", "seconds", "model_seconds")
-# What a case shows of its metrics.
+# The metrics that are shown for a case.
 _OF_A_CASE = (
     "answer_coverage", "grounded_precision", "grounded_recall", "recall", "answer_f1", "citation_precision",
     "citation_recall", "recall@10",
@@ -45,10 +45,10 @@ class Fact:
 
 
 def evaluation_page(report: EvaluationReport) -> str:
-    """The page of evaluations as HTML, complete in itself.
+    """Render the page of evaluations as self-contained HTML.
 
     Args:
-        report: What it shows. All of its text may be hostile.
+        report: The data. All text in it may be hostile.
     """
     members = report.members
     plan = members[0].evaluation.plan
@@ -79,7 +79,7 @@ def evaluation_page(report: EvaluationReport) -> str:
 
 
 def _differences(members: Sequence[Evaluated]) -> list[tuple[str, list[Evaluated]]]:
-    """Why some cannot be compared with the first, each with those of which that is true."""
+    """Say why some evaluations cannot be compared with the first one, each reason with these evaluations."""
     told: dict[str, list[Evaluated]] = {}
     for other in members[1:]:
         for sentence in unlike(members[0].evaluation.plan, other.evaluation.plan):

@@ -14,15 +14,15 @@ from pgclarify.reports.verdict_curves import VerdictCurves
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """One evaluation with all that it came to.
+    """One evaluation with its results.
 
     Attributes:
-        number: What it is called by in charts, from 1.
+        number: Its number in charts, from 1.
         evaluation: The evaluation.
-        summaries: Its metrics by name; of one that is not finished, over the cases that it has.
-        values: The metrics of each case that it has, by ordinal.
-        curves: What its verdicts had brought after so many calls; None of methods that have none.
-        strata: Its metrics within each stratum, by stratum and name; none while it is not finished.
+        summaries: Its metrics by name. If it is not finished, over the cases that are done.
+        values: The metrics of each finished case, by ordinal.
+        curves: The coverage of its verdicts after so many calls; None for methods without verdicts.
+        strata: Its metrics within each stratum, by stratum and name; empty if it is not finished.
     """
 
     number: int
@@ -43,8 +43,8 @@ class GivenReading:
     """A reading that a method gave.
 
     Attributes:
-        is_known: Whether a known answer stands in its answer; None if none is known.
-        is_grounded: Whether the judge found it grounded; None if nobody judged that.
+        is_known: Whether its answer contains a known answer; None if no answer is known.
+        is_grounded: Whether the judge found it grounded; None if it was not judged.
         left_out: How many citations are not shown.
     """
 
@@ -59,10 +59,10 @@ class GivenReading:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What one evaluation has of a case.
+    """The output of one evaluation for a case.
 
     Attributes:
-        readings: The first ones.
+        readings: The first readings.
         left_out: How many more there are.
     """
 
@@ -74,7 +74,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class ShownCase:
-    """A case with what all evaluations gave for it.
+    """A case with the outputs of all evaluations.
 
     Attributes:
         place: Its ordinal: unique on the page, and part of ids.
@@ -100,10 +100,10 @@ class Cases:
 
     Attributes:
         shown: In the order of the data set.
-        left_out: How many are not shown, for want of room: the best ones.
-        worst: Those with the lowest mean of the leading metric, worst first.
+        left_out: How many of the best cases are not shown, because there is no room.
+        worst: Cases with the lowest mean of the leading metric, worst first.
         slowest: Slowest first.
-        is_by_model: Whether slow means that the model took long; otherwise, that the answer did.
+        is_by_model: Whether times are those of the model; otherwise, those of the whole answer.
     """
 
     shown: tuple[ShownCase, ...]
@@ -118,11 +118,11 @@ class EvaluationReport:
     """Everything that the page of evaluations shows.
 
     Attributes:
-        members: At least one; all of the same cases, oldest first unless they were named in another order.
-        metric: What charts and lists of cases go by; None if there is none of that kind.
-        cases: Those that it shows.
-        left_out: How many evaluations of these cases are not shown, for want of a case or of room.
-        written_at: When it was read.
+        members: At least one, all of the same cases; in the given order, else oldest first.
+        metric: The metric of charts and lists; None if no metric is suitable.
+        cases: The cases that are shown.
+        left_out: How many evaluations of these cases are not shown, because they have no case or there is no room.
+        written_at: When the data was read.
     """
 
     members: tuple[Evaluated, ...]

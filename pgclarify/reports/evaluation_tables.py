@@ -1,4 +1,4 @@
-"""Reads what the report of evaluations shows, as one role sees it."""
+"""Reads the data of the report of evaluations, as one role sees it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pgclarify.reports.evaluation_report import Evaluated, EvaluationReport
 from pgclarify.reports.metric_table import leading_metric
 from pgclarify.reports.verdict_curves import verdict_curves
 
-# Further back nobody looks for evaluations of the latest data set.
+# How many recent evaluations are searched for those of the latest data set.
 _MOST_LOOKED_AT = 1000
 MOST_EVALUATIONS = 30
 
 
 class Evaluations(Protocol):
-    """Where evaluations are kept: EvaluationTables, as far as a report needs them."""
+    """Where evaluations are kept: the part of EvaluationTables that a report needs."""
 
     async def find(self, reference: str) -> Evaluation:
         """An evaluation by its id or name."""
@@ -40,22 +40,22 @@ class Evaluations(Protocol):
         """The metrics of each case, by ordinal."""
 
     async def answers_by_call(self, eval_run_id: int) -> list[tuple[Mapping[str, Any], Sequence[Any]]]:
-        """Of each case, what is known, and after how many calls and tokens which answer was there."""
+        """For each case, the known answers, and which answers were found after how many calls and tokens."""
 
     async def cases(self, eval_run_id: int, ordinals: Sequence[int]) -> list[EvaluatedCase]:
         """The cases of these ordinals."""
 
 
 async def read_evaluations(tables: Evaluations, references: Sequence[str]) -> EvaluationReport:
-    """Read evaluations of one data set: the metrics of all cases, and what methods gave for those that are shown.
+    """Read evaluations of one data set: the metrics of all cases, and the outputs of the cases that are shown.
 
     Args:
-        tables: Where they are kept; its role decides what is seen.
-        references: Ids or names; none means those of the latest data set, of each name the latest that is finished,
+        tables: Where they are kept; its role decides what is visible.
+        references: Ids or names. If empty, those of the latest data set: for each name the latest finished evaluation,
             or else the latest.
 
     Raises:
-        NotFound: If there is none, or one that is named does not exist.
+        NotFound: If there is none, or a named one does not exist.
         InputError: If they are of different cases, or too many.
     """
     left_out = 0
@@ -91,11 +91,11 @@ async def read_evaluations(tables: Evaluations, references: Sequence[str]) -> Ev
 
 
 def _best_of_each_name(latest: Sequence[Evaluation]) -> list[Evaluation]:
-    """Of the latest data set and each name the latest finished, or else the latest with a case; newest first."""
+    """For the latest data set, return the latest finished evaluation of each name, else the latest with a case."""
     named: dict[str, Evaluation] = {}
     for one in latest:
         if one.plan.data_set_hash == latest[0].plan.data_set_hash:
-            # Newest first: of two that are as far, the first is meant.
+            # Sorted from newest, so max returns the newest of equals.
             named[one.plan.name] = max(named.get(one.plan.name, one), one, key=_how_far)
     return sorted(named.values(), key=lambda one: one.eval_run_id, reverse=True)
 
@@ -105,7 +105,7 @@ def _how_far(one: Evaluation) -> tuple[bool, bool]:
 
 
 async def _read(tables: Evaluations, number: int, evaluation: Evaluation, known: Mapping[str, Summary]) -> Evaluated:
-    # Thousands of cases have the same few names.
+    # A cache, because thousands of cases have the same few names.
     values = {
         ordinal: {sys.intern(name): value for name, value in of_case.items()}
         for ordinal, of_case in await tables.values(evaluation.eval_run_id)

@@ -1,4 +1,4 @@
-"""Where a quote stands in the passage that it is from."""
+"""Where a quote is in its passage."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from itertools import pairwise
 from pgclarify.reports.run_report import Proof, SeenPassage
 
 _FENCES = ("```", "~~~")
-# What can go on with the line before: it begins with no blank, and with nothing that Markdown takes for a new part.
+# A line that may continue the previous one: it starts neither with a blank nor with a Markdown mark of a new part.
 _PROSE = re.compile(r"(?!#{1,6}\s|[>|]|[-+*•]\s|[-=*_]{2,}\s*$|```|~~~|\d+[.)]\s)\S")
-# After what nothing goes on: a blank line, a heading, a row of a table, a break.
+# Lines that the next line does not continue: a blank line, a heading, a row of a table, a line break.
 _ENDS = re.compile(r"\s*$|\s*(?:#{1,6}\s|\|)|.*(?:  |\\)$")
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A text with a part of it marked.
+    """A text with a marked part.
 
     Attributes:
-        before: What stands before it.
-        marked: The part; empty if none is.
-        after: What stands after it.
+        before: The text before the part.
+        marked: The part; empty if nothing is marked.
+        after: The text after the part.
     """
 
     before: str
@@ -31,13 +31,13 @@ class Excerpt:
 
 
 def flowing(text: str) -> str:
-    """A text whose lines were broken where they grew too long, as one line a paragraph.
+    """Join lines that were wrapped, so that each paragraph is one line.
 
-    Lines of Markdown that mean something stay by themselves: headings, lists, tables, citations, code, what is indented
-    or ends in a break.
+    Lines with a meaning in Markdown stay separate: headings, lists, tables, quotations, code, indented lines, and lines
+    that end in a break.
 
     Returns:
-        A text of the same length, with spaces for line breaks, so that offsets hold.
+        A text of the same length, with spaces for line breaks, so that offsets stay valid.
     """
     lines = text.split("\n")
     is_code = False
@@ -54,12 +54,12 @@ def marked(passage: SeenPassage, quote: str | None, start_char: int | None) -> E
     """Mark a quote in its passage.
 
     Args:
-        passage: As it is now.
+        passage: The passage as it is now.
         quote: Verbatim; None marks nothing.
-        start_char: Where it is said to begin in the document; None if that is not known.
+        start_char: The recorded offset of the quote in the document; None if unknown.
 
     Returns:
-        None if the passage cannot be read. A quote that does not stand in it is not marked.
+        None if the passage cannot be read. A quote that the passage does not contain is not marked.
     """
     if passage.content is None or passage.start_char is None:
         return None
@@ -67,7 +67,7 @@ def marked(passage: SeenPassage, quote: str | None, start_char: int | None) -> E
     if not quote:
         return Excerpt(shown, "", "")
     start = -1 if start_char is None else start_char - passage.start_char
-    # The passage may have moved, or changed, since that was said.
+    # The passage may have moved or changed since the offset was recorded.
     if start < 0 or not text.startswith(quote, start):
         start = text.find(quote)
     if start < 0:
@@ -77,5 +77,5 @@ def marked(passage: SeenPassage, quote: str | None, start_char: int | None) -> E
 
 
 def marked_proof(proof: Proof, passage: SeenPassage | None) -> Excerpt | None:
-    """Mark what a citation quotes; None if its passage is not there any more, or not for this role to read."""
+    """Mark what a citation quotes; None if its passage is gone, or this role may not read it."""
     return None if passage is None else marked(passage, proof.quote, proof.start_char)

@@ -1,4 +1,4 @@
-"""How numbers, times and foreign text are written, on pages and in terminals."""
+"""Formats of numbers, times and foreign text, for pages and terminals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOTHING = "–"  # noqa: RUF001 (an en dash is what tables show where there is n
 
 
 def count(value: float | None) -> str:
-    """A whole number with thousands set off."""
+    """A whole number with thousands separators."""
     return NOTHING if value is None else f"{value:,.0f}"
 
 
@@ -22,7 +22,7 @@ def amount(value: Decimal) -> str:
 
 
 def dollars(amount: Decimal) -> str:
-    """An amount of US dollars: in cents from one dollar on, with two digits that tell something below."""
+    """An amount of US dollars: in cents if it is at least a dollar, else with two significant digits."""
     if amount == 0 or amount >= 1:
         return f"${amount:,.2f}"
     # The first digit that is not zero, and one more.
@@ -31,12 +31,12 @@ def dollars(amount: Decimal) -> str:
 
 
 def is_rounded(amount: Decimal) -> bool:
-    """Whether `dollars` leaves digits of an amount out."""
+    """Whether `dollars` drops digits of an amount."""
     return Decimal(dollars(amount).removeprefix("$").replace(",", "")) != amount
 
 
 def figure(value: float | None) -> str:
-    """A number that may be a share: three digits that mean something."""
+    """A number that may be a share: three significant digits."""
     if value is None:
         return NOTHING
     if value == 0 or abs(value) >= 1000:
@@ -68,7 +68,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def web_link(uri: str | None) -> str | None:
-    """A URI if a browser may follow it without harm: http and https alone. None otherwise."""
+    """Return a URI if a browser can follow it safely: http and https alone. Else None."""
     if uri is None or not uri.isprintable() or " " in uri:
         return None
     try:
@@ -79,7 +79,7 @@ def web_link(uri: str | None) -> str | None:
 
 
 def setting(value: object) -> str:
-    """The value of a setting: text as it is, everything else as JSON."""
+    """The value of a setting: text unchanged, everything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 

@@ -1,4 +1,4 @@
-"""The map of a run's verdicts: where each stands, and how it is drawn."""
+"""The map of a run's verdicts: where each point is, and how it is drawn."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from pgclarify.reports.run_report import SeenPassage
 
 HEIGHT = 420
 _MARGIN = 28
-# Below that share of the variance, points that seem near may be far apart.
+# If the map shows less than this share of the variance, near points may be far apart in fact.
 _FAITHFUL = 0.5
-# Above this, marks are drawn smaller.
+# With more points than this, marks are smaller.
 _CROWD = 200
 _GOLDEN_ANGLE = pi * (3 - sqrt(5))
 
@@ -28,13 +28,13 @@ class MapPoint:
     """A verdict on the map.
 
     Attributes:
-        passage: What it was read from.
+        passage: The passage of the verdict.
         x: From the left, in units of the drawing.
         y: From the top.
-        mark: How it is drawn; None if it is in no reading that was kept: then it is hollow.
+        mark: Its shape and color; None (a hollow point) if it is in no kept reading.
         ordinal: The reading that it is in; None likewise.
-        is_medoid: Whether it speaks for that reading.
-        label: The number of that reading; of medoids alone.
+        is_medoid: Whether it is the medoid of that reading.
+        label: The number of that reading, for medoids only.
     """
 
     passage: SeenPassage
@@ -48,13 +48,13 @@ class MapPoint:
 
 @dataclass(frozen=True, slots=True)
 class VerdictMap:
-    """All of them.
+    """All points.
 
     Attributes:
         points: By rank.
-        share: How much of what tells the readings apart the map can show, 0 to 1.
+        share: Share of the variance of the readings that the map shows, 0 to 1.
         hollow: The path of a verdict that is in no reading.
-        halo: Radius of what is drawn around points that are chosen.
+        halo: Radius of the ring around selected points.
     """
 
     points: tuple[MapPoint, ...]
@@ -64,7 +64,7 @@ class VerdictMap:
 
     @property
     def is_faithful(self) -> bool:
-        """Whether what is near on it is near: at least half of the variance is in its two dimensions."""
+        """Whether distances on the map are reliable: its two dimensions have at least half of the variance."""
         return self.share >= _FAITHFUL
 
 
@@ -72,12 +72,12 @@ def draw(passages: Sequence[SeenPassage], groups: Mapping[int, int], medoids: fr
     """Draw the verdicts that have a vector.
 
     Args:
-        passages: Of the run.
-        groups: The ordinal of the reading that each is in, by the passage's rank.
-        medoids: Ranks of those that speak for theirs.
+        passages: The passages of the run.
+        groups: For the rank of each passage, the ordinal of its reading.
+        medoids: Ranks of the medoids.
 
     Returns:
-        None if there are none. Points that would hide each other are moved apart, by a few units.
+        None if no verdict has a vector. Points that would hide each other are moved apart by a few units.
     """
     seen = [(passage, passage.vector) for passage in passages if passage.vector is not None]
     if not seen:
@@ -86,7 +86,7 @@ def draw(passages: Sequence[SeenPassage], groups: Mapping[int, int], medoids: fr
     size = 6.5 if len(seen) <= _CROWD else 4.5
     low, high = projection.points.min(axis=0), projection.points.max(axis=0)
     spread = high - low
-    # One scale for both axes: what is near on the map is near in it.
+    # One scale for both axes, so that distances are comparable.
     room = (WIDTH - 2 * _MARGIN, HEIGHT - 2 * _MARGIN)
     scale = min((room[axis] / spread[axis] for axis in (0, 1) if spread[axis] > 0), default=1.0)
     center = (low + high) / 2
@@ -96,7 +96,7 @@ def draw(passages: Sequence[SeenPassage], groups: Mapping[int, int], medoids: fr
         place = (round(across / size), round(up / size))
         before = crowd[place]
         crowd[place] += 1
-        # A spiral, as in a sunflower, whose first point is where all of them would be.
+        # Place the points on a spiral, as in a sunflower, around their common place.
         away, angle = size * 1.1 * sqrt(before), before * _GOLDEN_ANGLE
         x = round(min(max(WIDTH / 2 + across + away * cos(angle), size * 1.5), WIDTH - size * 1.5), 1)
         y = round(min(max(HEIGHT / 2 - up + away * sin(angle), size * 1.5), HEIGHT - size * 1.5), 1)

@@ -1,13 +1,13 @@
-"""How groups are told apart in charts: by color, by shape, and by number."""
+"""How groups are distinguished in charts: by color, by shape, and by number."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import cos, pi, sin
 
-# As many as page.css has: classes c0, c1, ...
+# page.css has this many colors: classes c0, c1, ...
 COLORS = 7
-# Coprime with the colors, so that 35 groups look different, and neighboring ones differ in both.
+# The number of shapes is coprime with that of colors, so that 35 groups look different, and neighbors differ in both.
 _CORNERS = ("circle", "square", "triangle", "diamond", "cross")
 
 
@@ -25,7 +25,7 @@ class Mark:
 
 
 def mark(group: int, size: float = 6.0) -> Mark:
-    """The mark of a group, counted from 0; groups 35 apart look the same, which is why they are numbered, too.
+    """Return the mark of a group, counted from 0. Groups 35 apart look the same, so they are numbered, too.
 
     Args:
         group: 0 or more.

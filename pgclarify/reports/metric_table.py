@@ -1,4 +1,4 @@
-"""The table of metrics: every evaluation beside every other, and which differences may be chance."""
+"""The table of metrics: all evaluations side by side, and which differences may be due to chance."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pgclarify.evaluation.paired_metrics import Direction, ValuePair, compare_me
 from pgclarify.evaluation.strata import FEWEST_CASES, count_cases, in_order
 from pgclarify.reports.evaluation_report import Evaluated
 
-# The first of those that there are heads charts and lists of cases.
+# The first of these that exists is used for charts and lists of cases.
 _LEADING = ("answer_coverage", "grounded_recall", "recall", "answer_f1", "recall@10", "bleu", "question_f1")
-# They are the judge's word where no documents are known.
+# If no documents are known, a judge decides these.
 _CITATIONS = ("citation_precision", "citation_recall")
 
 
@@ -25,8 +25,8 @@ class Cell:
 
     Attributes:
         summary: Its value with its interval; None if it has none.
-        is_best: Whether none has a better one over the cases that all have; False for all where nothing is compared.
-        is_worse: Whether it is worse than the best beyond chance, over the same cases.
+        is_best: Whether no other has a better value over the cases that all have; False for all if nothing is compared.
+        is_worse: Whether it is significantly worse than the best, over the same cases.
     """
 
     summary: Summary | None
@@ -50,16 +50,16 @@ class MetricRow:
 
 
 def leading_metric(members: Sequence[Evaluated]) -> str | None:
-    """The metric that charts and lists of cases go by; None if there is none of that kind."""
+    """Return the metric for charts and lists of cases; None if no metric is suitable."""
     return next((name for name in _LEADING if any(name in one.summaries for one in members)), None)
 
 
 def metric_table(members: Sequence[Evaluated]) -> list[MetricRow]:
     """Put the metrics of evaluations side by side.
 
-    Of each metric, every evaluation is compared with the best one, over the cases that all of them have: beyond chance
-    is what compare_metric says, with its interval and its test. Those that are not finished are not compared, nor is
-    method human, which is the yardstick; and what judges say is not, unless they are one.
+    For each metric, every evaluation is compared with the best one, over the cases that all of them have.
+    compare_metric decides, with its interval and its test, whether a difference is significant. Not compared are
+    unfinished evaluations, the method human (the reference), and metrics of different judges.
 
     Args:
         members: At least one.
@@ -88,7 +88,7 @@ class StratumTable:
     Attributes:
         stratum: Its name.
         cases: How many cases it has.
-        rows: As those of all cases, without signs; none if it has fewer than FEWEST_CASES.
+        rows: As in the table of all cases, without marks; empty if it has fewer than FEWEST_CASES.
     """
 
     stratum: str
@@ -103,7 +103,7 @@ class StratumTable:
 def stratum_tables(members: Sequence[Evaluated]) -> list[StratumTable]:
     """Put the metrics of evaluations within each stratum side by side.
 
-    None is compared with another: of so many differences, some are large by chance.
+    They are not compared: among so many differences, some are large by chance.
 
     Args:
         members: At least one.
@@ -134,7 +134,7 @@ class _Compared(NamedTuple):
 
 
 def _compared(name: str, members: Sequence[Evaluated]) -> _Compared:
-    """Who has the best value, and who is worse beyond chance; nobody, unless some are better than others."""
+    """Return which evaluation is best, and which are significantly worse; none if all are equal."""
     having = [one for one in members if name in one.summaries and _takes_part(one)]
     if name in NEITHER_IS_BETTER or (_is_judged(name, having) and len({_judge(one) for one in having}) > 1):
         return _Compared()
@@ -163,10 +163,10 @@ def _judge(one: Evaluated) -> tuple[str, str]:
 
 
 def _is_judged(name: str, having: Sequence[Evaluated]) -> bool:
-    """Whether a judge had a say in it, in any case."""
+    """Whether a judge decided this metric in any case."""
     if name not in _CITATIONS:
         return name in JUDGED
-    # A case of which documents are known has recall@5, too.
+    # A case with known documents also has recall@5.
     known = [(one.summaries.get("recall@5"), one.summaries[name]) for one in having]
     return any(ranked is None or ranked.cases < cited.cases for ranked, cited in known)
 

@@ -1,4 +1,4 @@
-"""Renders pages: one file, in which nothing refers to anything outside it."""
+"""Renders pages: single files without references to anything outside."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from pgclarify.reports import formats
 def render(template: str, *, title: str, written_at: datetime, **values: object) -> str:
     """Render a page.
 
-    Text in values is data, whoever wrote it: it is escaped, and what a browser would act on without a tag (control
-    characters, those that reorder text) is spelt out. Style and script are parts of the package, and stand in the page;
-    its policy allows these two by their hashes, and nothing else: no connection, image, font, frame or form.
+    All text in values is untrusted data. It is escaped, and characters that act without a tag (control characters,
+    those that reorder text) are spelled out. Style and script are parts of the package and are inlined. The page's
+    policy allows only these two, by their hashes: no connection, image, font, frame or form.
 
     Args:
-        template: A file of folder templates.
-        title: What the browser's tab shows.
+        template: A file in the folder templates.
+        title: The title of the browser's tab.
         written_at: When the data was read.
-        values: What the template names.
+        values: The variables of the template.
     """
     style, script = _part("page.css"), _part("page.js")
     return (
@@ -90,7 +90,7 @@ def _digest(text: str) -> str:
 
 
 def shown(value: object) -> object:
-    """What becomes of every value before it is escaped and written: nothing for None, and sanitized text."""
+    """Prepare a value for the template: empty for None; text is sanitized."""
     if value is None:
         return ""
     if isinstance(value, str) and not isinstance(value, Markup):

@@ -1,4 +1,4 @@
-"""A map of readings: their vectors, seen from where they differ most."""
+"""A map of readings: their vectors, projected onto the directions in which they differ most."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Projection:
 
     Attributes:
         points: float64, shape (n, 2); the mean is at the origin, and one unit is the same along both axes.
-        share: How much of the variance the two dimensions hold, 0 to 1; 1 where there is none.
+        share: Share of the variance in the two dimensions, 0 to 1; 1 if there is no variance.
     """
 
     points: NDArray[np.float64]
@@ -24,19 +24,19 @@ class Projection:
 def project(vectors: NDArray[np.float32]) -> Projection:
     """Project vectors onto their first two principal components.
 
-    A component may point either way; here the coordinate that is largest in it, the first of equals, is positive, so
-    that equal vectors always give the same map.
+    The sign of a component is arbitrary. Here its largest coordinate (the first of equals) is positive, so that equal
+    vectors always give the same map.
 
     Args:
         vectors: float32, shape (n, dimensions), n >= 1.
 
     Returns:
-        Where a component has no variance, all points have 0 there.
+        Points; a component without variance is 0 for all.
     """
     centered = np.asarray(vectors, dtype=np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
     _, sizes, components = np.linalg.svd(centered, full_matrices=False)
     points = np.zeros((len(centered), 2))
-    # Below that, what is left of equal vectors is rounding.
+    # Smaller differences between equal vectors are rounding.
     noise = 1e-6
     for axis, (size, component) in enumerate(zip(sizes[:2], components[:2], strict=True)):
         if size > noise:

@@ -1,4 +1,4 @@
-"""The command that makes an evaluation again, and the file that it takes."""
+"""The command that repeats an evaluation, and the file that it needs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pgclarify.evaluated import EvaluationPlan
 from pgclarify.evaluation.configurations import BASELINE_SETTINGS
 from pgclarify.reports.formats import setting
 
-# They ask the model from where the command runs.
+# Methods that call the model from the process of the command.
 _BASELINES = frozenset(BASELINE_SETTINGS) - {"human"}
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """How to make an evaluation again.
+    """How to repeat an evaluation.
 
     Attributes:
         command: For a shell.
-        file: What stands in the file that the command names; None if it names none.
+        file: The content of the file that the command names; None if it names none.
     """
 
     command: str
@@ -29,10 +29,10 @@ class Repeat:
 
 
 def repeat(plan: EvaluationPlan) -> Repeat:
-    """How to make an evaluation again, as far as its plan says; what was paid for comes from the ledger."""
+    """Say how to repeat an evaluation, from its plan; paid replies come from the ledger."""
     words = ["pgclarify", "eval", "run", f"{plan.data_set}.jsonl", "--corpus", plan.corpus_name, "--name", plan.name]
     words += ["--judge", plan.judges]
-    # A parameter without a value is as it is by default.
+    # A parameter without a value has its default.
     given = {name: value for name, value in sorted(plan.settings.items()) if value is not None}
     file = None
     if all(_fits_a_grid(value) for value in given.values()):
@@ -46,14 +46,14 @@ def repeat(plan: EvaluationPlan) -> Repeat:
 
 
 def _asked_model(plan: EvaluationPlan) -> str:
-    """Which model the command asks itself, for the shell; nothing if it asks none."""
+    """Return the variables of the model that the command itself calls; empty if it calls none."""
     if plan.judging_model is not None:
         return f"PGCLARIFY_LLM_MODEL={shlex.quote(plan.judging_model)} "
     return f"PGCLARIFY_LLM_MODEL={shlex.quote(plan.model)} " if plan.method in _BASELINES else ""
 
 
 def _fits_a_grid(value: object) -> bool:
-    """Whether --set reads it as it is: there a comma begins another value, and what can be JSON is."""
+    """Whether --set reads the value unchanged: it splits at commas, and parses JSON."""
     if not isinstance(value, str):
         return True
     try:
@@ -69,12 +69,12 @@ def _configuration(method: str, options: Mapping[str, object]) -> str:
 
 
 def _value(value: object) -> str:
-    # Numbers and truth values, which is all else that settings have, are spelt as in JSON.
+    # Settings also have numbers and booleans, which TOML spells as JSON does.
     return _text(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _text(text: str) -> str:
-    """A basic string of TOML (1.0), in which what cannot be seen is escaped."""
+    """Write a basic TOML (1.0) string; invisible characters are escaped."""
     return '"' + "".join(_character(one) for one in text) + '"'
 
 

@@ -15,14 +15,14 @@ from pgclarify.reports.marks import Mark, mark
 from pgclarify.reports.pages import render
 from pgclarify.reports.run_report import Finding, Proof, RunReport, SeenPassage
 
-# What findings are called, one and several.
+# Names of findings, singular and plural.
 _NOUNS = {"investigate": ("step", "steps"), "list_answers": ("answer", "answers")}
 _LONGEST_TITLE = 160
 
 
 @dataclass(frozen=True, slots=True)
 class ShownProof:
-    """A citation with its passage, as far as that may be read."""
+    """A citation with its passage, if that may be read."""
 
     proof: Proof
     excerpt: Excerpt | None
@@ -30,7 +30,7 @@ class ShownProof:
 
 @dataclass(frozen=True, slots=True)
 class ShownFinding:
-    """A finding with its evidence, and how it is marked on the map."""
+    """A finding with its evidence and its mark on the map."""
 
     finding: Finding
     proofs: tuple[ShownProof, ...]
@@ -39,10 +39,10 @@ class ShownFinding:
 
 @dataclass(frozen=True, slots=True)
 class ShownPassage:
-    """A passage with how it was reached.
+    """A passage and how it was found.
 
     Attributes:
-        via_rank: Rank of the passage that led to it; None if none did, or if that is not among them.
+        via_rank: Rank of the passage that led to it; None if none did, or if that passage is not shown.
         ordinals: The findings that cite it.
     """
 
@@ -54,7 +54,7 @@ class ShownPassage:
 
 @dataclass(frozen=True, slots=True)
 class ShownStage:
-    """A stage with its place in time, in thousandths of the whole."""
+    """A stage with its place on the time line, in thousandths of the whole."""
 
     stage: Stage
     begin_ms: float
@@ -63,14 +63,14 @@ class ShownStage:
 
 
 def run_page(report: RunReport) -> str:
-    """The page of a run as HTML, complete in itself.
+    """Render the page of a run as self-contained HTML.
 
     Args:
-        report: What it shows. All of its text may be hostile.
+        report: The data. All text in it may be hostile.
     """
     head = report.head
     by_rank = {passage.rank: passage for passage in report.passages}
-    # Two steps of an investigation may meet one passage.
+    # Two steps of an investigation may find the same passage.
     ranks = {(passage.step_ordinal, passage.passage_id): passage.rank for passage in report.passages}
     cited: dict[int, list[int]] = {}
     for finding in report.findings:
@@ -134,7 +134,7 @@ def _timeline(report: RunReport) -> list[ShownStage]:
         return []
     begin = min(stage.started_at for stage in report.stages)
     spans = [((stage.started_at - begin).total_seconds() * 1000, stage.duration_ms) for stage in report.stages]
-    # A run that took no time at all still has a scale.
+    # A run with no duration still needs a scale.
     whole = max(start + duration for start, duration in spans) or 1.0
     return [
         ShownStage(stage, start, round(start / whole * 1000, 1), round(max(duration / whole * 1000, 2.0), 1))

@@ -16,14 +16,15 @@ from pgclarify.model import Stage
 
 @dataclass(frozen=True, slots=True)
 class RunHead:
-    """How a run was asked, how it stands and what it cost: columns of table run.
+    """How a run was asked, its state and its cost: columns of table run.
 
     Attributes:
-        is_over_budget: Whether stop_reason is that a budget allows no further call.
-        seen_by: The role that reads it, and may see less than others.
-        stop_code: Why it has no result, or not all of it; None if it has its whole result, has failed, or goes on.
-        stop_meaning: What that means, as part of a sentence.
-        stop_help: What helps.
+        is_over_budget: Whether it stopped because a budget allows no further call.
+        seen_by: The role that reads it, which may see less than others.
+        stop_code: Why it has no result, or only a part of it; None if the result is complete, or if it failed or is not
+            over.
+        stop_meaning: The meaning of that code, as part of a sentence.
+        stop_help: What to do.
     """
 
     run_id: int
@@ -60,20 +61,20 @@ class RunHead:
 
     @property
     def asked_no_model(self) -> bool:
-        """Whether what judged its passages is the provider extractive, whose rules are versioned under its name."""
+        """Whether the provider extractive judged its passages; its name includes the version of its rules."""
         return (self.prompt_version or "").startswith("extractive-")
 
 
 @dataclass(frozen=True, slots=True)
 class SeenPassage:
-    """A passage that a run came to, and what was decided about it.
+    """A passage that a run found, and the verdict on it.
 
     Attributes:
-        rank: From 1; names it within the run.
-        content: Its text as it is now; None if it is not there any more, or not for this role to read.
+        rank: From 1; identifies it within the run.
+        content: Its current text; None if it is gone, or if this role may not read it.
         start_char: Offset of its text in the document; None likewise.
         via_passage_id: The passage that led to it; None unless its origin is neighbor.
-        step_ordinal: The step of an investigation that it was retrieved for; None for other operations.
+        step_ordinal: The step of an investigation that retrieved it; None for other operations.
         outcome: grounded, abstained or failed; None if it was not judged.
         quote_start_char: Offset of the quote in the document when it was judged; None unless grounded.
         vector: f(interpretation; answer), float32, shape (dimensions,), unit length; None unless grounded.
@@ -109,11 +110,11 @@ class Proof:
 
     Attributes:
         candidate_rank: The passage's rank in the run.
-        is_medoid: True for the one that speaks for its reading.
-        title: The document's title now; None if it has none, is gone, or is not for this role to read.
-        uri: Likewise.
-        start_char: Offset of the quote in the document, as it is now if it is current.
-        is_current: True if the quote still stands in the document, as far as this role may read it.
+        is_medoid: True for the medoid of its reading.
+        title: The document's title now; None if it has none, is gone, or if this role may not read it.
+        uri: Its address, likewise.
+        start_char: Offset of the quote in the document; in the current one if is_current.
+        is_current: True if the document still has the quote, and this role may read it.
     """
 
     rank: int
@@ -131,17 +132,17 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a run found: a reading, a step of an investigation, or one answer of a list.
+    """A finding of a run: a reading, a step of an investigation, or an answer of a list.
 
     Attributes:
         question: The reading, or what the step asked; None for listed answers.
         answer: None for steps without one.
-        support: Documents behind a reading; None for others.
+        support: How many documents support a reading; None for others.
         cohesion: How near the readings of its cluster are to it, up to 1; None for others.
         kind: direct, follow_up or conclusion for steps; None for others.
-        outcome: What became of a step; None for others.
-        confidence: Of a step's answer, above 0 and up to 1; None for others.
-        reason: What is worth saying of a step; None for others.
+        outcome: The outcome of a step; None for others.
+        confidence: The confidence of a step's answer, above 0 and up to 1; None for others.
+        reason: A remark on a step; None for others.
         variants: Other spellings of a listed answer.
         proofs: Best first; a reading's medoid first.
     """
@@ -166,9 +167,9 @@ class RunReport:
     Attributes:
         findings: By ordinal.
         passages: By rank.
-        stages: In the order in which they began; empty while the run goes on.
-        explanation: What `explain` says, line by line.
-        written_at: When it was read.
+        stages: In the order in which they began; empty while the run is not over.
+        explanation: The lines of `explain`.
+        written_at: When the data was read.
     """
 
     head: RunHead

@@ -1,4 +1,4 @@
-"""Reads what the report of a run shows, as one role sees it."""
+"""Reads the data of the report of a run, as one role sees it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pgclarify.errors import InputError, NotFound
 from pgclarify.model import Stage
 from pgclarify.reports.run_report import Finding, Proof, RunHead, RunReport, SeenPassage
 
-# Statements of what an operation finds, and of what proves it; None where passages are all.
+# The statements for an operation's findings and for their citations; None if it only has passages.
 _FINDINGS: Mapping[str, tuple[str, str] | None] = {
     "clarify": ("report_interpretations", "report_interpretation_citations"),
     "consolidate": ("report_interpretations", "report_interpretation_citations"),
@@ -29,15 +29,15 @@ _FINDINGS: Mapping[str, tuple[str, str] | None] = {
 
 
 def read_run(database: psycopg.Connection[DictRow], run_id: int) -> RunReport:
-    """Read a run with all that it left behind, at one moment.
+    """Read a run with everything that it recorded, in one snapshot.
 
     Args:
-        database: In autocommit; its role decides what is seen.
-        run_id: The run; it may still go on.
+        database: In autocommit; its role decides what is visible.
+        run_id: The run; it may not be over yet.
 
     Raises:
-        NotFound: If there is no such run, or none that the role may see.
-        InputError: If it is of an operation that has no report.
+        NotFound: If the run does not exist, or the role may not see it.
+        InputError: If its operation has no report.
     """
     with database.transaction():
         database.execute(queries["report_begin"])
@@ -87,5 +87,5 @@ def _rows(database: psycopg.Connection[DictRow], name: str, **parameters: object
 
 
 def _vector(text: str | None) -> NDArray[np.float32] | None:
-    # As text it needs no type of the extension, which may be installed in any schema.
+    # As text, so that the type's schema does not matter; the extension may be installed in any.
     return None if text is None else np.asarray(json.loads(text), dtype=np.float32)

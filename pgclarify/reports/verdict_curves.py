@@ -1,4 +1,4 @@
-"""What verdicts had brought after so many calls or tokens, before they were consolidated into readings."""
+"""The coverage of verdicts after so many calls or tokens, before they were consolidated into readings."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 from pgclarify.algorithms.metrics import coverage_curve
 
 _MOST_STEPS = 60
-# From nothing on: so much is taken, so much is covered. It never falls.
+# Points of cost and coverage, from zero; coverage never decreases.
 Curve: TypeAlias = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictCurves:
-    """The mean share of the known answers that is covered, over all cases of which answers are known.
+    """The mean share of known answers that is covered, over all cases with known answers.
 
     Attributes:
-        calls: After so many calls a question; empty if none was made.
-        tokens: After so many tokens, input and output; empty if there were none.
+        calls: Against calls per question; empty if there were no calls.
+        tokens: Against tokens per question, input and output; empty if there were none.
     """
 
     calls: Curve
@@ -30,17 +30,17 @@ class VerdictCurves:
 
 
 def verdict_curves(cases: Iterable[tuple[Mapping[str, Any], Sequence[Any]]]) -> VerdictCurves | None:
-    """Follow what verdicts brought.
+    """Compute the coverage of verdicts over their cost.
 
-    A case that brought nothing, or failed, is covered by nothing however much it takes. Where several people know
-    answers, the one counts at each step who is met best, as in answer_coverage.
+    A case that found nothing, or failed, counts as not covered at any cost. If several people know answers, the
+    best-covered person counts at each step, as in answer_coverage.
 
     Args:
-        cases: Of each case what is known, as column eval_case.gold has it, and the calls and tokens so far with the
-            answer that each verdict gave, as note answers_by_call has them.
+        cases: For each case the known answers, as in column eval_case.gold; and the calls and tokens so far with the
+            answer of each verdict, as in note answers_by_call.
 
     Returns:
-        None if nobody knows an answer.
+        None if no case has known answers.
     """
     calls, tokens = [], []
     for gold, steps in cases:
@@ -55,7 +55,7 @@ def verdict_curves(cases: Iterable[tuple[Mapping[str, Any], Sequence[Any]]]) -> 
 
 
 def _known_to_people(gold: Mapping[str, Any]) -> list[list[Sequence[str]]]:
-    """The answers that people know, a list for each person, as metric answer_coverage takes them."""
+    """The answers that people know, a list for each person, as metric answer_coverage needs them."""
     of_readings = [one.get("answers", ()) for one in gold.get("interpretations", ())]
     people = [of_readings] if any(of_readings) else gold.get("answer_sets", ())
     known = [[names for names in golds if names] for golds in people]
