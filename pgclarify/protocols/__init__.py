@@ -1,4 +1,4 @@
-"""What operations, the ledger and corpora expect of the world."""
+"""The interfaces that operations, the ledger and corpora depend on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one way in which language models, and what stands in for them, are asked."""
+"""The one interface for calling language models and their substitutes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 T = TypeVar("T")
 
 Begin: TypeAlias = Callable[[], Awaitable[None]]
-"""Awaited when the turn of a call has come, right before it is made; what it raises ends the call unmade."""
+"""Awaited right before a call is made. If it raises, the call is not made."""
 
 
 class Completer(Protocol):
-    """A provider of completions; it keeps no state between them.
+    """A provider of completions; it keeps no state between calls.
 
-    What is asked is a `ModelCall`, which `pgclarify.prompts` renders. A chat model answers every call. A provider that
-    is no chat model answers some calls in its own way: `adapt` says which, and is the one place where that is decided.
+    A call is a `ModelCall`, which `pgclarify.prompts` renders. A chat model answers every call. Other providers answer
+    some calls in their own way; only `adapt` decides which.
     """
 
     @property
@@ -29,15 +29,15 @@ class Completer(Protocol):
         """Name of the model that answers."""
 
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
-        """Render a call as this provider answers it.
+        """Render a call for this provider.
 
         Returns:
-            The call itself, or this provider's own version of it, with its own way to read the reply; None if this
-            provider cannot answer calls of this purpose.
+            The call itself, or this provider's own version of it with its own way to read the reply; None if this
+            provider cannot answer such calls.
         """
 
     def request(self, call: ModelCall[Any]) -> CompletionRequest:
-        """Address a call, adapted before, to this provider's model: this is what the ledger knows it by."""
+        """Make the request of an adapted call for this provider's model. The ledger identifies the call by it."""
 
     async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
         """Make the call, unless begin raises.

@@ -1,4 +1,4 @@
-"""What an evaluation expects of the world: methods, judges and a search."""
+"""The interfaces of an evaluation: methods, judges and a search."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pgclarify.model import Passage
 
 
 class Retriever(Protocol):
-    """Whoever searches the corpus, in the same way for all methods."""
+    """Searches the corpus, in the same way for all methods."""
 
     async def search(self, question: str, top_k: int) -> list[Passage]:
-        """Find the passages that fit a question best, best first.
+        """Find the passages that match a question best, best first.
 
         Raises:
-            PgclarifyError: If it could not be searched.
+            PgclarifyError: If the search failed.
         """
 
 
 class Method(Protocol):
-    """What is evaluated: one way to answer a question."""
+    """A method under evaluation: one way to answer a question."""
 
     async def answer(self, case: Case) -> Output:
-        """Answer one case. What goes wrong with this case alone is an Output with status failed.
+        """Answer one case. An error of this case alone is an Output with status failed.
 
         Raises:
             PgclarifyError: If no case can be answered: no worker, no server, no corpus.
@@ -32,14 +32,15 @@ class Method(Protocol):
 
 
 class Judge(Protocol):
-    """Whoever says what a method's readings are worth.
+    """Judges the readings of a method.
 
-    Its judgements may be wrong, but never missing: what a model fails to judge is judged as unfounded, or as no match.
+    A judgement may be wrong, but is never missing: if a model fails to judge, the answer is "not supported" or "no
+    match".
     """
 
     @property
     def name(self) -> str:
-        """lexical, the name of a model, or this behind lexical+ if both judge together."""
+        """lexical, a model's name, or lexical+ and a model's name if both judge together."""
 
     @property
     def version(self) -> str:
@@ -47,7 +48,7 @@ class Judge(Protocol):
 
     @property
     def needs_answers(self) -> bool:
-        """Whether it can only say of a reading with an answer whether it is supported; others are not, to it."""
+        """Whether it can only judge readings with an answer; it judges others as not supported."""
 
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
         """Whether passages answer a reading, with one of its answers if it has any. One judgement each, in order.
@@ -56,19 +57,19 @@ class Judge(Protocol):
         """
 
     async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
-        """Which of the readings are among others. One judgement each, in order; none is among nothing.
+        """Whether each reading is among others. One judgement each, in order; False if there are no others.
 
         Source: VERDICT, Eq. 17.
         """
 
     async def distinct(self, question: str, readings: Sequence[Stated]) -> list[int]:
-        """The places of the readings that remain if those that nearly repeat one are left out, ascending.
+        """The places of the readings without those that nearly repeat another one, ascending.
 
         Source: VERDICT, §5.1.1 and Figure 9.
         """
 
     async def relevant(self, question: str, readings: Sequence[Stated]) -> list[bool]:
-        """Which readings are readings of the question at all. One judgement each, in order.
+        """Whether each reading is a reading of the question at all. One judgement each, in order.
 
         Source: VERDICT, §5.2 and Figure 3.
         """

@@ -1,4 +1,4 @@
-"""Models that run here, and whoever scores or compares with them or with a language model."""
+"""Interfaces of models on this machine, and of scoring and comparing with them or with a language model."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class Embedder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Longest input in tokens, special tokens included; what is longer is cut."""
+        """Longest input in tokens, with special tokens; longer texts are cut."""
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The model's tokenizer, without truncation or padding: counts what a text costs."""
+        """The model's tokenizer, without truncation or padding; it counts the tokens of texts."""
 
     async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         """Embed texts without blocking the event loop.
 
         Args:
             texts: Any number, also none.
-            are_passages: Whether they are passages to be found, or else questions and readings, which are compared
-                with each other and with passages. Some models put another prefix before each.
+            are_passages: True for passages; False for questions and readings, which are compared with each other and
+                with passages. Some models need different prefixes for the two.
 
         Returns:
             float32, shape (len(texts), dimensions), rows of unit length.
@@ -49,18 +49,18 @@ class Embedder(Protocol):
 
 
 class SpanReader(Protocol):
-    """Reads question and passage together, and points at the answer."""
+    """Reads question and passage together, and finds the answer in the passage."""
 
     async def read(self, question: str, title: str, passage: str) -> AnswerSpan | None:
         """Find the span of a passage that answers a question best.
 
         Args:
             question: A question, or a few words.
-            title: What stands above the passage; "" if nothing does.
+            title: The title and headings of the passage; "" if there are none.
             passage: Any text.
 
         Returns:
-            None if there is nothing to read.
+            None if the passage is empty.
 
         Raises:
             EmbeddingError: If the model fails.
@@ -75,62 +75,62 @@ class CrossEncoder(Protocol):
         """The model's name, as it was given."""
 
     async def relevance(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """Say how well texts answer questions, without blocking the event loop.
+        """Score how well texts answer questions, without blocking the event loop.
 
         Args:
-            pairs: Question and text. Any number, also none: that tells whether the model is made for it.
+            pairs: Question and text. An empty list checks only whether the model can score relevance.
 
         Returns:
-            For each pair, in (0, 1); higher is better.
+            A score in (0, 1) for each pair; higher is better.
 
         Raises:
-            EmbeddingError: If the model gives no such score, or fails.
+            EmbeddingError: If the model has no such score, or fails.
         """
 
     async def entails(self, pairs: Sequence[tuple[str, str]]) -> Sequence[bool]:
-        """Say whether texts entail others, without blocking the event loop.
+        """Tell whether texts entail others, without blocking the event loop.
 
         Args:
-            pairs: Premise and hypothesis. Any number, also none: that tells whether the model is made for it.
+            pairs: Premise and hypothesis. An empty list checks only whether the model can tell entailment.
 
         Raises:
-            EmbeddingError: If the model does not tell entailment, or fails.
+            EmbeddingError: If the model cannot tell entailment, or fails.
         """
 
 
 class Meter(Protocol):
-    """Where a stage counts the replies that it got."""
+    """Counts the replies of a stage."""
 
     note: str | None
-    """What else is to be said of the stage."""
+    """A note on the stage."""
 
     def count(self, completion: Completion, *, is_reused: bool) -> None:
-        """Count a reply: one that was paid for, or one that was there."""
+        """Count a reply that was paid for, or that came from the ledger."""
 
 
 class Reranker(Protocol):
-    """Whoever says how relevant passages are to a question."""
+    """Scores how relevant passages are to a question."""
 
     async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> Sequence[float]:
         """Score passages without blocking the event loop.
 
         Args:
-            question: As it was asked.
+            question: The original question.
             passages: Any number, also none.
-            tally: Where replies are counted; None to count nowhere.
+            tally: Counts the replies; None counts nothing.
 
         Returns:
             One score for each, in (0, 1); higher is better.
 
         Raises:
-            CompletionError: If a model was asked and gave no score.
-            EmbeddingError: If a model that runs here failed.
+            CompletionError: If a model was called and gave no score.
+            EmbeddingError: If a model on this machine failed.
             RunLost: If the run is no longer this worker's.
         """
 
 
 class Entailment(Protocol):
-    """Whoever says whether one answer to a question entails another."""
+    """Tells whether one answer to a question entails another."""
 
     async def entails(
         self, question: str, pairs: Sequence[tuple[str, str]], *, tally: Meter | None = None
@@ -138,16 +138,16 @@ class Entailment(Protocol):
         """Judge pairs without blocking the event loop.
 
         Args:
-            question: What both answer.
+            question: The question of both answers.
             pairs: Premise and hypothesis: two answers. Any number, also none.
-            tally: Where replies are counted; None to count nowhere.
+            tally: Counts the replies; None counts nothing.
 
         Returns:
-            For each pair, whether the first entails the second. Neither symmetry nor transitivity is promised.
+            For each pair, whether the first entails the second. It may be neither symmetric nor transitive.
 
         Raises:
-            CompletionError: If a model was asked and gave no judgement.
-            EmbeddingError: If a model that runs here failed.
+            CompletionError: If a model was called and gave no judgement.
+            EmbeddingError: If a model on this machine failed.
             RunLost: If the run is no longer this worker's.
 
         Source: SUNAR, §3.2.
@@ -155,54 +155,54 @@ class Entailment(Protocol):
 
 
 class Said(Protocol):
-    """One thing that spoke for or against ambiguity, in words a user understands."""
+    """One reason for or against ambiguity, in words that a user understands."""
 
     @property
     def source(self) -> str:
-        """The classifier as a whole, or a feature: classifier or feature."""
+        """Where the reason comes from: classifier or feature."""
 
     @property
     def name(self) -> str:
-        """Which of them."""
+        """Its name within the source."""
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """The reason in words."""
 
 
 class Judged(Protocol):
-    """What a classifier makes of a question."""
+    """A classifier's judgement of a question."""
 
     @property
     def probability(self) -> float:
-        """Of being ambiguous, from 0 to 1."""
+        """The probability that it is ambiguous, from 0 to 1."""
 
     @property
     def kind(self) -> str:
-        """pragmatic, syntactic or lexical: the most probable one; of a clear question it means nothing."""
+        """pragmatic, syntactic or lexical: the most probable kind; ignore it for a clear question."""
 
     @property
     def reasons(self) -> Sequence[Said]:
-        """What spoke for "ambiguous" from the threshold on, or below it for "clear"; none if nothing did."""
+        """The reasons for "ambiguous" if the probability reaches the threshold, else for "clear"; may be empty."""
 
 
 class Classifier(Protocol):
-    """Whoever tells ambiguous questions from clear ones by their vectors and words."""
+    """Classifies questions as ambiguous or clear, by their vectors and words."""
 
     @property
     def embedding_model(self) -> str:
-        """The model whose vectors it takes."""
+        """The model whose vectors it needs."""
 
     @property
     def version(self) -> str:
-        """Changes when its judgements do."""
+        """Changes when its judgements change."""
 
     @property
     def threshold(self) -> float:
-        """The probability from which a question counts as ambiguous, unless a user says otherwise."""
+        """The default threshold: a question is ambiguous if its probability is at least this."""
 
     def inputs(self, question: str, history: Sequence[str]) -> list[str]:
-        """The texts whose vectors it takes for a question; at least one."""
+        """The texts whose vectors it needs for a question; at least one."""
 
     def judge(
         self,
@@ -211,12 +211,12 @@ class Classifier(Protocol):
         *,
         threshold: float | None = None,
     ) -> Sequence[Judged]:
-        """Judge questions, each with what was said before it.
+        """Judge questions, each with its earlier turns.
 
         Args:
             asked: Questions with their histories.
             vectors: float32, shape (number of all inputs of all questions, dimensions), in order, of unit length.
-            threshold: The probability that decides which side reasons are given for; None for its own.
+            threshold: The reasons explain "ambiguous" above it and "clear" below it; None for its own.
 
         Returns:
             One judgement for each.

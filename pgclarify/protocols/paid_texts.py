@@ -1,4 +1,4 @@
-"""Texts that an endpoint has embedded, and for what: their costs are added up here until somebody writes them down."""
+"""Counts the texts that an endpoint embeds for each payer, until the sums are stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """For what texts are embedded; both None if it is neither.
+    """The payer of embedded texts; both None if unknown.
 
     Attributes:
         run_id: The run that compares or searches with them.
@@ -21,13 +21,14 @@ class Payer:
     embedding_space_id: int | None = None
 
 
-# Not an argument of Embedder.encode: nothing between a run and its endpoint has to do with who pays.
+# A context variable instead of an argument of Embedder.encode, so that the code between does not have to know the
+# payer.
 _payer: ContextVar[Payer] = ContextVar("payer", default=Payer())  # noqa: B039 - it is frozen
 
 
 @contextmanager
 def paid_by(payer: Payer) -> Iterator[None]:
-    """Charge texts to somebody: those that this task embeds in the block, and tasks that are made in it."""
+    """Charge a payer for the texts that this task, and tasks that it creates, embed in the block."""
     token = _payer.set(payer)
     try:
         yield
@@ -36,19 +37,19 @@ def paid_by(payer: Payer) -> Iterator[None]:
 
 
 def current_payer() -> Payer:
-    """Who pays for what this task embeds."""
+    """Return the payer of the texts that this task embeds."""
     return _payer.get()
 
 
 @dataclass(frozen=True, slots=True)
 class PaidTexts:
-    """What one payer has had one model embed.
+    """The texts that one model embedded for one payer.
 
     Attributes:
         payer: The payer.
         model: The model, as in `embedding_space.model`.
-        texts: How many texts.
-        tokens: How many tokens they had.
+        texts: The number of texts.
+        tokens: The number of their tokens.
     """
 
     payer: Payer
@@ -58,20 +59,20 @@ class PaidTexts:
 
 
 class EmbeddingTally:
-    """Sums of what endpoints have embedded and nobody has written down yet."""
+    """Sums of embedded texts that are not stored yet."""
 
     def __init__(self) -> None:
         self._sums: dict[tuple[Payer, str], PaidTexts] = {}
 
     def add(self, paid: Iterable[PaidTexts]) -> None:
-        """Add what was embedded, or what could not be written down."""
+        """Add embedded texts, or sums that could not be stored."""
         for each in paid:
             key = (each.payer, each.model)
             known = self._sums.get(key, PaidTexts(*key, 0, 0))
             self._sums[key] = PaidTexts(*key, known.texts + each.texts, known.tokens + each.tokens)
 
     def take(self) -> list[PaidTexts]:
-        """Take the sums, and begin anew."""
+        """Return the sums, and start from zero."""
         taken = list(self._sums.values())
         self._sums.clear()
         return taken

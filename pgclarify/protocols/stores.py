@@ -1,4 +1,4 @@
-"""What operations keep, and where they find it."""
+"""The interfaces of the tables that operations write and read."""
 
 from __future__ import annotations
 
@@ -30,30 +30,31 @@ from pgclarify.steps import Step
 from pgclarify.vocabulary import RunStatus, StopCode
 
 CompletionKey: TypeAlias = tuple[str, str, str, str, bytes, int]
-"""What a request is known by in the ledger: `CompletionRequest.key`."""
+"""Identifies a request in the ledger: `CompletionRequest.key`."""
 
 
 class Ledger(Protocol):
-    """The table `completion`: nothing is paid for twice, and nothing that budgets do not let through.
+    """The table `completion`: no call is paid for twice, and no call is made that a budget forbids.
 
     Attributes:
-        refusal: Why a budget did not let a call through, of the first one that was not; None if all were.
+        refusal: Why a budget refused a call, for the first refused call; None if none was refused.
     """
 
     refusal: NotAllowed | None
 
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
-        """Look requests up, and lease those that nobody has made or is making. One claim per request, in order.
+        """Look up requests, and lease those without a reply and lease. Returns one claim per request, in order.
 
-        A lease is ours for one claim only: two runs of one worker are two claimants, and the second waits as another
-        worker's would. Asked again with the same requests it also takes over leases that expired or whose worker died.
+        A lease belongs to one claim: two runs of a worker are two claimants, and the second waits as it would for
+        another worker. A repeated claim of the same requests also takes over leases that expired or whose worker is
+        gone.
         """
 
     async def store_completion(self, completion_id: int, completion: Completion) -> None:
-        """Keep what the model said; durable when this returns. A reply that is there already stays."""
+        """Store the reply. It is durable when this returns. An existing reply is kept."""
 
     async def release_completions(self, completion_ids: Sequence[int]) -> None:
-        """Give leases back after calls that failed or were cut off, so that others need not wait for their end."""
+        """Release leases after calls failed or were cancelled, so that others need not wait until they expire."""
 
 
 class RunStore(Ledger, Protocol):
@@ -67,7 +68,7 @@ class RunStore(Ledger, Protocol):
         """
 
     async def record_verdict(self, run: Run, verdict: Verdict) -> None:
-        """Keep a verdict as it lands, in the place of one that is there for this candidate.
+        """Store a verdict when it arrives; it replaces an earlier verdict on this candidate.
 
         Raises:
             RunLost: If the run is no longer this worker's.
@@ -99,11 +100,11 @@ class RunStore(Ledger, Protocol):
             status: How it ended.
             interpretations: In order.
             error: Why it failed; None unless it did.
-            error_code: The same as a SQLSTATE, as `pgclarify.errors.code_of` has it; of a partial run, that of the call
-                that failed, if the run rests on one.
-            stages: What it did, in order.
-            stop_reason: Why it went no further, where it might have; None if there was nothing to decide.
-            stop_code: Why there is no result, or not all of it, as far as the tables do not tell it.
+            error_code: The SQLSTATE of that error, as by `pgclarify.errors.code_of`; for a partial run, that of the
+                failed call that it depends on, if there is one.
+            stages: The stages, in order.
+            stop_reason: Why it stopped early; None if it did not.
+            stop_code: Why there is no result, or only a part of it, if the tables do not show it.
 
         Raises:
             RunLost: If the run is no longer this worker's.
@@ -111,7 +112,7 @@ class RunStore(Ledger, Protocol):
 
 
 class ExplorationStore(Protocol):
-    """The passages of a run's corpus and their neighborhoods, as far as the requester may read them."""
+    """The passages of a run's corpus and their neighborhoods, if the requester may read them."""
 
     async def find_passages(
         self,
@@ -123,17 +124,16 @@ class ExplorationStore(Protocol):
         depth: int,
         signal: str | None = None,
     ) -> list[Found]:
-        """Search, and record nothing.
+        """Search without recording anything.
 
         Args:
             run: The run.
-            query: What is searched for.
+            query: The text to search for.
             vector: Its vector, float32, shape (dimensions,); None if neither method nor signal needs it.
             method: dense, lexical or hybrid.
             depth: Most passages, from 1.
-            signal: dense, lexical or both, to have each passage scored by that, too, in (0, 1): cosine similarity, BM25
-                as a share of the most that the question's words could bring, or the mean of these two; None for no
-                second score.
+            signal: A second score for each passage, in (0, 1): dense is cosine similarity; lexical is BM25 as a share
+                of the highest score that the question's words can give; both is their mean. None for no second score.
 
         Returns:
             Best first.
@@ -159,7 +159,7 @@ class ExplorationStore(Protocol):
             run: The run.
             passages: The batch.
             k: Most neighbors of each, from 1.
-            known: passage_ids that need not be read again; they are in edges all the same.
+            known: passage_ids whose passages need not be read again; the edges still contain them.
             query: As in find_passages.
             vector: As in find_passages.
             signal: As in find_passages.
@@ -169,11 +169,11 @@ class ExplorationStore(Protocol):
         """
 
     async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> list[int]:
-        """Keep candidates, in addition to those that are there.
+        """Store candidates in addition to the existing ones.
 
         Returns:
-            The ranks of those that were kept, ascending: without passages that are gone by now, or that the requester
-            may not read any more. There can be no verdict on these.
+            The ranks of the stored ones, ascending: without passages that are gone by now, or that the requester may no
+            longer read. These cannot have a verdict.
 
         Raises:
             RunLost: If the run is no longer this worker's.
@@ -181,7 +181,7 @@ class ExplorationStore(Protocol):
 
 
 class EstimateStore(Protocol):
-    """What an estimate looks at, and what it comes to. Nothing of it is recorded on the way."""
+    """What an estimate reads, and where its result is stored. Nothing else is recorded."""
 
     async def find_for_each(
         self,
@@ -211,7 +211,7 @@ class EstimateStore(Protocol):
         """
 
     async def known_completions(self, run: Run, keys: Sequence[CompletionKey]) -> list[Completion | None]:
-        """Look inputs up in the ledger, and lease nothing.
+        """Look up inputs in the ledger without leasing them.
 
         Returns:
             For each key the reply; None if there is none yet.
@@ -221,7 +221,7 @@ class EstimateStore(Protocol):
         """
 
     async def record_estimate(self, run: Run, prospect: Prospect) -> None:
-        """Keep what an estimate came to, in the place of what is there.
+        """Store the result of an estimate; it replaces an earlier one.
 
         Raises:
             RunLost: If the run is no longer this worker's.
@@ -232,10 +232,10 @@ class StepStore(Protocol):
     """The steps of an investigation."""
 
     async def record_step(self, run: Run, step: Step) -> None:
-        """Keep a step in the place of one with its ordinal, with its citations.
+        """Store a step with its citations; it replaces a step with the same ordinal.
 
-        It is durable when this returns, and others see it while the run goes on. The candidates that it cites have
-        been recorded before.
+        It is durable when this returns, and visible to others while the run is not over. The candidates that it cites
+        must be recorded already.
 
         Raises:
             RunLost: If the run is no longer this worker's.
@@ -243,7 +243,7 @@ class StepStore(Protocol):
 
 
 class DialogueStore(Protocol):
-    """What was found ambiguous, rewritten, asked back and listed."""
+    """Detections, rewritten questions, clarifying questions and listed answers."""
 
     async def match_rules(self, run: Run, questions: Sequence[str]) -> list[MatchedRule]:
         """Find the rules of ambiguity that questions match: those for all corpora, and those for the run's.
@@ -257,56 +257,56 @@ class DialogueStore(Protocol):
         """
 
     async def record_detections(self, run: Run, detections: Sequence[Detection]) -> None:
-        """Keep what was found, in the order of the run's questions, in the place of what is there.
+        """Store detections, in the order of the run's questions; they replace earlier ones.
 
         Raises:
             RunLost: If the run is no longer this worker's.
         """
 
     async def record_route(self, run: Run, route: str, saved_completions: int) -> None:
-        """Keep which way a run went where ask_back is auto.
+        """Store the route of a run with ask_back auto.
 
         Args:
             run: The run.
             route: answered or clarified.
-            saved_completions: Calls that this spared.
+            saved_completions: How many calls this saved.
 
         Raises:
             RunLost: If the run is no longer this worker's.
         """
 
     async def record_rewriting(self, run: Run, rewriting: Rewriting) -> None:
-        """Keep the question that a run came to, in the place of one that is there.
+        """Store the rewritten question of a run; it replaces an earlier one.
 
         Raises:
             RunLost: If the run is no longer this worker's.
         """
 
     async def record_clarifying_questions(self, run: Run, questions: Sequence[ClarifyingQuestion]) -> None:
-        """Keep what is to be asked back, with its evidence, in the place of what is there.
+        """Store clarifying questions with their evidence; they replace earlier ones.
 
-        The candidates that are cited have been recorded before.
+        The cited candidates must be recorded already.
 
         Raises:
             RunLost: If the run is no longer this worker's.
         """
 
     async def turns(self, run: Run) -> tuple[str, list[Turn]]:
-        """Read the conversation that a run of reply goes on with.
+        """Read the conversation that a run of reply continues.
 
         Returns:
-            The question as it was asked first; and what was asked back and replied since, in order: the last one is
-            what this run is about.
+            The original question; and the questions and replies since then, in order. The last one is the turn of this
+            run.
 
         Raises:
             RunLost: If the run is no longer this worker's.
         """
 
     async def record_answer(self, run: Run, answer: ListedAnswer) -> None:
-        """Keep an answer in the place of one with its ordinal, with its evidence.
+        """Store an answer with its evidence; it replaces an answer with the same ordinal.
 
-        It is durable when this returns, and others see it while the run goes on. The candidates that it cites have
-        been recorded before.
+        It is durable when this returns, and visible to others while the run is not over. The candidates that it cites
+        must be recorded already.
 
         Raises:
             RunLost: If the run is no longer this worker's.
@@ -319,117 +319,117 @@ class DocumentStore(Protocol):
     async def claim_documents(
         self, *, max_documents: int, max_chars: int, skipped_models: Sequence[str]
     ) -> list[PendingDocument]:
-        """Lease pending documents of one corpus; at least one if there is any, however long.
+        """Lease pending documents of one corpus: at least one if there is any, of any length.
 
-        Each call is about the next corpus, so that none waits for all that another one has. Corpora of skipped_models
-        are left to other workers, and documents that were set aside to LongDocumentStore.
+        Successive calls go from corpus to corpus, so that no corpus waits for all documents of another one. Corpora of
+        skipped_models, and documents that were set aside for LongDocumentStore, are left to others.
         """
 
     async def leased_documents(self, documents: Sequence[PendingDocument]) -> Collection[str]:
-        """Say which of claimed documents of one corpus are still this worker's and unchanged, by document_id."""
+        """Return which claimed documents of one corpus are still leased here and unchanged, by document_id."""
 
     async def set_aside_document(self, document: PendingDocument, passages: int) -> None:
-        """Give back a document that is too long for one claim.
+        """Release a document that is too long for one claim.
 
         Args:
             document: Claimed.
-            passages: How many it will have, about.
+            passages: About how many passages it will have.
         """
 
     async def release_documents(self, documents: Sequence[PendingDocument] | None = None) -> int:
-        """Give back what this worker has leased; returns how many leases it must keep for now.
+        """Release the leases of this worker; return how many it must keep for now.
 
         Args:
-            documents: Of one corpus, at least one; None for all. One that was changed since it was claimed is left
-                out: another claim of this worker may have it.
+            documents: Of one corpus, at least one; None for all. A document that changed since it was claimed is
+                skipped, because another claim of this worker may have it.
         """
 
     async def passage_hashes(self, documents: Sequence[PendingDocument]) -> Mapping[str, Sequence[bytes]]:
-        """Say of which texts claimed documents of one corpus have passages with vectors.
+        """Return the texts for which claimed documents of one corpus have passages with vectors.
 
         Returns:
-            By document_id, passage_hash of each of its passages, in any order; documents without any are left out.
+            By document_id, passage_hash of each of its passages, in any order; documents without passages are missing.
         """
 
     async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
         """Write passages, vectors and term counts, and mark the documents searchable, in one transaction.
 
-        Passages whose text stays keep their id and vector. A document that changed or vanished since it was claimed, or
-        that somebody is changing, is left out; so is one that has lost a passage whose vector was to stay.
+        Passages whose text is unchanged keep their id and vector. A document is skipped if it changed or vanished since
+        it was claimed, if another session is changing it, or if it lost a passage whose vector was to stay.
         """
 
     async def fail_document(self, document: PendingDocument, error: str) -> None:
         """Mark a document as one that cannot be indexed, with the reason."""
 
     async def delay_documents(self, embedding_space_id: int, error: str) -> None:
-        """Keep why the documents of a corpus wait for its embedding model, until one of them is stored."""
+        """Store why the documents of a corpus wait for its embedding model, until one of them is stored."""
 
 
 class LongDocumentStore(Protocol):
     """Documents that were set aside, of which each claim stages a part."""
 
     async def claim_document(self, *, skipped_models: Sequence[str]) -> LongDocument | None:
-        """Lease the document of one corpus that has waited longest; None if there is none.
+        """Lease the longest-waiting document of one corpus; None if there is none.
 
-        Each call is about the next corpus. Corpora of skipped_models are left to other workers.
+        Successive calls go from corpus to corpus. Corpora of skipped_models are left to other workers.
         """
 
     async def is_leased(self, document: LongDocument) -> bool:
-        """Whether a claimed document is still this worker's, and has not changed."""
+        """Return whether a claimed document is still leased by this worker and unchanged."""
 
     async def release_document(self) -> int:
-        """Give back what this worker has leased; returns how many it must keep for now."""
+        """Release the leases of this worker; return how many it must keep for now."""
 
     async def passage_hashes(self, document: LongDocument) -> Sequence[bytes]:
-        """Say of which texts the document has passages with vectors that are not staged to stay; in any order."""
+        """Return the texts of the document's passages with vectors, except passages staged to stay; in any order."""
 
     async def keep_part(
         self, part: IndexedDocument, claimed: LongDocument, *, end_char: int, passages_left: int
     ) -> bool:
-        """Stage a part in one transaction, and give the document back until its next turn.
+        """Stage a part in one transaction, and release the document until its next turn.
 
         Args:
             part: The chunks of the part, with their vectors.
-            claimed: What was claimed.
+            claimed: The claimed document.
             end_char: Where the next part starts.
-            passages_left: How many are left after it, about; 1 if only moving them into place is.
+            passages_left: About how many passages are left; 1 if the parts only have to be moved into place.
 
         Returns:
-            False, and then nothing is kept, if the document changed, or somebody is changing it.
+            False if the document changed or another session is changing it; then nothing is stored.
         """
 
     async def publish(self, claimed: LongDocument) -> bool:
-        """Move all parts of a claimed document into place, in one transaction, where its earlier passages were.
+        """Replace the earlier passages of a claimed document by all its staged parts, in one transaction.
 
         Returns:
-            False, and then all stays as it is, if the document changed, or somebody is changing it.
+            False if the document changed or another session is changing it; then nothing is changed.
         """
 
     async def fail_document(self, document: PendingDocument, error: str) -> None:
         """Mark a document as one that cannot be indexed, with the reason."""
 
     async def delay_documents(self, embedding_space_id: int, error: str) -> None:
-        """Keep why the documents of a corpus wait for its embedding model, until one of them is stored."""
+        """Store why the documents of a corpus wait for its embedding model, until one of them is stored."""
 
 
 class SpaceStore(Protocol):
     """The spaces that are being filled with another embedding model."""
 
     async def claim_passages(self, *, max_passages: int, skipped_models: Sequence[str]) -> list[PendingPassage]:
-        """Lease passages that one space has no vector of yet, each call of the next space.
+        """Lease passages that have no vector in one space yet. Successive calls go from space to space.
 
         Spaces of skipped_models are left to other workers.
         """
 
     async def release_passages(self) -> int:
-        """Give back all that this worker has leased; returns how many it must keep for now."""
+        """Release all leases of this worker; return how many it must keep for now."""
 
     async def store_vectors(
         self, passages: Sequence[PendingPassage], vectors: NDArray[np.float32], are_cut_off: Sequence[bool]
     ) -> None:
         """Write vectors in one transaction.
 
-        A passage that vanished since it was claimed, or that somebody is removing, is left out.
+        A passage that vanished since it was claimed, or that another session is removing, is skipped.
 
         Args:
             passages: Claimed, all of one space.
@@ -438,7 +438,7 @@ class SpaceStore(Protocol):
         """
 
     async def fail_passage(self, passage: PendingPassage, error: str) -> None:
-        """Note that a passage could not be embedded; it comes back some times."""
+        """Store that a passage could not be embedded. It is tried again a few times."""
 
     async def refuse_filling(self, embedding_space_id: int, error: str) -> None:
-        """Note why this worker cannot fill a space."""
+        """Store why this worker cannot fill a space."""
