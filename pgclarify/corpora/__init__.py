@@ -1,1 +1,1 @@
-"""Keeping a corpus searchable: documents become passages with vectors, of one embedding model or another."""
+"""Keeps corpora searchable: documents become passages with vectors of an embedding model."""

@@ -1,4 +1,4 @@
-"""The embedding models of a process, wherever they compute."""
+"""The embedding models of a process, on this machine or behind an endpoint."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_embedders(settings: Settings) -> AsyncIterator[Embedders]:
-    """Open the embedding models that the settings lead to: those of this machine, and those of the endpoint.
+    """Open the embedding models that the settings describe: those of this machine, and those of the endpoint.
 
-    The endpoint is looked for when a model of it is: most processes need none, and none has to be set.
+    The endpoint's settings are read when one of its models is needed, because most processes need none.
     """
     async with AsyncExitStack() as stack:
         endpoints: list[EmbeddingEndpoint] = []
 
         async def open_at_endpoint(model: str) -> ClosableEmbedder:
-            # Here, since it imports a library that takes some tenths of a second.
+            # Imported here, because it imports a library that needs some tenths of a second.
             from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
             from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 

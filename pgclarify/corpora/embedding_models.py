@@ -1,4 +1,4 @@
-"""Embedding models that corpora need by name, without waiting long for any."""
+"""Embedding models of corpora by name. A model that loads slowly does not block other corpora."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from pgclarify.protocols import Embedder
 
 _logger = logging.getLogger(__name__)
 
-# A model that is loaded is there at once; for one that is not, other corpora do not wait.
+# Seconds to wait for a model. A loaded model is there at once; while another one loads, other corpora go on.
 LOADING_SECONDS = 1.0
 _MODEL_RETRY_SECONDS = 30.0
 
 
 class Models:
-    """The embedding models, as far as they are there; the others are loaded beside the work.
+    """The embedding models that are loaded; others are loaded in the background.
 
     Args:
-        embedders: Gives the embedding model of a name; raises ModelNotFound.
-        splitters: Makes the splitter for a model; asked once a model.
-        loading_seconds: How long work on other corpora waits for a model that is being loaded.
-        holder: What holds the vectors.
+        embedders: Returns the embedding model of a name; raises ModelNotFound.
+        splitters: Makes the splitter for a model; called once for each model.
+        loading_seconds: How long to wait for a model that is being loaded.
+        holder: What the vectors belong to, for errors.
     """
 
     def __init__(
@@ -45,32 +45,32 @@ class Models:
     ) -> None:
         self._embedders = embedders
         self._make_splitter = splitters
-        # As long as the models themselves stay.
+        # Kept as long as the models themselves.
         self._splitters: WeakKeyDictionary[Embedder, Splitter] = WeakKeyDictionary()
         self._loading_seconds = loading_seconds
         self._holder = holder
         self._loading: dict[str, asyncio.Task[Embedder | None]] = {}
         self._left_until: dict[str, float] = {}
-        # Of models that could not be loaded when they were last asked for.
+        # Errors of models that could not be loaded at the last attempt.
         self._failed: dict[str, PgclarifyError] = {}
 
     def missing(self) -> list[str]:
-        """Models that are being loaded, or that could not be used a short while ago."""
+        """Return the models that are being loaded, or that failed a short while ago."""
         now = asyncio.get_running_loop().time()
         self._left_until = {model: until for model, until in self._left_until.items() if until > now}
         self._loading = {model: task for model, task in self._loading.items() if not task.done()}
         return sorted({*self._left_until, *self._loading})
 
     async def get(self, model: str, dimensions: int) -> tuple[Embedder, Splitter] | None:
-        """Load a model, with its splitter; None if it is not there soon.
+        """Load a model, with its splitter; None if it is not loaded soon.
 
         Args:
             model: Its name.
-            dimensions: How many its vectors have to have.
+            dimensions: The number of dimensions that its vectors must have.
 
         Raises:
-            PgclarifyError: If it could not be loaded, now or the last time, if its splitter cannot be made, or if its
-                vectors have other dimensions. The model is left to other workers for a while.
+            PgclarifyError: If it could not be loaded, now or at the last attempt; if its splitter cannot be made; or if
+                its vectors have other dimensions. The model is left to other workers for a while.
         """
         if model not in self._loading:
             self._loading[model] = asyncio.create_task(self._load(model), name=f"loading {model}")
@@ -79,7 +79,7 @@ class Models:
         embedder = task.result() if task.done() else None
         if embedder is None:
             if (error := self._failed.get(model)) is not None:
-                # Without its traceback, which grows each time that the error is raised.
+                # Without its traceback, which would grow each time the error is raised.
                 raise error.with_traceback(None)
             return None
         try:
@@ -100,12 +100,12 @@ class Models:
         return self._splitters[embedder]
 
     def leave(self, model: str, error: Exception) -> None:
-        """Leave what needs a model to other workers for a while."""
+        """Leave the work that needs a model to other workers for a while."""
         _logger.warning("embedding model %s is left to other workers: %s", model, describe(error))
         self._left_until[model] = asyncio.get_running_loop().time() + _MODEL_RETRY_SECONDS
 
     async def close(self) -> None:
-        """Wait no longer for models that are being loaded."""
+        """Stop waiting for models that are being loaded."""
         tasks = list(self._loading.values())
         for task in tasks:
             task.cancel()
@@ -114,7 +114,7 @@ class Models:
     async def _load(self, model: str) -> Embedder | None:
         try:
             embedder = await self._embedders(model)
-        except Exception as error:  # whatever it is: one model must not hold up the others
+        except Exception as error:  # any: one model must not stop the others
             self.leave(model, error)
             self._failed.pop(model, None)
             if isinstance(error, PgclarifyError):
@@ -125,10 +125,11 @@ class Models:
 
 
 def public_reason(model: str, error: Exception) -> str:
-    """Say why a model cannot be used, to all who see the corpus: they may not see its documents or a worker's files.
+    """Say why a model cannot be used, without secrets.
 
-    Of our own errors that is message and hint. The detail may hold words of the endpoint, which may repeat a text that
-    it was sent, or a path. What is at a path makes no difference to the reason.
+    Readers of the corpus may not see its documents or a worker's files. So this has message and hint of our own
+    errors, without the detail, which may quote the endpoint (and so a text) or contain a path. The reason is the same
+    whether or not a path exists.
     """
     if isinstance(error, ModelNotFound):
         return f"no embedding model {model}: No worker can load a model of that name or path; its log says why."

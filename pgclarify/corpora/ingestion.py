@@ -1,4 +1,4 @@
-"""Make pending documents searchable: cut them into chunks, embed those that are new, store both."""
+"""Makes pending documents searchable: cuts them into chunks, embeds new chunks, stores both."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ from pgclarify.protocols import DocumentStore, Embedder, Payer, paid_by
 
 _logger = logging.getLogger(__name__)
 
-# Claims in memory: one that an endpoint embeds, and one that is stored or cut meanwhile. Each has up to 256 passages.
+# Claims in memory: one is being embedded by an endpoint while another is cut or stored. Each has up to 256 passages.
 _MOST_CLAIMS = 2
 
 
 class Ingestion:
-    """Indexes pending documents, claim by claim, each of another corpus if there are several.
+    """Indexes pending documents, claim by claim; successive claims are from different corpora.
 
-    A claim indexes at most 256 passages or so: what would be more is given back, and a document that is more by itself
-    is set aside for LongDocuments. While the endpoint of a model works on one claim, the one before is stored, or the
-    one after is cut.
+    A claim indexes about 256 passages at most. Further documents are released, and a document that is longer by itself
+    is set aside for LongDocuments. While a model's endpoint works on one claim, the previous one is stored, or the next
+    one is cut.
 
     Args:
         store: The tables of the corpora.
-        embedders: Gives the embedding model of a name; raises ModelNotFound.
-        splitters: Makes the splitter for a model; asked once a model.
+        embedders: Returns the embedding model of a name; raises ModelNotFound.
+        splitters: Makes the splitter for a model; called once for each model.
         loading_seconds: How long other corpora wait for a model that is being loaded.
         max_documents: Most documents in one claim.
         max_chars: Most characters in one claim, unless a single document has more.
         max_chunks: Most chunks in one claim.
-        batch_size: Chunks in one call of a model that computes here. Between two calls, documents that changed
-            meanwhile are left out.
-        retry_seconds: How long a claim that could not be stored is kept for another try.
+        batch_size: Chunks in one call of a model on this machine. Between calls, documents that changed meanwhile are
+            dropped.
+        retry_seconds: How long to wait before a claim that could not be stored is tried again.
     """
 
     def __init__(
@@ -82,19 +82,20 @@ class Ingestion:
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def ingest_once(self) -> int:
-        """Claim pending documents of one corpus and index them; the caller loops until there are none.
+        """Claim pending documents of one corpus and index them; call it until it returns 0.
 
-        What an endpoint embeds may still be under way when this returns, unless it returns 0.
+        If an endpoint embeds, the work may continue after this returns, unless it returns 0.
 
-        Chunks of which a document has a passage are not embedded again. A document that cannot be cut, embedded or
-        stored is marked as failed, with the reason; the others go on. What waits for a model that this process has not,
-        or not yet, or whose endpoint does not answer, is given back. So is all if the store fails, or is busy twice.
+        A chunk is not embedded again if the document already has its passage. A document that cannot be cut, embedded
+        or stored is marked as failed with the reason; the others continue. Documents are released if their model is
+        missing, is still loading, or its endpoint does not answer. All are released if the store fails, or is busy
+        twice.
 
         Returns:
-            How many documents were claimed, failed ones included; 0 if none is pending.
+            How many documents were claimed, including failed ones; 0 if none is pending.
 
         Raises:
-            DatabaseError: If the store fails, other than over one document, now or for what was under way.
+            DatabaseError: If the store fails for another reason than one document, now or for earlier work.
         """
         await self._wait_for_others(_MOST_CLAIMS - 1)
         pending = await self._store.claim_documents(
@@ -102,12 +103,12 @@ class Ingestion:
         )
         if not pending:
             await self._wait_for_others(0)
-            # What somebody was changing when it was to be stored is still leased.
+            # Documents that another session was changing could not be released, and are still leased.
             if self._may_hold_leases:
                 self._may_hold_leases = await self._store.release_documents() > 0
             return 0
         self._may_hold_leases = True
-        # All are of one corpus, and so for one model.
+        # All are of one corpus, so they need one model.
         first = pending[0]
         try:
             ready = await self._models.get(first.embedding_model, first.dimensions)
@@ -131,21 +132,21 @@ class Ingestion:
             return len(pending)
         indexing = self._index(cut, splitter, embedder)
         if is_behind_endpoint(embedder):
-            # This process stores and cuts other claims meanwhile.
+            # Meanwhile this process stores and cuts other claims.
             self._under_way.add(asyncio.create_task(indexing, name="indexing"))
         else:
             await indexing
         return len(pending)
 
     async def close(self) -> None:
-        """Wait no longer for models that are being loaded, nor for endpoints."""
+        """Stop waiting for models that are being loaded, and for endpoints."""
         for task in self._under_way:
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
         await self._models.close()
 
     async def _wait_for_others(self, most: int) -> None:
-        """Wait until no more than so many claims are under way.
+        """Wait until at most this many claims are in work.
 
         Raises:
             DatabaseError: If the store failed for one of them.
@@ -161,10 +162,10 @@ class Ingestion:
     async def _index(
         self, cut: Sequence[tuple[PendingDocument, list[Chunk]]], splitter: Splitter, embedder: Embedder
     ) -> None:
-        """Embed and store documents of one claim; give them back if the model's endpoint or the store fails.
+        """Embed and store documents of one claim; release them if the model's endpoint or the store fails.
 
         Raises:
-            DatabaseError: If the store fails, other than over one document.
+            DatabaseError: If the store fails for another reason than one document.
         """
         documents = [document for document, _ in cut]
         first = documents[0]
@@ -186,7 +187,7 @@ class Ingestion:
     async def _cut(
         self, pending: Sequence[PendingDocument], splitter: Splitter
     ) -> tuple[list[tuple[PendingDocument, list[Chunk]]], Sequence[PendingDocument]]:
-        """Cut as many documents as may be indexed at once, and set long and failed ones aside; what is left over."""
+        """Cut as many documents as one claim may index; set long and failed ones aside. Return the others."""
         cut: list[tuple[PendingDocument, list[Chunk]]] = []
         size = 0
         for place, document in enumerate(pending):
@@ -194,7 +195,7 @@ class Ingestion:
                 return cut, pending[place:]
             try:
                 chunks, next_start = await asyncio.to_thread(splitter.split_part, document.content)
-            except Exception as error:  # whatever it is: one document must not hold up the others
+            except Exception as error:  # any: one document must not stop the others
                 await self._fail(document, error)
                 continue
             if next_start is not None:
@@ -216,7 +217,7 @@ class Ingestion:
         splitter: Splitter,
         embedder: Embedder,
     ) -> list[IndexedDocument]:
-        """Embed chunks that are new, in batches that run across documents, so that short documents fill them too."""
+        """Embed new chunks. Batches contain chunks of several documents, so that short documents fill them too."""
         flat = [
             (index, chunk)
             for index, (document, chunks) in enumerate(cut)
@@ -237,11 +238,11 @@ class Ingestion:
             except EmbeddingUnavailable:
                 raise
             except EmbeddingError:
-                # One document may be to blame: find out which, and keep the others.
+                # One document may be the cause: embed each alone to find it, and keep the others.
                 await _embed_apart(texts, owners, part, failed, embedder)
             rows.update(((index, chunk.ordinal), row) for (index, chunk), row in zip(batch, part, strict=True))
             if flat:
-                # Those that were removed or changed meanwhile, or whose corpus was dropped, are not worth more.
+                # Stop working on documents that were removed or changed meanwhile, or whose corpus was dropped.
                 leased = await self._store.leased_documents([cut[index][0] for index in sorted(left)])
                 left = {index for index in left if cut[index][0].document_id in leased}
                 flat = [(index, chunk) for index, chunk in flat if index in left]
@@ -264,7 +265,7 @@ class Ingestion:
             if len(indexed) == 1:
                 await self._fail(indexed[0].document, error)
                 return
-            # One document may be to blame, and would hold up the others at every claim.
+            # One document may be the cause, and would stop the others at every claim.
             for document in indexed:
                 await self._keep([document])
 
@@ -272,7 +273,7 @@ class Ingestion:
         try:
             await self._store.store_documents(indexed)
         except DatabaseBusy:
-            # Embedding it all again would take longer than what stands in the way.
+            # Waiting is cheaper than embedding everything again.
             await asyncio.sleep(self._retry_seconds)
             await self._store.store_documents(indexed)
 
@@ -293,13 +294,13 @@ async def _embed_apart(
     failed: dict[int, EmbeddingError],
     embedder: Embedder,
 ) -> None:
-    """Embed one batch document by document, and note those that fail.
+    """Embed one batch document by document, and note which documents fail.
 
     Args:
         texts: The batch.
         owners: The document of each text; ascending.
         vectors: Filled in place: float32, shape (len(texts), dimensions).
-        failed: Filled in place; documents in it already are left out.
+        failed: Filled in place; documents in it already are skipped.
         embedder: The model.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Make long documents searchable: a part a step, and all parts together once the last one is embedded."""
+"""Makes long documents searchable: each step embeds one part, and all parts are published together at the end."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _logger = logging.getLogger(__name__)
 
 
 class LongIngestion:
-    """Indexes documents that Ingestion has set aside, each step of another corpus if there are several.
+    """Indexes documents that Ingestion has set aside; successive steps are for different corpora.
 
-    What a step has embedded is kept, so that any worker goes on there. Searches find the earlier content of a document
-    until all parts of the new one take its place, in one transaction.
+    The embedded parts are stored, so that any worker can continue. Searches find the old content of a document until
+    all parts of the new content replace it, in one transaction.
 
     Args:
         store: The tables of the corpora.
-        embedders: Gives the embedding model of a name; raises ModelNotFound.
-        splitters: Makes the splitter for a model; asked once a model.
+        embedders: Returns the embedding model of a name; raises ModelNotFound.
+        splitters: Makes the splitter for a model; called once for each model.
         loading_seconds: How long other corpora wait for a model that is being loaded.
-        batch_size: Chunks in one call of a model that computes here. Between two calls, a document that changed
-            meanwhile is left.
-        retry_seconds: How long a part that could not be stored is kept for another try.
+        batch_size: Chunks in one call of a model on this machine. Between calls, a document that changed meanwhile is
+            dropped.
+        retry_seconds: How long to wait before a part that could not be stored is tried again.
     """
 
     def __init__(
@@ -65,19 +65,18 @@ class LongIngestion:
         if claimed is not None:
             self._may_hold_lease = True
         elif self._may_hold_lease:
-            # What somebody was changing when it was to be stored is still leased.
+            # A document that another session was changing could not be released, and is still leased.
             self._may_hold_lease = await self._store.release_document() > 0
         return claimed
 
     async def embed_part(self, claimed: LongDocument) -> None:
         """Cut, embed and stage the next part of a claimed document.
 
-        A document of which a part cannot be cut, embedded or stored is marked as failed, with the reason. What waits
-        for a model that this process has not, or not yet, or whose endpoint does not answer, is given back, and so is
-        all if the store fails.
+        A document is marked as failed, with the reason, if a part cannot be cut, embedded or stored. It is released if
+        its model is missing, is still loading, or its endpoint does not answer, and also if the store fails.
 
         Raises:
-            DatabaseError: If the store fails, other than over this document.
+            DatabaseError: If the store fails for another reason than this document.
         """
         try:
             ready = await self._models.get(claimed.document.embedding_model, claimed.document.dimensions)
@@ -93,7 +92,7 @@ class LongIngestion:
             chunks, next_start = await asyncio.to_thread(
                 splitter.split_part, document.content, claimed.staged_chars, ordinal=claimed.staged_passages + 1
             )
-        except Exception as error:  # whatever it is: the document would be claimed again and again
+        except Exception as error:  # any: otherwise the document would be claimed again without end
             await self._fail(claimed, error)
             return
         end = len(document.content) if next_start is None else next_start
@@ -114,7 +113,7 @@ class LongIngestion:
             try:
                 is_kept = await keep()
             except DatabaseBusy:
-                # Embedding it again would take longer than what stands in the way.
+                # Waiting is cheaper than embedding the part again.
                 await asyncio.sleep(self._retry_seconds)
                 is_kept = await keep()
             if not is_kept:
@@ -131,13 +130,13 @@ class LongIngestion:
             await self._failed_to_store(claimed, error)
 
     async def publish(self, claimed: LongDocument) -> bool:
-        """Move a claimed document, all parts of which are staged, into place.
+        """Publish a claimed document whose parts are all staged.
 
         Returns:
-            False if it has to be tried again: somebody is changing the document.
+            False if it must be tried again, because another session is changing the document.
 
         Raises:
-            DatabaseError: If the store fails, other than over this document.
+            DatabaseError: If the store fails for another reason than this document.
         """
         try:
             is_published = await self._store.publish(claimed)
@@ -151,13 +150,13 @@ class LongIngestion:
         return is_published
 
     async def close(self) -> None:
-        """Wait no longer for models that are being loaded."""
+        """Stop waiting for models that are being loaded."""
         await self._models.close()
 
     async def _embed(
         self, claimed: LongDocument, chunks: Sequence[Chunk], splitter: Splitter, embedder: Embedder
     ) -> list[NDArray[np.float32] | None] | None:
-        """Vectors of the chunks that are new, None for the others; None altogether if the document was changed."""
+        """Return the vectors of new chunks, None for the others; None as a whole if it was changed."""
         title = claimed.document.title
         hashes = await self._store.passage_hashes(claimed) if claimed.document.was_indexed else ()
         new = new_chunks(title, chunks, hashes)

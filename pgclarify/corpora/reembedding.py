@@ -1,4 +1,4 @@
-"""Fill the space of another embedding model with the passages that are there, while searches use the old one."""
+"""Embeds existing passages with another model, while searches still use the old one."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Reembedding:
 
     Args:
         store: The tables of the spaces.
-        embedders: Gives the embedding model of a name; raises ModelNotFound.
-        splitters: Makes the splitter for a model, which says what is embedded of a passage; asked once a model.
+        embedders: Returns the embedding model of a name; raises ModelNotFound.
+        splitters: Makes the splitter for a model, which renders the text to embed; called once for each model.
         loading_seconds: How long other spaces wait for a model that is being loaded.
         max_passages: Most passages in one claim.
     """
@@ -50,23 +50,22 @@ class Reembedding:
         self._max_passages = max_passages
 
     async def fill_once(self) -> int:
-        """Claim passages of one space and embed them; the caller loops until there are none.
+        """Claim passages of one space and embed them; call it until it returns 0.
 
-        A passage that cannot be embedded or stored is noted, with the reason; the others go on. What waits for a model
-        that this process has not, or not yet, or whose endpoint does not answer, is given back, and so is all if the
-        store fails.
+        A passage that cannot be embedded or stored is noted with the reason; the others continue. Passages are released
+        if their model is missing, is still loading, or its endpoint does not answer, and also if the store fails.
 
         Returns:
-            How many passages were claimed, failed ones included; 0 if none waits.
+            How many passages were claimed, including failed ones; 0 if none is waiting.
 
         Raises:
-            DatabaseError: If the store fails, other than over one passage.
+            DatabaseError: If the store fails for another reason than one passage.
         """
         passages = await self._store.claim_passages(
             max_passages=self._max_passages, skipped_models=self._models.missing()
         )
         if not passages:
-            # What somebody was holding when it was to be stored is still leased.
+            # Passages that another session was holding could not be released, and are still leased.
             if self._may_hold_leases:
                 self._may_hold_leases = await self._store.release_passages() > 0
             return 0
@@ -95,15 +94,15 @@ class Reembedding:
         return len(passages)
 
     async def close(self) -> None:
-        """Wait no longer for models that are being loaded."""
+        """Stop waiting for models that are being loaded."""
         await self._models.close()
 
     async def _fill(self, passages: Sequence[PendingPassage], splitter: Splitter, embedder: Embedder) -> None:
-        """Embed and store passages together, or each by itself if one may be to blame for a failure.
+        """Embed and store passages together, or one by one if one of them may have caused a failure.
 
         Raises:
             EmbeddingUnavailable: If the model's endpoint does not answer.
-            DatabaseError: If the store fails, other than over one passage.
+            DatabaseError: If the store fails for another reason than one passage.
         """
         try:
             texts = await asyncio.to_thread(_render, splitter, passages)
@@ -143,5 +142,5 @@ def _render(splitter: Splitter, passages: Sequence[PendingPassage]) -> list[str]
 
 
 def _are_cut_off(embedder: Embedder, texts: Sequence[str]) -> list[bool]:
-    """Whether a model reads texts to their end: passages were cut for another one."""
+    """Return whether a model cuts texts: the passages were made for another model."""
     return [len(encoding) > embedder.max_tokens for encoding in embedder.tokenizer.encode_batch(list(texts))]

@@ -1,4 +1,4 @@
-"""Documents as the chunks that become passages: how they are cut, which are new, and what is embedded of them."""
+"""Chunks of documents: how documents are cut, which chunks are new, and the text to embed of each."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from pgclarify.vocabulary import AT_ENDPOINT
 
 
 class Splitter(Protocol):
-    """Cuts documents into chunks, in a thread; `pgclarify.ingest.chunking.Chunker` is the one in use."""
+    """Cuts documents into chunks, in a thread. The implementation is `pgclarify.ingest.chunking.Chunker`."""
 
     def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
-        """Cut the part of a document that starts somewhere: chunks in order, and where the next part starts, if any."""
+        """Cut the part of a document from an offset: chunks in order, and where the next part starts, if any."""
 
     def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
-        """Render what is embedded for a chunk."""
+        """Render the text to embed of a chunk."""
 
 
 def chunker_of(embedder: Embedder) -> Splitter:
-    """Make the chunker whose chunks fit into an embedding model.
+    """Make the chunker whose chunks fit an embedding model.
 
     Raises:
-        ConfigurationError: If the model reads too few tokens for that.
+        ConfigurationError: If the model's input is too short.
     """
     return Chunker(embedder.tokenizer, embedder.max_tokens)
 
 
 def expected_passages(document: PendingDocument, chars: int, passages: int) -> int:
-    """How many passages a document will have, about, if its first chars have so many."""
+    """Estimate how many passages a document will have, if its first chars give so many."""
     return max(1, round(passages * len(document.content) / chars))
 
 
 def new_chunks(title: str | None, chunks: Sequence[Chunk], hashes: Sequence[bytes]) -> list[Chunk]:
-    """Leave out chunks that are there already: as many of a text, first ones first, as there are passages of it."""
+    """Return the chunks without existing passages. Of equal chunks, the first ones are taken as existing."""
     there = Counter(hashes)
     new = []
     for chunk in chunks:
@@ -50,22 +50,22 @@ def new_chunks(title: str | None, chunks: Sequence[Chunk], hashes: Sequence[byte
 
 
 def texts_a_call(embedder: Embedder, usual: int) -> int:
-    """How many chunks to embed in one call: between two calls it is looked whether they are still wanted.
+    """Return how many chunks to embed in one call. Between calls, documents that changed are dropped.
 
-    Behind an endpoint that is a whole claim, so that its requests are under way together.
+    Behind an endpoint this is a whole claim, so that its requests run concurrently.
 
     Args:
         embedder: The model.
-        usual: How many, for a model that computes here.
+        usual: The number for a model on this machine.
     """
     return PART_CHUNKS if is_behind_endpoint(embedder) else usual
 
 
 def is_behind_endpoint(embedder: Embedder) -> bool:
-    """Whether a model computes elsewhere."""
+    """Tell whether a model is behind an endpoint."""
     return embedder.model.startswith(AT_ENDPOINT)
 
 
 def render(splitter: Splitter, titled: Sequence[tuple[str | None, Chunk]]) -> list[str]:
-    """What is embedded for chunks, each with the title of its document."""
+    """Render the texts to embed of chunks, each with the title of its document."""
     return [splitter.embedding_text(title, chunk.heading, chunk.content) for title, chunk in titled]
