@@ -1,5 +1,5 @@
-"""What a worker does with a run: each operation is a module of its name, and packages hold what operations are made of.
+"""Executes runs. Each operation is a module of its name; packages have the parts that operations share.
 
-Operations know the world through `pgclarify.protocols` alone, so that a test can give them a store in memory and a
-completer with a script. What they ask a language model, `pgclarify.prompts` renders.
+Operations depend only on `pgclarify.protocols`, so that a test can pass them a store in memory and a scripted
+completer. `pgclarify.prompts` renders the calls of language models.
 """

@@ -1,4 +1,4 @@
-"""The main job: verified diversification, of a fixed number of passages or guided by the verdicts; then consolidation.
+"""The operation clarify: verdicts on a fixed number of passages, or guided by verdicts; then consolidation.
 
 Source: VERDICT, §4 and Algorithm 1.
 """
@@ -19,18 +19,18 @@ from pgclarify.protocols import Embedder
 
 
 async def clarify(context: RunContext) -> Ending:
-    """Clarify a run's question: from it to its interpretations.
+    """Clarify a run's question: find its interpretations.
 
-    It succeeds if every passage was judged, is partial if some could not be, and fails if none could be, or if the
-    question could not be relaxed or embedded, or the passages not be reranked. One that meets a budget is partial with
-    what it has; if the question may not be relaxed, passages are retrieved with it as it is.
+    The run succeeds if every passage was judged, is partial if some could not be, and fails if none could be. It also
+    fails if the question could not be relaxed or embedded, or the reranker failed. If a budget is spent, it is partial
+    with the results so far; if the budget does not allow relaxation, the question is searched for unchanged.
 
     Args:
-        context: The run. If settings["retrieval"] is adaptive, the verdicts say which passages are judged and how many,
-            at most settings["budget"]. If it is fixed (the default), the first settings["top_k"] are, or
-            settings["budget"] if that is less. With settings["reranker"], passages are ranked once more before. If
-            settings["verify"] is model, each answer is confirmed by the language model before it counts. If
-            settings["ask_back"] is auto, all that is for questions that one pass does not answer.
+        context: The run. With settings["retrieval"] adaptive, the verdicts decide which passages are judged and how
+            many, at most settings["budget"]. With fixed (the default), the first settings["top_k"] are judged, or
+            settings["budget"] if that is less. With settings["reranker"], passages are first ranked again. With
+            settings["verify"] model, the language model must confirm each answer. With settings["ask_back"] auto, all
+            this is only for questions that a single pass does not answer.
 
     Source: VERDICT, Algorithm 1.
     """
@@ -38,13 +38,13 @@ async def clarify(context: RunContext) -> Ending:
     try:
         judged = await _judged(context, embedder)
     except BudgetSpent:
-        # Before anything was judged: it ends with nothing, and says why.
+        # Before any verdict: the run ends without results, and gives the reason.
         judged = []
     return await conclude(context, [(candidate.passage.document_id, verdict) for candidate, verdict in judged])
 
 
 async def _judged(context: RunContext, embedder: Embedder) -> list[tuple[Candidate, Verdict]]:
-    """Judge what the settings say, and return that by rank."""
+    """Judge passages as the settings say; return the verdicts by rank."""
     settings = context.run.settings
     name = settings.get("reranker")
     reranker = None if name is None else await context.models.rerankers.get(name, context.store)

@@ -1,4 +1,4 @@
-"""Asking back: what would tell which of its meanings a vague question has, and what of it the corpus can answer.
+"""Clarifying questions: which question would show the meaning of a vague question, if the corpus can answer it?
 
 Source: AT-CoT, §3.2 and §4.2. What is checked against a corpus is ours: docs/methods/clarifying-questions.md.
 """
@@ -22,14 +22,14 @@ from pgclarify.vocabulary import RunStatus, StopCode
 async def propose_questions(context: RunContext) -> Ending:
     """Propose clarifying questions.
 
-    One call proposes; unless settings["check"] is none, each reformulation is checked against the run's corpus, if it
-    has one. It succeeds also if nothing is left that could be answered; is partial if passages could not be judged; and
-    fails if nothing was proposed.
+    One call proposes. Each reformulation is checked against the run's corpus, unless settings["check"] is none or there
+    is no corpus. The run succeeds even if no question is left. It is partial if passages could not be judged, and fails
+    if the model proposed nothing.
 
     Args:
         context: The run; settings: scheme, form, count, examples, history (absent if there is none), check; search and
-            top_k if it is checked; proposals, if the model is asked for more than count. With check drop, what no
-            document answers is left out. The first of what remains are asked, count at most.
+            top_k for the check; proposals, if the model is asked for more than count. With check drop, reformulations
+            that no document answers are removed. The first of the others are shown, at most count.
     """
     run = context.run
     is_checked = run.corpus_id is not None and run.settings["check"] != "none"
@@ -38,7 +38,7 @@ async def propose_questions(context: RunContext) -> Ending:
 
 
 class _Proposing:
-    """One run of clarifying_questions, and what it works with."""
+    """One run of clarifying_questions."""
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
@@ -76,10 +76,10 @@ class _Proposing:
         return Ending(RunStatus.PARTIAL if has_errors else RunStatus.SUCCEEDED)
 
     async def _propose(self) -> list[ProposedQuestion]:
-        """Ask the model, and once more if its reply cannot be used.
+        """Ask the model, and a second time if the reply cannot be used.
 
         Raises:
-            CompletionError: If there is no reply, or none that can be used.
+            CompletionError: If there is no usable reply.
         """
         settings = self._run.settings
         call = clarifying_questions(
@@ -88,7 +88,7 @@ class _Proposing:
             scheme=self._scheme,
             form=self._form,
             count=settings.get("proposals", settings["count"]),
-            # Runs that an earlier version entered do not say.
+            # Runs of an earlier version lack this setting.
             shows_examples=settings.get("examples", True),
         ).then(self._fit)
         with self._trace.stage("questioning") as tally:
@@ -102,7 +102,7 @@ class _Proposing:
         return value
 
     def _fit(self, proposed: Sequence[ProposedQuestion]) -> list[ProposedQuestion]:
-        """Leave out what would not help: the question itself, and what was proposed already.
+        """Remove useless proposals: the question itself, and repetitions.
 
         Raises:
             InvalidReply: If nothing is left.
@@ -120,7 +120,7 @@ class _Proposing:
         return any(proposes_same(said, known) for known in (self._run.question, *map(_said, earlier)))
 
     def _without_repetition(self, one: ProposedQuestion) -> ProposedQuestion:
-        """Leave a reformulation out that is the question again: to check it would tell nothing of this proposal."""
+        """Remove a reformulation that is the question itself: checking it would tell nothing about this proposal."""
         if one.reformulation is None or not proposes_same(one.reformulation, self._run.question):
             return one
         return replace(one, reformulation=None)

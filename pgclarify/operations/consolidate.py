@@ -1,4 +1,4 @@
-"""Consolidation again: of verdicts that are there, with no model call."""
+"""Consolidates existing verdicts again, without model calls."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pgclarify.protocols import Embedder
 
 
 async def consolidate(context: RunContext) -> Ending:
-    """Group the verdicts of a run's parent again, and ask no model.
+    """Group the verdicts of a run's parent again.
 
-    Readings are embedded again if settings["embed"] is not settings["parent_embed"], what their vectors hold.
+    Readings are embedded again if settings["embed"] differs from settings["parent_embed"], the text of their vectors.
     """
     embedder = await context.reading_embedder()
     verdicts = sorted(await context.store.verdicts(context.run), key=lambda pair: pair[1].rank)
@@ -24,7 +24,7 @@ async def consolidate(context: RunContext) -> Ending:
 async def _embedded(
     context: RunContext, verdicts: Sequence[tuple[str, Verdict]], embedder: Embedder
 ) -> list[tuple[str, Verdict]]:
-    """Give every verdict the vector that the run's settings ask for, and keep it."""
+    """Make the vector of each verdict that the run's settings require, and store it."""
     run = context.run
     is_same_mode = embed_mode(run) == run.settings.get("parent_embed", "question_answer")
     stale = [(document_id, verdict) for document_id, verdict in verdicts if verdict.vector is None or not is_same_mode]

@@ -1,4 +1,4 @@
-"""What every operation is given, and what it gives back."""
+"""The input and the result of every operation."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Stores:
     """The tables that all runs of a worker share.
 
     Attributes:
-        passages: Where passages are, and where candidates go.
-        steps: Where the steps of an investigation go.
-        dialogue: Rules of ambiguity, conversations, and what was found ambiguous, rewritten, asked back and listed.
-        estimates: What an estimate looks at, and where it goes.
+        passages: The store of passages and candidates.
+        steps: The store of steps of investigations.
+        dialogue: The store of rules of ambiguity, conversations, detections, rewritten questions and listed answers.
+        estimates: The store of estimates.
     """
 
     passages: ExplorationStore
@@ -46,14 +46,14 @@ class Models:
     """The models that all runs of a worker share.
 
     Attributes:
-        completer: Judges passages: the language model or, where there is none, rules.
-        chat: The completer if it is a language model, which answers every call; None if it is not.
-        asking_nobody: Gives a completer whose calls need no ledger, since it makes none.
-        embedder: Gives the embedding model of a name.
-        reading_embedder: Gives the one that embeds readings, which are compared with each other alone.
+        completer: Judges passages: the language model or, without one, rules.
+        chat: The completer if it is a language model, which answers every call; else None.
+        asking_nobody: Returns a completer that makes no calls, and so needs no ledger.
+        embedder: Returns the embedding model of a name.
+        reading_embedder: Returns the one for readings, whose vectors are compared only with each other.
         rerankers: Makes the reranker that a run's settings name.
         entailments: Makes the judge of answers that a run's settings name.
-        detector: Says whether questions are ambiguous.
+        detector: Judges whether questions are ambiguous.
     """
 
     completer: Completer
@@ -72,11 +72,11 @@ class RunContext:
 
     Attributes:
         run: The run.
-        store: Its tables and the ledger. How the run ends is not for the operation to write: see `execute`.
+        store: Its tables and the ledger. The operation must not write the end of the run: see `execute`.
         stores: All other tables.
-        models: What may be asked.
+        models: The models.
         poll: How often to look for replies that other runs are paying for.
-        trace: Where stages are noted, and why the run went no further.
+        trace: Records the stages, and why the run stopped early.
     """
 
     run: Run
@@ -87,7 +87,7 @@ class RunContext:
     trace: Trace = field(default_factory=Trace)
 
     async def embedder(self) -> Embedder:
-        """Give the embedding model of the run's corpus.
+        """Return the embedding model of the run's corpus.
 
         Raises:
             EmbeddingError: If it cannot be loaded, or no worker has opened the corpus's space yet.
@@ -95,10 +95,10 @@ class RunContext:
         return await self.models.embedder(self._embedding_model)
 
     async def reading_embedder(self) -> Embedder:
-        """Give what embeds readings of the run; its vectors are compared with each other alone.
+        """Return the model for the run's readings; its vectors are compared only with each other.
 
         Raises:
-            EmbeddingError: As `embedder` does.
+            EmbeddingError: As `embedder`.
         """
         return await self.models.reading_embedder(self._embedding_model)
 
@@ -113,13 +113,14 @@ class RunContext:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ends. Why it went no further is in the trace.
+    """How a run ends. The trace has the reason if it stopped early.
 
     Attributes:
         status: succeeded, partial or failed.
-        interpretations: In order; of clarify and consolidate alone.
+        interpretations: In order; only for clarify and consolidate.
         error: Why it failed; None unless it did.
-        error_code: The same as a SQLSTATE; of a partial run, why the call failed that it rests on, if it rests on one.
+        error_code: The SQLSTATE of that error; for a partial run, that of the failed call that it depends on, if there
+            is one.
     """
 
     status: RunStatus = RunStatus.SUCCEEDED

@@ -1,6 +1,6 @@
-"""Telling ambiguous questions from clear ones: by a classifier, by users' rules, and with the readings of a corpus.
+"""Detects ambiguous questions: with a classifier, users' rules, and the readings of a corpus.
 
-Source: Detect, then rewrite (summary). What a corpus supports is ours.
+Source: Detect, then rewrite (summary). Counting the readings of a corpus is ours.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pgclarify.operations.context import Ending, RunContext
 
 
 async def detect_ambiguity(context: RunContext) -> Ending:
-    """Detect ambiguous questions, one or many: the detections are the result.
+    """Detect ambiguous questions, one or many; the detections are the result.
 
-    It succeeds, or fails if a question could not be embedded, no passage of the corpus be judged, or a rule takes
-    too long.
+    The run succeeds; or it fails if a question could not be embedded, no passage of the corpus could be judged, or a
+    rule takes too long.
 
     Args:
-        context: The run; its question, or of detect_ambiguity_many its array of questions in JSON. Of its settings,
-            history and threshold count. If it has a corpus, the readings that it supports are counted.
+        context: The run. Its question is a text, or for detect_ambiguity_many a JSON array of questions. It uses the
+            settings history and threshold. If it has a corpus, the readings that the corpus supports are counted.
 
     Source: Detect, then rewrite (summary), Method Summary.
     """

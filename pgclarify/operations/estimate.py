@@ -1,8 +1,8 @@
-"""What questions would ask of a language model, before they are asked: none is called, and nothing is paid for.
+"""Estimates the model calls of questions, without making any call.
 
-A question is followed as far as the ledger knows the way: with the relaxed question if its relaxation was paid for, by
-a model's grades or a reranker's scores if all of them are known. From there on it is taken as it is, and calls are
-bounded instead of counted.
+A question is followed as far as the ledger allows: with the relaxed question if its relaxation is in the ledger, and
+with a model's grades or a reranker's scores if all of them are. After that, the question is used unchanged, and calls
+are bounded instead of counted.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ from pgclarify.prompts.relevance import relevance
 from pgclarify.protocols import Completer, Embedder
 from pgclarify.vocabulary import AT_ENDPOINT, StopCode
 
-# So many passages are read at once, but those of one question in any case.
+# Passages are read in groups of this size, but those of one question always together.
 _PASSAGES_AT_ONCE: Final = 1000
 _EXTRACTIVE: Final = "extractive"
 _Judged: TypeAlias = tuple[Found, Known[Reading | StopCode] | None]
 
 
 async def estimate(context: RunContext) -> Ending:
-    """Estimate what clarifying a run's questions would ask; that is its result.
+    """Estimate the calls of clarifying a run's questions; the estimate is the result.
 
-    It succeeds, or fails if a question could not be embedded, or a model is to rank passages or to confirm answers and
-    there is none.
+    The run succeeds; or it fails if a question could not be embedded, or if a model is required for ranking passages or
+    confirming answers and is missing.
 
     Args:
-        context: The run; its question is an array of questions in JSON, each once. Its settings are those of the runs
-            of clarify that are estimated, and more that is not looked at here.
+        context: The run. Its question is a JSON array of different questions. Its settings are those of the runs of
+            clarify to estimate; others are ignored.
     """
     survey = _Survey(context, await context.embedder())
     prospect = await survey.carry_out(json.loads(context.run.question))
@@ -67,7 +67,7 @@ async def estimate(context: RunContext) -> Ending:
 
 
 class _Survey:
-    """One estimate, and what it works with."""
+    """One run of estimate."""
 
     def __init__(self, context: RunContext, embedder: Embedder) -> None:
         self._context = context
@@ -95,14 +95,14 @@ class _Survey:
         self._is_extractive = self._completer.provider == _EXTRACTIVE
 
     async def carry_out(self, questions: Sequence[str]) -> Prospect:
-        """Look at questions, one group after the other."""
+        """Examine the questions, group by group."""
         if self._reranker == "model" and self._chat is None:
             raise no_language_model(
                 'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
             )
         if self._confirms and self._chat is None:
             raise confirms_nothing()
-        # Each of them has been answered, or no model would be asked.
+        # All questions were answered before, or no model would be called.
         if not questions or (self._is_extractive and self._reranker_at_endpoint is None):
             return Prospect(len(questions), [], 0, 0)
         clear = await self._clear(questions) if self._asks_back else frozenset()
@@ -117,18 +117,18 @@ class _Survey:
         return Prospect(len(questions), self._expected.by_purpose, self._at_most, self._most_calls(questions[0]))
 
     def _most_calls(self, question: str) -> int:
-        """Bound the calls of any question, whichever way it goes."""
+        """Bound the calls of a question, for every possible route."""
         answers = most_calls_of_one_pass(self._run.settings) if self._asks_back and self._chat is not None else {}
         return sum(answers.values()) + self._most_to_clarify(question)
 
     def _most_to_clarify(self, question: str) -> int:
-        """Bound the calls of any question that is not answered in one pass."""
+        """Bound the calls of a question that a single pass does not answer."""
         relaxes = self._completer.adapt(relaxation(question)) is not None
         most = most_calls(self._run.settings, relaxes=relaxes)
         return most.get("reranking", 0) if self._is_extractive else sum(most.values())
 
     async def _clear(self, questions: Sequence[str]) -> frozenset[str]:
-        """Tell which questions one pass would be tried for. No language model has a part in that."""
+        """Return the questions for which a single pass would be tried. No language model is needed for that."""
         with self._trace.stage("detection") as tally:
             detections = await self._context.models.detector.detect(
                 self._run,
@@ -141,7 +141,7 @@ class _Survey:
         return frozenset(one.question for one in detections if not one.is_ambiguous)
 
     async def _answer(self, questions: Sequence[str]) -> list[str]:
-        """Count the calls of one pass for each clear question; those come back that have to be clarified after it."""
+        """Count the calls of a single pass for each clear question; return those that must be clarified afterwards."""
         if self._chat is None or not questions:
             return list(questions)
         rankings, _ = await self._rank(questions, questions, depth=self._top_k)
@@ -155,7 +155,7 @@ class _Survey:
             return [answer_call(question, candidates) for question, candidates in shown.items()]
 
         known = dict(zip(shown, await self._expected.look(put), strict=True))
-        # Nobody knows yet whether one pass will do.
+        # It is unknown whether the single pass will suffice.
         unknown = [question for question, one in known.items() if one is None]
         self._at_most += len(unknown) * self._most_calls(questions[0])
         proven = {question: one.value for question, one in known.items() if one and isinstance(one.value, Proven)}
@@ -166,16 +166,16 @@ class _Survey:
         return [question for question in questions if question not in settled]
 
     async def _unconfirmed(self, proven: Mapping[str, Proven]) -> set[str]:
-        """Look up whether answers of one pass are confirmed; those questions come back of which they are not."""
+        """Look up the confirmations of single-pass answers; return the questions whose answers are refused."""
         given = [proven_answer(question, one) for question, one in proven.items()]
         known = await self._expected.look(lambda: [confirmation([one]) for one in given])
         asked = [*zip(proven, known, strict=True)]
-        # What is not confirmed is clarified.
+        # A question whose answer is not confirmed is clarified.
         self._at_most += sum(1 + self._most_to_clarify(question) for question, one in asked if one is None)
         return {question for question, one in asked if one is not None and one.value != [True]}
 
     async def _clarify(self, questions: Sequence[str]) -> None:
-        """Count what clarifying questions asks."""
+        """Count the calls of clarifying questions."""
         if not questions:
             return
         before = self._expected.calls
@@ -185,7 +185,7 @@ class _Survey:
             questions, queries, depth=self._top_k if self._is_adaptive else self._most_verdicts
         )
         judged = [found[: self._most_verdicts] for found in rankings]
-        # Whose passages are those that will be judged: of the others only the number is bounded.
+        # Questions whose ranking is known exactly. For the others, calls are only bounded.
         is_certain = [
             query is not None and is_graded and not self._is_adaptive
             for query, is_graded in zip(relaxed, are_graded, strict=True)
@@ -199,14 +199,14 @@ class _Survey:
         await self._judge([one for one, is_sure in zip(asked, is_certain, strict=True) if is_sure])
         self._at_most += self._expected.calls - before
         if self._is_adaptive and not self._is_extractive:
-            # Others may be come to through neighbors, unless the search has found all that there is.
+            # Neighbors may add further passages, unless the search has found all there are.
             unseen = [self._budget - len(found) for found in judged if len(found) >= self._top_k]
             self._expected.add("verdict", sum(unseen))
             if self._confirms:
                 self._expected.add("confirmation", ceil(sum(unseen) / AT_ONCE))
 
     async def _relaxed(self, questions: Sequence[str]) -> list[str | None]:
-        """Look up what passages would be searched with; None where that is not known."""
+        """Look up the text to search with; None if it is unknown."""
         calls = [self._completer.adapt(relaxation(question)) for question in questions]
         asked = [call for call in calls if call is not None]
         known = iter(await self._expected.look(lambda: asked))
@@ -218,7 +218,7 @@ class _Survey:
                 case None if call is not None:
                     queries.append(None)
                 case _:
-                    # There is nobody to relax it, or no relaxation that fits.
+                    # Nothing relaxes it, or no relaxation fits.
                     queries.append(question)
         return queries
 
@@ -228,14 +228,15 @@ class _Survey:
     async def _rank(
         self, questions: Sequence[str], queries: Sequence[str], *, depth: int
     ) -> tuple[list[list[Found]], list[bool]]:
-        """Rank passages as `FirstStage` does; and tell of each ranking whether it is the one that clarify will have.
+        """Rank passages as `FirstStage` does, and say for each ranking whether clarify would have the same.
 
-        A cross-encoder is left out: it would take longer than all else, and only decide which passages are taken.
+        A cross-encoder is not used: it would take longer than everything else, and only decide which passages are
+        judged.
 
         Args:
-            questions: As they were asked.
-            queries: What is searched with.
-            depth: How many passages, if they are not ranked once more.
+            questions: The original questions.
+            queries: The texts to search with.
+            depth: How many passages, if they are not ranked again.
         """
         signal = other_signal(self._method) if self._reranker == "signal" else None
         vectors = await self._embedder.encode(queries) if Query.needs_vector(self._method, signal) else None
@@ -256,7 +257,7 @@ class _Survey:
     async def _grade(
         self, questions: Sequence[str], rankings: Sequence[Sequence[Found]]
     ) -> tuple[list[list[Found]], list[bool]]:
-        """Rank passages by their grades, where all of them are known."""
+        """Rank passages by their grades, if all grades are known."""
 
         def put() -> list[ModelCall[float]]:
             return [
@@ -279,7 +280,7 @@ class _Survey:
     async def _score(
         self, reranker: Completer, questions: Sequence[str], rankings: Sequence[Sequence[Found]]
     ) -> tuple[list[list[Found]], list[bool]]:
-        """Rank passages by the scores of a reranker behind an endpoint, where all of them are known."""
+        """Rank passages by the scores of a reranker behind an endpoint, if all scores are known."""
         calls = [
             reranking_calls(question, [one.passage for one in found])
             for question, found in zip(questions, rankings, strict=True)
@@ -296,7 +297,7 @@ class _Survey:
         return scored, are_certain
 
     async def _judge(self, asked: Sequence[tuple[str, Sequence[Found]]]) -> None:
-        """Count the verdicts on passages, and what confirms them."""
+        """Count the verdicts on passages, and their confirmations."""
         if self._is_extractive:
             return
 
@@ -311,7 +312,7 @@ class _Survey:
         """Count the confirmations: as if every passage answered, unless all verdicts on a question are known."""
         known: list[tuple[str, Sequence[_Judged]]] = []
         for question, verdicts in judged:
-            # How an exploration will divide its passages into batches is not known.
+            # The batches of an exploration cannot be predicted.
             if self._is_adaptive or any(verdict is None for _, verdict in verdicts):
                 self._expected.add("confirmation", ceil(len(verdicts) / AT_ONCE))
             else:
@@ -324,7 +325,7 @@ class _Survey:
 
 
 def _supported(question: str, judged: Sequence[_Judged]) -> Iterator[GivenAnswer]:
-    """What has to be confirmed of known verdicts."""
+    """Return what has to be confirmed of known verdicts."""
     for found, verdict in judged:
         reading = None if verdict is None else verdict.value
         if isinstance(reading, Reading):

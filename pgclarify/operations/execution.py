@@ -1,4 +1,4 @@
-"""From a run that was started to its end: the one place where a run succeeds or fails, whatever its operation."""
+"""Executes a run. Only this module ends runs, for all operations."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _logger = logging.getLogger(__name__)
 
 
 async def execute(context: RunContext) -> None:
-    """Carry out a run, and write its end.
+    """Execute a run, and write its end.
 
-    Any error ends it as failed, but for those of the first two below. If the run was cancelled or taken over meanwhile,
-    it is left alone, without an error: calls in flight are cancelled, leases given back, nothing more is written.
+    Any error ends it as failed, except the first two below. If the run was cancelled or taken over meanwhile, this
+    returns without an error: calls in flight are cancelled, leases are released, and nothing more is written.
 
     Args:
-        context: The run, and what its operation may use.
+        context: The run, and the resources of its operation.
 
     Raises:
-        ServerUnavailable: If the connection broke. The run goes on when somebody takes it over.
-        DatabaseBusy: If something stood in the way that passes. Likewise.
-        DatabaseError: If the store refuses even to keep the failure.
+        ServerUnavailable: If the connection broke. The run continues when a worker takes it over.
+        DatabaseBusy: If the database is busy for a while. Likewise.
+        DatabaseError: If the store does not even accept the failure.
     """
     run_id = context.run.run_id
     try:
@@ -49,7 +49,7 @@ async def execute(context: RunContext) -> None:
     except RunLost as lost:
         _logger.info("run %d was left: %s", run_id, lost.message)
     except (CompletionError, ConfigurationError, EmbeddingError) as error:
-        # Where it was raised says nothing: a model or somebody's settings are at fault.
+        # No traceback: the cause is a model or a user's settings.
         _logger.warning("run %d failed: %s", run_id, describe(error))
         await _fail(context, error)
     except Exception as error:
@@ -65,7 +65,7 @@ async def _carry_out(context: RunContext) -> Ending:
     if operation.without_model is not None and context.models.chat is None:
         raise no_language_model(*operation.without_model)
     if context.run.settings.get("consolidation") == "hdbscan" and find_spec("hdbscan") is None:
-        # Said before a model is called, since what it says would be paid for.
+        # Before any model is called, because calls would be paid for.
         raise no_hdbscan()
     return await operation.carry_out(context)
 
@@ -78,7 +78,7 @@ async def _fail(context: RunContext, error: Exception) -> None:
         except (ServerUnavailable, DatabaseBusy):
             raise
         except DatabaseError:
-            # It may be a stage that the database refuses.
+            # The database may have refused one of the stages.
             await _finish(replace(context, trace=Trace()), ending)
 
 
@@ -92,6 +92,6 @@ async def _finish(context: RunContext, ending: Ending) -> None:
         error_code=ending.error_code,
         stages=trace.stages,
         stop_reason=trace.stop_reason,
-        # A failed run says why by its error.
+        # The error of a failed run says why.
         stop_code=None if ending.status is RunStatus.FAILED else trace.stop_code,
     )

@@ -1,6 +1,7 @@
-"""Multi-hop answers: a question is taken apart step by step, and each step answered from its own evidence.
+"""Multi-hop questions: a question is split into steps, and each step is answered from its own evidence.
 
-Source: SUNAR, §3 and Algorithm 1; self-ask, Press et al., 2023. docs/methods/investigation.md says what is ours.
+Source: SUNAR, §3 and Algorithm 1; self-ask, Press et al., 2023. docs/methods/investigation.md says which parts are
+ours.
 """
 
 from __future__ import annotations
@@ -28,18 +29,18 @@ from pgclarify.protocols import Embedder
 from pgclarify.steps import FollowUp, Step
 from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome, StopCode
 
-# The least cosine at which a question in other words counts as one that was asked before: all-MiniLM-L6-v2 gives "the
-# father of" and "the mother of" 0.94.
+# Two questions count as the same if their cosine is at least this. all-MiniLM-L6-v2 gives "the father of" and "the
+# mother of" 0.94.
 _REPEATED = 0.96
-# Questions in a row without an answer, after which further ones would be guesses.
+# After this many unanswered questions in a row, further ones would be guesses.
 _UNANSWERED = 2
 
 
 async def investigate(context: RunContext) -> Ending:
-    """Investigate a run's question, step by step, up to the conclusion.
+    """Investigate a run's question, step by step, to a conclusion.
 
-    It succeeds if it came to a conclusion, also to "not in this corpus"; is partial if calls failed or ran out on the
-    way; and fails if the model could not be reached, or nothing could be embedded.
+    The run succeeds if it reached a conclusion, even "not in this corpus". It is partial if calls failed or their
+    number was used up. It fails if the model could not be reached, or nothing could be embedded.
 
     Args:
         context: The run; settings: search, retrieval, reranker, top_k, budget, batch, max_steps, max_calls, samples,
@@ -60,12 +61,12 @@ async def investigate(context: RunContext) -> Ending:
 
 
 class _Unfit(InvalidReply):
-    """A follow-up that should not be asked.
+    """A follow-up question that must not be asked.
 
     Args:
         message: What is wrong with it.
         follow_up: As the model gave it.
-        repeats: The step that asked the same; None if it is unfit for another reason.
+        repeats: The step that asked the same; None if it has another fault.
     """
 
     def __init__(self, message: str, follow_up: FollowUp, *, repeats: Step | None = None) -> None:
@@ -75,7 +76,7 @@ class _Unfit(InvalidReply):
 
 
 class _Investigation:
-    """One run of investigate, and what it works with."""
+    """One run of investigate."""
 
     def __init__(
         self,
@@ -96,7 +97,7 @@ class _Investigation:
         self._errors: list[CompletionError] = []
 
     async def carry_out(self) -> Ending:
-        # What the conclusion may need, nothing before it takes.
+        # Calls that the conclusion may need are reserved.
         kept = CALLS_TO_ANSWER if self._run.settings["reasoner"] else 0
         with self._calls.keeping(kept):
             answer = await self._decompose()
@@ -108,7 +109,7 @@ class _Investigation:
             self._trace.stop_reason = self._calls.shortage(kept)
             self._trace.stop_code = StopCode.LIMIT
         if end.outcome is StepOutcome.NOT_IN_CORPUS:
-            # That something is not there cannot be said by who has not looked everywhere.
+            # After an incomplete search, the answer cannot be "not in this corpus".
             gone = next((error for error in errors if isinstance(error, EndpointUnavailable)), None)
             if gone is not None:
                 await self._record(_cut_short(end, StepOutcome.FAILED, describe(gone)))
@@ -121,12 +122,12 @@ class _Investigation:
         return Ending(RunStatus.PARTIAL if errors or self._calls.were_short else RunStatus.SUCCEEDED)
 
     async def _decompose(self) -> str | None:
-        """Ask one question after the other, until there is no further one, or no use in it.
+        """Ask follow-up questions until there is no further one, or it would be useless.
 
-        Where no follow-up question is allowed, the question itself is the only step.
+        If no follow-up question is allowed, the question itself is the only step.
 
         Returns:
-            What the model concluded from the answers; None if it did not.
+            The model's conclusion from the answers; None if there is none.
 
         Source: SUNAR, §3 (de); self-ask.
         """
@@ -156,7 +157,7 @@ class _Investigation:
                 return None
 
     async def _take(self, follow_up: FollowUp) -> Step | None:
-        """Take the next step; None if that is one too many."""
+        """Take the next step; None if there are too many."""
         ordinal = len(self._steps) + 1
         question = follow_up.question
         if question is None or (not self._steps and _same(question, self._run.question)):
@@ -174,7 +175,7 @@ class _Investigation:
         return await self._record(await self._answerer.answer(question, kind=StepKind.FOLLOW_UP, ordinal=ordinal))
 
     async def _next(self) -> FollowUp | None:
-        """Ask what to ask next; None if that is not to be had."""
+        """Ask the model for the next question; None if there is none."""
         with self._trace.stage("decomposition", step_ordinal=len(self._steps) + 1) as tally:
             value = await self._calls.ask(self._render, tally=tally)
             if isinstance(value, FollowUp):
@@ -193,11 +194,11 @@ class _Investigation:
         else:
             self._errors.append(value)
             self._stop("the next question could not be had")
-        # A question that cannot be taken apart can still be looked up as it is.
+        # A question that cannot be split can still be answered directly.
         return None if self._steps else FollowUp()
 
     def _told(self, follow_up: FollowUp) -> str:
-        """Say what came of asking for the next question."""
+        """Describe the model's reply about the next question."""
         if follow_up.question is not None and not self._is_answered(follow_up):
             return f"next question: {follow_up.question}"
         if not self._steps:
@@ -218,13 +219,13 @@ class _Investigation:
         return follow_up
 
     def _is_answered(self, follow_up: FollowUp) -> bool:
-        """Tell whether a model that would go on asking has the answer already, as the steps tell it."""
+        """Tell whether the steps already answer a question that a model would go on with."""
         return follow_up.answer is not None and is_told(
             follow_up.answer, [], asked=self._run.question, steps=self._steps
         )
 
     async def _repeated(self, question: str) -> Step | None:
-        """Find a step that asked the same in other words."""
+        """Find an earlier step with the same question in other words."""
         if not self._steps:
             return None
         vectors = await self._embedder.encode([question, *(step.question for step in self._steps)])
@@ -234,7 +235,7 @@ class _Investigation:
         return None
 
     async def _go_round(self, question: str, earlier: Step) -> None:
-        """Note that a question came again, which ends the decomposition."""
+        """Note that a question was repeated, which ends the decomposition."""
         await self._record(
             Step(
                 ordinal=len(self._steps) + 1,
@@ -252,7 +253,7 @@ class _Investigation:
         return step
 
     def _stop(self, reason: str) -> None:
-        """Note why it went no further; what was noted first is the reason."""
+        """Note why it stopped early; the first reason is kept."""
         self._trace.stop_reason = self._trace.stop_reason or reason
 
 
@@ -261,5 +262,5 @@ def _same(first: str, second: str) -> bool:
 
 
 def _cut_short(end: Step, outcome: StepOutcome, reason: str | None) -> Step:
-    """Give a conclusion that found no evidence the outcome that keeps it from saying so."""
+    """Replace the outcome of a conclusion without evidence, if the search was incomplete."""
     return replace(end, outcome=outcome, reason=reason, abstention_code=None)

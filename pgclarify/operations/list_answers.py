@@ -1,6 +1,6 @@
-"""Answers one by one: each round reads a window of the evidence and the answers so far, and gives one more or none.
+"""Lists answers one by one: each round reads a window of the evidence and the answers so far, and adds one or none.
 
-Source: AmbigPrompt, §3, Equations 5 and 8. docs/methods/answers-one-by-one.md says what is ours.
+Source: AmbigPrompt, §3, Equations 5 and 8. docs/methods/answers-one-by-one.md says which parts are ours.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from pgclarify.prompts.listing import listing
 from pgclarify.steps import Finding
 from pgclarify.vocabulary import RunStatus, StopCode
 
-# A round may bring nothing but another spelling of an answer, or an answer that does not count. The next request shows
-# it, and so asks for something else: so many times in a row, and so many times in a run.
+# Some rounds give only another spelling of an answer, or an answer that does not count. The next request contains it,
+# and so asks for something else. These are the limits of such rounds, in a row and in a run.
 _MOST_FRUITLESS = 2
 _SPARE_ROUNDS = 4
 
 
 def most_rounds(max_answers: int, windows: int) -> int:
-    """Bound the rounds of a run: one for each answer, one that ends each window, and a few that bring nothing."""
+    """Bound the rounds of a run: one for each answer, one that ends each window, and a few without a result."""
     return max_answers + windows + _SPARE_ROUNDS
 
 
 async def list_answers(context: RunContext) -> Ending:
-    """List the answers to a run's question: those of each window of the evidence, knowing those before.
+    """List the answers to a run's question, window by window of the evidence; each request has the answers so far.
 
-    Answers are kept as they are found. An answer that is repeated, or not proven, is excluded, and the rounds go on.
-    The run succeeds if the model says of each window that it has no further answer, also with none, or if there are as
-    many as wanted; is partial if a window ended before that, or the model failed after some answers; and fails if the
-    model failed before the first one, or nothing could be embedded.
+    Answers are stored when they are found. An answer that is repeated or not proven is excluded, and the rounds
+    continue. The run succeeds if the model says for each window that there are no further answers, even if there are
+    none, or if max_answers is reached. It is partial if a window ended before that, or if the model failed after some
+    answers. It fails if the model failed before the first answer, or nothing could be embedded.
 
     Args:
         context: The run; settings: search, reranker (absent for none), top_k, evidence_tokens (of a window),
@@ -55,7 +55,7 @@ async def list_answers(context: RunContext) -> Ending:
 
 
 async def _gather(context: RunContext) -> list[list[Candidate]]:
-    """Find and record candidates; return the windows in which they are read."""
+    """Find and record candidates; return the windows."""
     embedder = await context.embedder()
     name = context.run.settings.get("reranker")
     reranker = None if name is None else await context.models.rerankers.get(name, context.store)
@@ -72,12 +72,12 @@ class _Repeated(InvalidReply):
 
 @dataclass(slots=True)
 class _Entry:
-    """An answer, and what was found of it so far.
+    """An answer, with its spellings and citations so far.
 
     Attributes:
-        ordinal: The order in which it was found, from 1.
-        variants: Its spellings, as they were found.
-        citations: What proves it, as it was found.
+        ordinal: Place in the order in which answers were found, from 1.
+        variants: Its spellings, in the order in which they were found.
+        citations: The passages that prove it, in the order in which they were found.
     """
 
     ordinal: int
@@ -85,7 +85,7 @@ class _Entry:
     citations: list[EvidenceCitation] = field(default_factory=list)
 
     def add(self, proven: Proven) -> bool:
-        """Add a spelling and its proof; false if both are known."""
+        """Add a spelling and its proof; return False if both are known."""
         before = len(self.variants), len(self.citations)
         if not self.has(proven.answer):
             self.variants.append(proven.answer)
@@ -96,7 +96,7 @@ class _Entry:
         return (len(self.variants), len(self.citations)) != before
 
     def has(self, answer: str) -> bool:
-        """Tell whether it was found in this spelling."""
+        """Tell whether this spelling is known."""
         return fold(answer) in map(fold, self.variants)
 
     def listed(self) -> ListedAnswer:
@@ -108,7 +108,7 @@ class _Listing:
 
     Args:
         context: The run.
-        windows: What is read, one after the other.
+        windows: The windows, in order.
     """
 
     def __init__(self, context: RunContext, windows: Sequence[Sequence[Candidate]]) -> None:
@@ -122,20 +122,20 @@ class _Listing:
         self._rounds = 0
         self._spare_rounds = _SPARE_ROUNDS
         self._entries: list[_Entry] = []
-        # All spellings, in the order in which they were found, and what was read where they were.
+        # All spellings in the order in which they were found, with the passages in which they were found.
         self._read_in: dict[str, list[str]] = {}
         self._was_refused = False
-        # The window that is read.
+        # The current window.
         self._shown: Sequence[Candidate] = ()
-        # Answers that were given to it and do not count. Another window may prove them.
+        # Answers of this window that do not count. Another window may prove them.
         self._refused: dict[str, None] = {}
-        # Those of this round: a second reply may prove what the first one did not.
+        # Refused answers of this round: a second reply may prove them.
         self._doubtful: dict[str, None] = {}
-        # Entries that a reply of this round added to.
+        # Entries that a reply of this round extended.
         self._grown: dict[int, _Entry] = {}
 
     async def carry_out(self) -> RunStatus:
-        """Read one window after the other.
+        """Read the windows, one after the other.
 
         Raises:
             CompletionError: If the model failed before an answer was found.
@@ -168,7 +168,7 @@ class _Listing:
         return RunStatus.SUCCEEDED
 
     def _place_of(self, number: int) -> str | None:
-        """Say which window is read, and which candidates are in it; nothing if there is no other."""
+        """Name the current window and its candidates; None if there is only one window."""
         if len(self._windows) == 1:
             return None
         first, last = self._shown[0].rank, self._shown[-1].rank
@@ -176,7 +176,7 @@ class _Listing:
         return f"window {number} of {len(self._windows)} ({ranks})"
 
     def _end_early(self, early: Sequence[_Repeated | Unproven]) -> RunStatus:
-        """Note why the list may lack answers that are in the windows."""
+        """Note why the list may miss answers of the windows."""
         match early[-1]:
             case Unproven() as last:
                 another = "a further answer" if self._entries else "the answer"
@@ -189,13 +189,13 @@ class _Listing:
         return RunStatus.PARTIAL
 
     async def _read(self, place: str | None) -> _Repeated | Unproven | None:
-        """Ask one window for one answer after the other.
+        """Ask about one window for one answer after the other.
 
         Args:
-            place: Which window it is; None if there is no other.
+            place: The name of the window; None if there is only one.
 
         Returns:
-            What the last reply was, if the window ended before the model said that it has no further answer.
+            The last reply, if the window ended before the model said that there are no further answers.
 
         Raises:
             CompletionError: If the model failed.
@@ -207,8 +207,8 @@ class _Listing:
             with self._trace.stage("listing", batch=self._rounds) as tally:
                 value = await self._ask(tally)
                 tally.rows = int(isinstance(value, Proven))
-                # The answer itself is in the table of answers alone, where it is withheld from those who may not read
-                # its document.
+                # The answer itself is only in the table of answers, which hides it from roles that may not read its
+                # document.
                 tally.note = ": ".join(filter(None, (place, _why_no_answer(value)))) or None
             match value:
                 case Proven():
@@ -226,11 +226,11 @@ class _Listing:
 
     @property
     def _known(self) -> int:
-        """How many answers the next request shows. If a round adds none, the next request would be the same."""
+        """How many answers the next request contains. If a round adds none, the next request would be the same."""
         return len(self._read_in) + len(self._refused)
 
     async def _ask(self, tally: Tally) -> Proven | CompletionError | None:
-        """Ask for one more answer, and keep it, and whatever spellings of others came instead of it."""
+        """Ask for one more answer, and store it, with any other spellings in the reply."""
         value = await self._calls.ask(self._render, tally=tally)
         if isinstance(value, Proven):
             entry = _Entry(len(self._entries) + 1)
@@ -247,7 +247,7 @@ class _Listing:
         return value
 
     def _render(self) -> ModelCall[Proven | None]:
-        """Ask for one more than all spellings that were found by now, those of this round's first reply included."""
+        """Render the request for an answer beside all known spellings, with those of this round's first reply."""
         passages = [candidate.passage for candidate in self._shown]
         return listing(self._run.question, passages, tuple(self._read_in), tuple(self._refused)).then(self._check)
 
@@ -274,7 +274,7 @@ class _Listing:
         raise _Repeated
 
     def _is_one(self, texts: Sequence[str], answer: str, variant: str) -> bool:
-        """Whether an answer that stands in some texts is one that was found before."""
+        """Whether an answer in some texts is the same as an earlier one."""
         return (
             is_variant(answer, variant)
             or is_last_name(answer, variant, texts)

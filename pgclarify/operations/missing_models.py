@@ -1,4 +1,4 @@
-"""Refusals where a model or library is missing: the language model of the worker, a cross-encoder, or hdbscan."""
+"""Errors for a missing model or library: the worker's language model, a cross-encoder, or hdbscan."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from pgclarify.errors import ConfigurationError, ModelNotFound
 
 
 def no_language_model(what: str, otherwise: str) -> ConfigurationError:
-    """Refuse what a worker without a language model cannot do; the way out is said with it, since a run keeps no hint.
+    """Make the error for an operation that needs a language model.
+
+    It includes the way out, because a run stores no hint.
 
     Args:
-        what: What takes one.
-        otherwise: What can be done without.
+        what: What needs a language model.
+        otherwise: What works without one.
     """
     return ConfigurationError(
         f"{what} takes a language model: set OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL, for the"
@@ -21,12 +23,12 @@ def no_language_model(what: str, otherwise: str) -> ConfigurationError:
 
 
 def cannot_load(option: str, name: str, usual: str) -> ModelNotFound:
-    """Refuse a cross-encoder that there is not; which paths exist is told to the log alone.
+    """Make the error for a missing cross-encoder. Which paths exist is only in the log.
 
     Args:
-        option: What it is for: reranker or entailment.
+        option: Its purpose: reranker or entailment.
         name: As it was given.
-        usual: The value of the option that takes no model.
+        usual: The value of the option that needs no model.
     """
     return ModelNotFound(
         f"no cross-encoder {name} could be loaded as the {option}",
@@ -35,20 +37,20 @@ def cannot_load(option: str, name: str, usual: str) -> ModelNotFound:
 
 
 def no_endpoint(name: str) -> NoReturn:
-    """Refuse a cross-encoder behind an endpoint where there is none.
+    """Refuse a cross-encoder behind an endpoint if there is no endpoint.
 
     Raises:
         ConfigurationError: Always.
     """
     raise ConfigurationError(
         f"no endpoint can be asked for {name}",
-        detail="What carries this out was given no rerank endpoint.",
-        hint="Set PGCLARIFY_RERANK_BASE_URL for the worker and start it again, or name another model.",
+        detail="The worker has no rerank endpoint.",
+        hint="Set PGCLARIFY_RERANK_BASE_URL for the worker and restart it, or name another model.",
     )
 
 
 def no_hdbscan() -> ConfigurationError:
-    """Refuse to group readings with a library that only some workers have."""
+    """Make the error for hdbscan, which only some workers have installed."""
     return ConfigurationError(
         'consolidation "hdbscan" takes the library hdbscan, which is not installed where the worker runs: run'
         " pip install 'pgclarify[worker]' there, or leave consolidation out"

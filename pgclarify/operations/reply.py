@@ -1,4 +1,4 @@
-"""What came of asking back: a question that says what is meant, made of a conversation.
+"""The reply to a clarifying question: the conversation is turned into one question that says what is meant.
 
 Source: AT-CoT, §4.2 and Table 4 (reformulation).
 """
@@ -14,14 +14,14 @@ from pgclarify.prompts.rewriting import reformulation
 
 
 async def reply(context: RunContext) -> Ending:
-    """Make one question of a conversation.
+    """Make one question from a conversation.
 
-    It succeeds if the model gave a question, be it the one that was there: somebody may have nothing to add. It fails
-    if there is none.
+    The run succeeds if the model returned a question, even the same one, because a reply may add nothing. It fails if
+    there is none.
 
     Args:
-        context: The run; its question is the one that was asked back about. Of its settings, history counts: what was
-            said before the question that was asked first.
+        context: The run; its question is the one before the reply. It uses the setting history: the turns before the
+            original question.
     """
     await context.stores.dialogue.record_rewriting(context.run, await _reformulate(context))
     return Ending()
@@ -45,7 +45,7 @@ async def _reformulate(context: RunContext) -> Rewriting:
         if not isinstance(result.value, CompletionError):
             rewriting = Rewriting(result.value, None)
         elif is_unchanged:
-            # Whatever became of the second attempt, the first was an answer.
+            # Even if the second attempt failed, the first reply was an answer.
             rewriting = Rewriting(run.question, None, "the reply changed nothing of the question")
         else:
             raise result.value

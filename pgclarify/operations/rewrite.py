@@ -1,7 +1,7 @@
-"""Questions of a conversation, said so that they stand on their own: those that are ambiguous, or not clear alone.
+"""Rewrites questions of a conversation so that they stand alone, if they are ambiguous or unclear alone.
 
-Source: Detect, then rewrite (summary): a clear question is not touched, since a rewrite may damage it. That a question
-may be clear and lean on what was said, and what a rewrite has to keep, are ours.
+Source: Detect, then rewrite (summary): a clear question is not changed, because rewriting may damage it. Ours are: a
+question may be clear and still depend on earlier turns; and the rules of what a rewrite must keep.
 """
 
 from __future__ import annotations
@@ -30,39 +30,39 @@ from pgclarify.vocabulary import RunStatus
 _LONGEST_SHOWN: Final = 200
 # "And in 1950?", "What about the museum?"
 _GOES_ON: Final = re.compile(r"\s*(and|or|but|(?:and )?(?:what|how) about|what of|else)\b", re.IGNORECASE)
-# How many of the words that point back a reason names.
+# How many referring words a reason names at most.
 _MOST_NAMED: Final = 3
-# Reasons of a judgement without history that are about what was said before, or say that there is none.
+# Reasons about the history. They are left out of a judgement that was made without it.
 _OF_HISTORY: Final = frozenset({"referential_words", "history", "threshold"})
-# From so many words that name a thing, a quality or an act, a question that leans on what was said is found by a search
-# as often as one that is clear: docs/methods/rewriting.md.
+# With at least this many content words, a search finds the right passages for a dependent question as often as for a
+# clear one: docs/methods/rewriting.md.
 _ENOUGH_WORDS: Final = 3
 
 
 class QuestionClass(Enum):
-    """What a question is in its conversation."""
+    """The class of a question in its conversation."""
 
     CLEAR = "clear"
     LEANING = "leaning"
-    """It is clear with what was said before, and not alone."""
+    """It is clear with its history, and unclear alone."""
     AMBIGUOUS = "ambiguous"
 
 
 async def rewrite(context: RunContext) -> Ending:
-    """Rewrite a run's question so that it stands on its own.
+    """Rewrite a run's question so that it stands alone.
 
-    There are three classes: ambiguous with what was said before; clear with that, but ambiguous alone; and clear. A
-    clear question comes back to the byte, without a call, and so does one before which nothing was said, and one that
-    leans on what was said, but says enough itself. Others are rewritten by the model, from the last five turns. What is
-    not faithful is refused; then, and without a model, the question comes back as it was, with the reason. The run is
-    partial, with the code of the error, if the model could not be reached or understood, and fails if the question
-    could not be embedded.
+    There are three classes: ambiguous with its history; clear with its history, but ambiguous alone; and clear. A
+    question is returned unchanged, without a call, if it is clear, if it has no history, or if it depends on the
+    history but says enough itself. Others are rewritten by the model, from the last five turns. A rewrite that is not
+    faithful is refused. Then, and without a model, the original question is returned, with the reason. The run is
+    partial, with the code of the error, if the model could not be reached or understood. It fails if the question could
+    not be embedded.
 
-    A question in another language than English is not judged, and counts as clear, with that as the reason, unless a
+    A question in another language than English is not judged and counts as clear, with that as the reason, unless a
     rule makes it ambiguous.
 
     Args:
-        context: The run. Of its settings, history and threshold count.
+        context: The run. It uses the settings history and threshold.
 
     Source: Detect, then rewrite (summary), Method Summary.
     """
@@ -70,7 +70,7 @@ async def rewrite(context: RunContext) -> Ending:
 
 
 class _Rewrite:
-    """One run of rewrite, and what it works with."""
+    """One run of rewrite."""
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
@@ -99,13 +99,13 @@ class _Rewrite:
         if failure is None:
             return Ending()
         self._trace.stop_reason = describe(failure)
-        # A budget that is met is no failure: the stop code tells of it.
+        # A budget that refuses the call is not a failure: the stop code shows it.
         return Ending(RunStatus.PARTIAL, error_code=None if isinstance(failure, NotAllowed) else code_of(failure))
 
     async def _detect(self) -> Detection:
         question, threshold = self._run.question, self._run.settings.get("threshold")
         with self._trace.stage("detection") as tally:
-            # With what was said before, and as it will be read, without it.
+            # With its history and, as the reader will see it, without.
             asked = [(question, self._history), (question, ())] if self._history else [(question, ())]
             detector, dialogue = self._context.models.detector, self._context.stores.dialogue
             detection, *alone = await detector.detect(self._run, dialogue, asked, threshold)
@@ -119,7 +119,7 @@ class _Rewrite:
         return detection
 
     async def _by_model(self, chat: Completer) -> tuple[Rewriting, CompletionError | None]:
-        """Have the question rewritten; and return the error of the call, if it failed."""
+        """Have the model rewrite the question; also return the error of the call, if it failed."""
         failure = None
         with self._trace.stage("rewriting") as tally:
             rewritten = await self._ask(chat, tally)
@@ -136,12 +136,12 @@ class _Rewrite:
         return rewriting, failure
 
     async def _ask(self, chat: Completer, tally: Tally) -> str | CompletionError | None:
-        """Ask the model, and once more if its reply cannot be read."""
+        """Ask the model, and a second time if the reply cannot be read."""
         call = rewriting(self._run.question, self._last_said)
         return (await ask_one(self._context.store, chat, call, poll=self._context.poll, tally=tally)).value
 
     async def _checked(self, rewritten: str) -> Rewriting:
-        """Take a question of the model's if it is faithful, and refuse it otherwise."""
+        """Accept the model's question if it is faithful, and refuse it otherwise."""
         fault = await asyncio.to_thread(find_fault, self._run.question, rewritten, self._last_said)
         if fault is None:
             return self._come_to(rewritten, "rewritten by the model from what was said before")
@@ -165,15 +165,15 @@ class _Rewrite:
 
 
 def classify(question: str, *, is_ambiguous: bool, kind_alone: str | None) -> QuestionClass:
-    """Tell which class a question belongs to.
+    """Return the class of a question.
 
-    What is missing in a question, judged alone, was said before if it points back or goes on; one that is vague in
-    itself is no clearer with its history.
+    If a question alone lacks something, its history has it if the question refers back or continues. A question that is
+    vague in itself does not become clearer with its history.
 
     Args:
         question: The question.
-        is_ambiguous: Whether it is, with what was said before it.
-        kind_alone: Of which kind of ambiguity it is without that; None if it is clear, or if nothing was said.
+        is_ambiguous: Whether it is ambiguous with its history.
+        kind_alone: The kind of ambiguity without history; None if it is clear, or has no history.
     """
     if is_ambiguous:
         return QuestionClass.AMBIGUOUS
@@ -182,11 +182,11 @@ def classify(question: str, *, is_ambiguous: bool, kind_alone: str | None) -> Qu
 
 
 def says_enough(question: str) -> bool:
-    """Tell whether a question that leans on what was said can be searched with as it is.
+    """Tell whether a question that depends on its history can be searched with unchanged.
 
-    It can if it names something, or says much. One that goes on ("And in May?") leaves out what it asks for. One that
-    points back before it names anything needs words enough beside its names: the weekday of "Is it open on Sundays?"
-    is in many documents, and none of it tells what is meant.
+    It can if it names something, or has many content words. A question that continues ("And in May?") omits what it
+    asks for. A question that refers back before it names anything needs enough words besides its names: many documents
+    contain the weekday of "Is it open on Sundays?", and it does not show what is meant.
     """
     if _GOES_ON.match(question):
         return False
@@ -197,9 +197,9 @@ def says_enough(question: str) -> bool:
 
 
 def _reasons_alone(alone: Detection) -> tuple[DetectionReason, ...]:
-    """Why a question is ambiguous only without what was said before.
+    """Return why a question is ambiguous only without its history.
 
-    What the judgement says of a history that it was not shown is left out.
+    Reasons about the missing history are left out.
     """
     words = words_that_point_back(alone.question)[:_MOST_NAMED]
     goes_on = _GOES_ON.match(alone.question)

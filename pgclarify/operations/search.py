@@ -1,4 +1,4 @@
-"""Retrieval without judgement."""
+"""Retrieval without verdicts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from pgclarify.protocols import Embedder, Reranker
 
 
 async def search(context: RunContext) -> Ending:
-    """Search for a run: its candidates are its result.
+    """Search for a run; its candidates are the result.
 
-    Without settings["reranker"] they are what settings["search"] ranks first. With it, settings["budget"] passages are
-    scored again, and the best settings["top_k"] are the result: if settings["retrieval"] is adaptive, passages that are
-    come to through the neighborhood graph are among them. If a budget does not let a model grade all of them, they are
-    what settings["search"] ranks first, and the run is partial.
+    Without settings["reranker"] the result is the first ranking of settings["search"]. With it, settings["budget"]
+    passages are scored again, and the best settings["top_k"] are the result. If settings["retrieval"] is adaptive,
+    neighbors in the graph are among them. If a budget refuses a model's grades, the result is the first ranking, and
+    the run is partial.
 
     Args:
         context: The run; settings["search"] is dense, lexical or hybrid.
@@ -41,7 +41,7 @@ async def search(context: RunContext) -> Ending:
 
 
 async def _retrieve_and_rerank(context: RunContext, embedder: Embedder, reranker: Reranker | None) -> None:
-    """Record the best of what was scored again, neighbors among them if the run's retrieval is adaptive."""
+    """Record the best of the passages that were scored again, with neighbors if the run's retrieval is adaptive."""
     run, settings = context.run, context.run.settings
     method, budget = settings["search"], settings["budget"]
     is_adaptive = settings.get("retrieval") == "adaptive"
@@ -56,8 +56,8 @@ async def _retrieve_and_rerank(context: RunContext, embedder: Embedder, reranker
             first=first,
             scorer=by_signal if reranker is None else by_reranker(reranker, run.question),
             budget=budget,
-            # Half the budget at most: one batch must leave something for what it leads to. Where no neighbors are
-            # followed, nothing of a batch decides about the next one.
+            # At most half the budget, so that a batch leaves some for its neighbors. Without neighbors, no batch
+            # affects the next one.
             batch_size=max(1, min(BATCH_SIZE, budget // 2)) if is_adaptive else budget,
             k=NEIGHBORS if is_adaptive else 0,
         )

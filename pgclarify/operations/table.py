@@ -1,4 +1,4 @@
-"""The table of operations: what the worker does with a run of each."""
+"""The table of operations."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Operation:
     """One operation.
 
     Attributes:
-        carry_out: What it does with a run.
-        without_model: Given to `no_language_model` on a worker without a language model: what takes one, and what to do
-            instead. None if the operation does without.
+        carry_out: Executes a run.
+        without_model: Arguments of `no_language_model` for a worker without a language model: what needs one, and the
+            alternative. None if the operation works without one.
     """
 
     carry_out: Callable[[RunContext], Awaitable[Ending]]

@@ -1,4 +1,4 @@
-"""What a run did, stage by stage: what `explain` tells."""
+"""The stages of a run, as `explain` shows them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgclarify.vocabulary import StopCode
 
 @dataclass(slots=True)
 class Tally:
-    """What one stage came to. Whoever works in it counts here; see `Stage` for the attributes."""
+    """Counts the work of one stage; see `Stage` for the attributes."""
 
     rows: int | None = None
     calls: int = 0
@@ -28,7 +28,7 @@ class Tally:
     note: str | None = None
 
     def count(self, completion: Completion, *, is_reused: bool) -> None:
-        """Count a reply: one that was paid for, or one that was there. Tokens that nobody has told are none."""
+        """Count a reply that was paid for, or that came from the ledger. Unknown token counts are taken as zero."""
         if is_reused:
             self.reused_calls += 1
             self.reused_prompt_tokens += completion.prompt_tokens or 0
@@ -44,8 +44,8 @@ class Trace:
     """The stages of one run, in the order in which they began.
 
     Attributes:
-        stop_reason: Why the run went no further, where it might have; None if there was nothing to decide.
-        stop_code: Why it has no result, or not all of it, as far as the tables do not tell it; None if they do.
+        stop_reason: Why the run stopped early; None if it did not.
+        stop_code: Why it has no result, or only a part of it, if the tables do not show it; else None.
     """
 
     def __init__(self) -> None:
@@ -55,16 +55,16 @@ class Trace:
 
     @property
     def stages(self) -> list[Stage]:
-        """Those that are over."""
+        """The stages that are over."""
         return [stage for stage in self._stages if stage is not None]
 
     @contextmanager
     def stage(self, name: str, *, batch: int | None = None, step_ordinal: int | None = None) -> Iterator[Tally]:
-        """Time a stage, whether it ends well or not. Stages may overlap.
+        """Time a stage, even if it raises. Stages may overlap.
 
         Args:
             name: One of those that `Stage` lists.
-            batch: Its batch, from 1; None where there are none.
+            batch: Its batch, from 1; None if there are no batches.
             step_ordinal: Its step of an investigation; None for other operations.
         """
         tally = Tally()

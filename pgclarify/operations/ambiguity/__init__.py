@@ -1,1 +1,1 @@
-"""The parts of detect_ambiguity: what says that a question is ambiguous."""
+"""The parts of detect_ambiguity."""

@@ -1,6 +1,6 @@
-"""What says that a question is ambiguous: a classifier, and users' rules.
+"""Decides whether a question is ambiguous: a classifier, and users' rules.
 
-Source: Detect, then rewrite (summary): a classifier for what is missing or vague, rules for words with several
+Source: Detect, then rewrite (summary): a classifier for missing or vague references, rules for words with several
 meanings.
 """
 
@@ -18,23 +18,23 @@ from pgclarify.model import Run
 from pgclarify.protocols import Classifier, DialogueStore, Embedder, Judged
 
 Asked: TypeAlias = tuple[str, Sequence[str]]
-"""A question, and what was said before it, oldest first."""
+"""A question, and its earlier turns, oldest first."""
 
 LANGUAGE: Final = "language"
-"""Name of the reason that a question is in another language than English."""
+"""Name of the reason "the question is in another language than English"."""
 
-# Between two batches of the classifier others get their turn.
+# Other tasks run between two batches of the classifier.
 _BATCH: Final = 256
 _FOREIGN: Final = "it is not in English, and only English questions are judged"
 _NOTHING: Final = "nothing in its wording speaks for that; the threshold is {:g}"
 
 
 class Detector:
-    """Says of questions whether they are ambiguous, and why.
+    """Judges whether questions are ambiguous, and why.
 
     Args:
-        classifier: Who judges.
-        embedders: Gives the embedding model of a name.
+        classifier: The classifier.
+        embedders: Returns the embedding model of a name.
     """
 
     def __init__(self, classifier: Classifier, embedders: Callable[[str], Awaitable[Embedder]]) -> None:
@@ -47,18 +47,18 @@ class Detector:
         """Judge questions without blocking the event loop; nothing is recorded.
 
         Args:
-            run: The run, whose rules are matched.
-            dialogue: Where the rules are.
-            asked: Any number, also none; of a history, what is blank is left out.
-            threshold: The probability from which a question counts as ambiguous; None for the classifier's own.
+            run: The run whose rules apply.
+            dialogue: The store of the rules.
+            asked: Any number, also none; blank turns of a history are ignored.
+            threshold: A question is ambiguous if its probability is at least this; None for the classifier's threshold.
 
         Returns:
-            One detection for each question. One in another language than English is ambiguous by a rule only: the
-            classifier has seen nothing like it.
+            One detection for each question. In another language than English only rules can make a question ambiguous,
+            because the classifier was not trained on it.
 
         Raises:
             EmbeddingError: If a question could not be embedded.
-            ConfigurationError: If the embedding model cannot be used on this processor, or a rule takes too long.
+            ConfigurationError: If this processor does not support the embedding model, or a rule takes too long.
             RunLost: If the run is no longer this worker's.
         """
         if not asked:
@@ -79,7 +79,7 @@ class Detector:
     async def _judge(self, asked: Sequence[Asked], threshold: float) -> list[Judged]:
         embedder = await self._embedders(self._classifier.embedding_model)
         inputs = [self._classifier.inputs(*one) for one in asked]
-        # All at once: the embedder sorts by length, and sees to it that others get their turn.
+        # All at once: the embedder sorts by length, and lets other tasks run.
         vectors = await embedder.encode([text for texts in inputs for text in texts])
         judged: list[Judged] = []
         row = 0
@@ -98,14 +98,14 @@ class Detector:
         is_read = not is_foreign(question)
         is_likely = is_read and judged.probability >= threshold
         is_ambiguous = bool(rules) or is_likely
-        # What spoke for "clear" is no reason for what a rule decided.
+        # Reasons for "clear" do not explain a decision by a rule.
         speaks = is_read and (is_likely or not rules)
         reasons = [DetectionReason(str(said.source), said.name, said.text) for said in judged.reasons if speaks]
         if not is_read:
             reasons.append(DetectionReason("classifier", LANGUAGE, _FOREIGN))
         elif not (rules or reasons):
             reasons.append(DetectionReason("classifier", "threshold", _NOTHING.format(threshold)))
-        # One that is sure to be ambiguous by a rule is so as the rule says.
+        # If a rule matches, its kind is taken.
         kind = rules[0].kind if rules else str(judged.kind)
         return Detection(
             question=question,
@@ -118,14 +118,14 @@ class Detector:
 
 
 def _ruled(rule: MatchedRule) -> DetectionReason:
-    """Put what a rule says in words."""
+    """Render the reason of a rule."""
     said = f'"{rule.matched}"' if rule.matched else "it"
     text = f"{said} matches a rule" if rule.note is None else f"{said}: {rule.note}"
     return DetectionReason("rule", f"rule {rule.ambiguity_rule_id}", text)
 
 
 def summarize(detections: Sequence[Detection]) -> str:
-    """Say on one line what was found, for the note of a stage."""
+    """Summarize detections on one line, for the note of a stage."""
     if len(detections) != 1:
         ambiguous = sum(one.is_ambiguous for one in detections)
         return f"{ambiguous} of {counted(len(detections), 'question')} {'is' if ambiguous == 1 else 'are'} ambiguous"

@@ -1,6 +1,6 @@
-"""How many readings of a question a corpus supports: what no classifier knows.
+"""Counts the readings of a question that a corpus supports, which no classifier knows.
 
-It is said to whoever asked, and decides nothing: docs/methods/asking-back.md has the figures. The signal is ours.
+The user sees the count; it decides nothing: docs/methods/asking-back.md has the figures. The signal is ours.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Readings:
     """The readings of a question that a corpus supports, best supported first.
 
     Attributes:
-        interpretations: They, as questions.
-        answers: The answer to each.
-        judged: How many passages were looked at.
-        failed: How many of them could not be judged, less than all.
-        document_ids: The documents that they were read from, each once.
+        interpretations: The readings, as questions.
+        answers: The answer of each.
+        judged: How many passages were judged.
+        failed: How many of them could not be judged; fewer than all.
+        document_ids: The documents of these readings, each once.
     """
 
     interpretations: tuple[str, ...]
@@ -45,12 +45,12 @@ class Readings:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of readings."""
         return len(self.interpretations)
 
     @property
     def reason(self) -> DetectionReason:
-        """What they say about the question, for whoever asked. They decide nothing."""
+        """Return the reason to show to the user. It decides nothing."""
         missing = f"; {self.failed} of {counted(self.judged, 'passage')} could not be judged" if self.failed else ""
         return DetectionReason("corpus", "readings", self._text() + missing, self.document_ids)
 
@@ -70,16 +70,16 @@ class Readings:
 
 
 async def count_readings(context: RunContext) -> Readings:
-    """Search, have each passage judged, and group what answers; nothing is recorded.
+    """Search, judge each passage, and group the readings; nothing is recorded.
 
-    What is not recorded must not be paid for: passages are judged by what asks nobody.
+    Calls that are not recorded must not cost anything, so a free judge is used.
 
     Args:
         context: The run, which has a corpus; settings["top_k"] passages are judged.
 
     Raises:
         CompletionError: If there were passages, and none could be judged.
-        ConfigurationError: If there is nothing that judges without asking somebody.
+        ConfigurationError: If there is no free judge.
         EmbeddingError: If the question could not be embedded.
         RunLost: If the run is no longer this worker's.
     """

@@ -1,1 +1,1 @@
-"""The parts of clarify: the relaxed question, one pass for clear ones, passages chosen by verdicts, interpretations."""
+"""The parts of clarify: relaxation, the single pass for clear questions, guided exploration, interpretations."""

@@ -1,4 +1,4 @@
-"""How many calls clarify asks for at most, by what its settings say."""
+"""The greatest number of calls of clarify, computed from its settings."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pgclarify.vocabulary import AT_ENDPOINT
 
 
 def most_verdicts(settings: Mapping[str, Any]) -> int:
-    """Bound the verdicts on one question; settings as of `most_calls`."""
+    """Bound the verdicts on one question; settings as in `most_calls`."""
     top_k: int = settings["top_k"]
     budget: int = settings.get("budget", top_k)
     return budget if settings.get("retrieval") == "adaptive" else min(top_k, budget)
 
 
 def most_calls(settings: Mapping[str, Any], *, relaxes: bool) -> dict[str, int]:
-    """Bound the calls for one question that one pass does not answer, but for replies that are asked for again.
+    """Bound the calls for one question that a single pass does not answer, not counting repeated calls.
 
     Args:
-        settings: As of a run of clarify; top_k is set.
+        settings: Of a run of clarify; top_k is set.
         relaxes: Whether the completer relaxes questions.
 
     Returns:
@@ -32,10 +32,10 @@ def most_calls(settings: Mapping[str, Any], *, relaxes: bool) -> dict[str, int]:
     most = most_verdicts(settings)
     calls = {"relaxation": int(relaxes), "verdict": most}
     if settings.get("verify") == "model":
-        # What was explored is confirmed batch by batch, and a batch may be of one passage.
+        # Guided runs confirm batch by batch, and a batch may be a single passage.
         calls["confirmation"] = most if settings.get("retrieval") == "adaptive" else ceil(most / AT_ONCE)
     reranker = settings.get("reranker") or ""
-    # Passages are ranked for the question and, apart from that, for the relaxed one.
+    # Passages are ranked for the question, and separately for the relaxed question.
     is_ranked_twice = relaxes and (settings.get("retrieval") == "adaptive" or settings.get("ask_back") == "auto")
     most_ranked = max(RERANKED, settings["top_k"])
     if reranker == "model":
@@ -46,5 +46,5 @@ def most_calls(settings: Mapping[str, Any], *, relaxes: bool) -> dict[str, int]:
 
 
 def most_calls_of_one_pass(settings: Mapping[str, Any]) -> dict[str, int]:
-    """Bound the calls of one pass over a clear question, likewise; settings and result as of `most_calls`."""
+    """Bound the calls of a single pass over a clear question; settings and result as in `most_calls`."""
     return {"one_pass": 1, "confirmation": int(settings.get("verify") == "model")}

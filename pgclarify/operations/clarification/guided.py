@@ -1,6 +1,6 @@
-"""Verdict-guided exploration: what the verdicts on some passages say decides which are judged next, and whether any.
+"""Verdict-guided exploration: the verdicts so far decide which passages are judged next, and when to stop.
 
-docs/methods/verdict-guided-exploration.md tells why, and what was measured.
+docs/methods/verdict-guided-exploration.md gives the reasons and the measurements.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ from pgclarify.operations.judging.verdicts import PassageJudge
 from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.vocabulary import Outcome
 
-# The first batch is judged while the question is being relaxed, so that it costs no time. How large the next one is,
-# beside all before it: a little, since it may be the last; as large if there is no reading yet, since then it is not;
-# larger if at least half of the last verdicts showed something new, since then it hardly is.
+# The first batch is judged while the question is being relaxed, so it costs no time. The size of the next batch is
+# relative to the sum of all before it: a third, because it may be the last; as large, if there is no reading yet; three
+# times as large, if at least half of the latest verdicts showed new readings, because then it is hardly the last.
 _FIRST_BATCH, _LEAST_BATCH = 8, 3
 _GROWTH, _SILENT_GROWTH, _RICH_GROWTH = 1 / 3, 1.0, 3.0
-# How many neighbors of a grounded passage are followed.
+# How many neighbors of a grounded passage are considered.
 _NEIGHBORS = 8
-# Of the first ranking and of the neighbors, each has half of a batch.
+# The first ranking and the neighbors each have half of a batch.
 _NEIGHBORS_SHARE = 0.5
-# With this share of a batch's verdicts, the next one may begin; but first the others have so many times the time that
-# it took so far. A model is soon done with an abstention, and it is those with a reading that are late.
+# The next batch may begin when this share of verdicts has arrived, and the others have had this many times the time so
+# far. A model is fast with abstentions, so the late verdicts are those with readings.
 _ENOUGH = 0.75
 _GRACE = 2.0
 _Judged: TypeAlias = tuple[Candidate, Verdict]
 
-# What a verdict says for the neighbors of its passage.
+# The scores that the neighbors of a passage get from its verdict.
 _NEW_READING, _KNOWN_READING, _NO_READING = 2.0, 1.0, 0.0
 
 
 class GuidedExploration:
     """One exploration, for one run.
 
-    The first batch is judged while the question is being relaxed: it is taken from the ranking by the question itself.
-    All others are taken from that ranking fused with the one by the relaxed question, and from the neighbors of
-    grounded passages: first of those that showed a new reading, then of those that showed a known one. It ends when a
-    batch has added no new reading to those that were there, or the budget is spent, or no passage is left. As long as
-    there is no reading at all, it goes on. If the first batch spends the budget, the question is not relaxed.
+    The first batch comes from the ranking by the question itself, and is judged while the question is being relaxed.
+    Later batches come from that ranking fused with the ranking by the relaxed question, and from the neighbors of
+    grounded passages: first those with a new reading, then those with a known one. Exploration ends when a batch adds
+    no new reading, the budget is spent, or no passage is left. While there is no reading at all, it continues. If the
+    first batch spends the budget, the question is not relaxed.
 
-    What counts as new is what consolidation says of all verdicts so far: a reading in a group of its own.
+    A reading is new if consolidation of all verdicts so far gives it a group of its own.
 
     Args:
         context: The run; settings["budget"] is the most verdicts, settings["top_k"] if it is not set.
-        first_stage: What ranks passages for a question.
-        judge: Who judges them.
+        first_stage: Ranks passages for a question.
+        judge: Judges passages.
     """
 
     def __init__(self, context: RunContext, first_stage: FirstStage, judge: PassageJudge) -> None:
@@ -67,7 +67,7 @@ class GuidedExploration:
         self._judge = judge
         self._budget: int = self._run.settings.get("budget", self._run.settings["top_k"])
         self._explorer: Explorer[int] = Explorer([], budget=self._budget, batch_size=self._budget)
-        # As the first ranking has them, and as neighbors of something.
+        # Passages of the first ranking, and neighbors.
         self._ranked: dict[int, Found] = {}
         self._near: dict[int, Found] = {}
         self._chosen: dict[int, Candidate] = {}
@@ -75,21 +75,21 @@ class GuidedExploration:
         self._batch = 0
         self._in_batch = 0
         self._in_flight = 0
-        # Replies of which the verdict is yet to be made.
+        # Replies that have arrived and whose verdicts are not made yet.
         self._heard = 0
-        # In the order in which they landed; the first so many have been observed.
+        # Verdicts in the order of arrival; the first ones have been observed.
         self._landed: list[_Judged] = []
         self._observed = 0
         self._has_landed = asyncio.Event()
 
     async def carry_out(self) -> list[_Judged]:
-        """Explore to the end, and wait for all verdicts that were asked for.
+        """Explore to the end, and wait for all requested verdicts.
 
         Returns:
             By rank, which is the order in which they were chosen.
 
         Raises:
-            CompletionError: If the question could not be relaxed, or passages not be reranked.
+            CompletionError: If the question could not be relaxed, or the reranker failed.
             EmbeddingError: If the question could not be embedded.
             RunLost: If the run is no longer this worker's; calls in flight are cancelled.
             DatabaseError: If the store fails.
@@ -102,7 +102,7 @@ class GuidedExploration:
         return sorted(self._landed, key=lambda pair: pair[0].rank)
 
     async def _explore(self, tasks: asyncio.TaskGroup) -> None:
-        # A budget that one batch can spend may leave nothing to relax the question for.
+        # If the first batch can spend the budget, the question may not need relaxing.
         relaxing = tasks.create_task(relax(self._context)) if self._budget > _FIRST_BATCH else None
         ranking = await self._first_stage.rank(self._run.question)
         self._take_ranking(ranking)
@@ -118,14 +118,14 @@ class GuidedExploration:
                 if self._is_settled:
                     self._trace.stop_reason = "no passage was left"
                     return
-                # Those that are late may know of more.
+                # Late verdicts may lead to more passages.
                 await self._await_landing()
                 await self._observe(list(self._landed))
         self._trace.stop_reason = f"the budget of {counted(self._budget, 'verdict')} was spent"
 
     @property
     def _is_settled(self) -> bool:
-        """Whether all verdicts that were asked for are there and have been observed."""
+        """Whether all requested verdicts have arrived and been observed."""
         return not self._in_flight and self._observed == len(self._landed)
 
     def _take_ranking(self, *rankings: Sequence[Found]) -> None:
@@ -139,12 +139,12 @@ class GuidedExploration:
         self._explorer.rank_anew(ids)
 
     async def _begin_batch(self, tasks: asyncio.TaskGroup) -> bool:
-        """Have the next passages judged, in a task of their own; False if there are none."""
+        """Start judging the next passages in a new task; False if there are none."""
         while passage_ids := self._next_passages():
             self._batch += 1
             candidates = self._choose(passage_ids)
             kept = set(await self._passages.record_candidates(self._run, candidates))
-            # Of those that are gone by now, nothing is to be seen any more: others have their share of the budget.
+            # Passages that are gone by now free their share of the budget.
             self._explorer.give_back([one.passage.passage_id for one in candidates if one.rank not in kept])
             candidates = [candidate for candidate in candidates if candidate.rank in kept]
             if candidates:
@@ -157,7 +157,7 @@ class GuidedExploration:
     def _next_passages(self) -> list[int]:
         judged = len(self._chosen)
         size = max(_LEAST_BATCH, math.ceil(self._growth * judged)) if judged else _FIRST_BATCH
-        # Where there are neighbors, it is their turn; the first ranking has the rest, or whichever has any left.
+        # Neighbors come first, if there are any. The first ranking gets the rest, or whichever still has passages.
         share = _NEIGHBORS_SHARE if self._near else 1
         passage_ids = self._explorer.next_batch(math.ceil(share * size))
         while len(passage_ids) < size and (more := self._explorer.next_batch(size - len(passage_ids))):
@@ -194,24 +194,24 @@ class GuidedExploration:
         self._has_landed.set()
 
     async def _await_landing(self) -> None:
-        """Wait for a verdict that has not been observed."""
+        """Wait for a verdict that was not observed yet."""
         while self._observed == len(self._landed):
             self._has_landed.clear()
             await self._has_landed.wait()
 
     async def _goes_on(self) -> bool:
-        """Wait until the last batch says whether a further one is worth it; if it is, see where its verdicts lead."""
+        """Wait until the last batch shows whether another one is worthwhile; if so, observe its verdicts."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         were_awaited = False
         while True:
             self._has_landed.clear()
-            # As of now: while these are looked at, others land.
+            # A snapshot, because more verdicts arrive during the check.
             landed = list(self._landed)
             batch = self._of_last_batch(landed)
             is_all = len(batch) == self._in_batch
-            # What has been heard of is embedded in no time. Waited for, it leads a run the same way when it is made
-            # again with replies that are there at once.
+            # Verdicts whose replies are here are ready soon. Waiting for them makes a repeated run, whose replies all
+            # come from the ledger, take the same way.
             if not self._heard and len(batch) >= max(1, int(_ENOUGH * self._in_batch)):
                 if not is_all and not were_awaited:
                     were_awaited = True
@@ -220,7 +220,7 @@ class GuidedExploration:
                 have_failed = all(verdict.outcome is Outcome.FAILED for verdict in batch)
                 clusters = await self._clusters(landed)
                 news = sum(len(places) for places in clusters if self._are_of_last_batch(landed, places))
-                # Without any reading it goes on, whatever those say that are late.
+                # Without any reading it continues, whatever the late verdicts are.
                 if news or not (clusters or have_failed):
                     await self._observe(landed, clusters)
                     self._growth = _growth(len(batch), news, is_silent=not clusters)
@@ -248,14 +248,14 @@ class GuidedExploration:
         return all(landed[place][0].batch == self._batch for place in places)
 
     async def _clusters(self, landed: Sequence[_Judged]) -> list[list[int]]:
-        """Group the readings so far: in each group, the places of its verdicts among those that landed."""
+        """Group the readings so far: for each group, the places of its verdicts in the given list."""
         places = [place for place, (_, verdict) in enumerate(landed) if verdict.outcome is Outcome.GROUNDED]
         grounded = [(landed[place][0].passage.document_id, landed[place][1]) for place in places]
         clusters = await group(self._run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
         return [[places[member] for member in cluster.members] for cluster in clusters]
 
     async def _observe(self, landed: Sequence[_Judged], clusters: Sequence[Sequence[int]] | None = None) -> None:
-        """Tell the explorer what has landed since the last time, and what is near to those that answered."""
+        """Pass the new verdicts, and the neighbors of grounded passages, to the explorer."""
         scores = [_NO_READING] * len(landed)
         for places in await self._clusters(landed) if clusters is None else clusters:
             for place in places:
@@ -285,7 +285,7 @@ class GuidedExploration:
 
 
 def least_calls(run: Run, verdicts: int, *, relaxes: bool) -> int:
-    """Count the calls that exploring takes at least: the first batch, and the relaxation if it can go on after that.
+    """Count the calls that exploration makes at least: the first batch, and relaxation if it can continue then.
 
     Args:
         run: The run; settings as of `GuidedExploration`.

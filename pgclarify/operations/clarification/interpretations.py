@@ -1,4 +1,4 @@
-"""From verdicts to interpretations: group the readings, let the medoid of each group speak for it."""
+"""From verdicts to interpretations: group the readings; the medoid of each group represents it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_A_BUDGET = (BudgetSpent.sqlstate, PriceMissing.sqlstate)
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """A grounded verdict: the attributes of `Verdict` that it cannot lack, and the document of its passage."""
+    """A grounded verdict: the attributes of `Verdict` that are always set, and the document of its passage."""
 
     document_id: str
     rank: int
@@ -34,7 +34,7 @@ class Grounded:
 
     @classmethod
     def of(cls, document_id: str, verdict: Verdict) -> Grounded:
-        """Narrow a verdict.
+        """Convert a verdict.
 
         Raises:
             ValueError: If it is not grounded.
@@ -53,12 +53,12 @@ class Grounded:
 
 
 def embed_mode(run: Run) -> str:
-    """What readings are embedded by: question_answer (the default) or question."""
+    """Return which text of a reading is embedded: question_answer (the default) or question."""
     return str(run.settings.get("embed", "question_answer"))
 
 
 def reading_text(run: Run, interpretation: str, answer: str) -> str:
-    """The text whose embedding is f(interpretation; answer), or f(interpretation) where embed is question.
+    """Return the text of a reading to embed: f(interpretation; answer), or f(interpretation) if embed is question.
 
     Source: VERDICT, Algorithm 1, line 8, and Table 4 (bottom half).
     """
@@ -69,15 +69,15 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
     """Consolidate grounded verdicts, off the event loop.
 
     Args:
-        run: The run; settings["consolidation"] is default; conservative, which shows two thirds of the readings at
-            most, those with most support; or hdbscan, which the attributes of `Density` among the settings are for.
-            settings["singletons"] is keep (the default) or drop, which leaves out what one document alone supports,
-            unless nothing would be left.
+        run: The run. settings["consolidation"] is default; conservative, which shows at most two thirds of the
+            readings, those with most support; or hdbscan, with the attributes of `Density` as further settings.
+            settings["singletons"] is keep (the default) or drop, which removes readings that only one document
+            supports, unless none would be left.
         grounded: By rank.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        By falling support (distinct documents), then by best rank. In each, the citation of the medoid comes first, the
+        By falling support (distinct documents), then by best rank. In each, the citation of the medoid comes first; the
         others follow by rank, one for each passage.
 
     Source: VERDICT, §4.2 and Algorithm 1, lines 8-13.
@@ -85,10 +85,11 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
     clusters = await group(run, grounded, vectors)
     clusters.sort(key=lambda cluster: min(grounded[member].rank for member in cluster.members))
     found = [_interpretation(grounded, cluster) for cluster in clusters]
-    # Stable: among equals the best rank stays first.
+    # The sort is stable, so that the best rank stays first among equals.
     found.sort(key=lambda interpretation: interpretation.support, reverse=True)
     if run.settings.get("consolidation") == "conservative":
-        # Joining more would not do: nearly all that bounds leave apart is not the same.
+        # Joining more groups instead would be wrong: nearly all groups that the bounds separate have different
+        # meanings.
         found = found[: max(1, 2 * len(found) // 3)]
     if run.settings.get("singletons") == "drop":
         return [interpretation for interpretation in found if interpretation.support > 1] or found
@@ -96,17 +97,17 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
 
 
 async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float32]) -> list[Cluster]:
-    """Group what means the same, off the event loop; arguments as of `interpret`."""
+    """Group readings of equal meaning, off the event loop; arguments as in `interpret`."""
     if not grounded:
         return []
     return await asyncio.to_thread(_clusters, grounded, vectors, _grouping(run.settings))
 
 
 async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]]) -> Ending:
-    """Consolidate what is grounded, which ends the run.
+    """Consolidate the grounded verdicts, and end the run.
 
-    It succeeds if no verdict failed, also without any; is partial if some did; and fails if all did, unless a spent
-    budget is all that stood in their way: then it is partial, though with nothing.
+    The run succeeds if no verdict failed, even if there are none. It is partial if some failed. It fails if all failed,
+    unless the only cause was a spent budget: then it is partial, with no result.
 
     Args:
         context: The run.
@@ -114,7 +115,7 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]])
     """
     failed = [verdict for _, verdict in verdicts if verdict.outcome is Outcome.FAILED]
     if failed and len(failed) == len(verdicts):
-        # What else went wrong matters more than the budget: nothing would be there with a larger one.
+        # Other errors matter more than the budget, because a larger budget would not help against them.
         others = [verdict for verdict in failed if verdict.error_code not in _OF_A_BUDGET]
         if others or not isinstance(context.store.refusal, BudgetSpent):
             error, error_code = summarize([(verdict.error or "", verdict.error_code) for verdict in others or failed])
@@ -124,7 +125,7 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]])
         interpretations = await interpret(context.run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
         tally.rows = len(interpretations)
     if not interpretations:
-        # An answer that was found and not shown says more than passages without one.
+        # An answer that was found and refused tells more than passages without an answer.
         codes = {verdict.abstention_code for _, verdict in verdicts}
         if StopCode.THRESHOLD in codes:
             context.trace.stop_code = StopCode.THRESHOLD
@@ -168,6 +169,6 @@ def _interpretation(grounded: Sequence[Grounded], cluster: Cluster) -> Interpret
 
 
 def summarize(errors: Sequence[tuple[str, str | None]]) -> tuple[str, str | None]:
-    """Summarize the errors of many passages, each with its code, by the most frequent one; of equals, the first."""
+    """Return the most frequent error of many passages, with its code; the first among equals."""
     (error, code), count = Counter(errors).most_common(1)[0]
     return error if len(errors) == 1 else f"{error} ({count} of {len(errors)} passages)", code

@@ -1,7 +1,7 @@
-"""One router in front of clarify: a clear question is answered in one pass, and what is ambiguous is clarified.
+"""The router before clarify: a clear question is answered in a single pass, an ambiguous one is clarified.
 
-Source: Detect, then rewrite (summary): only what was detected as ambiguous is worth the long way. The short way, and
-what it has to prove, are ours.
+Source: Detect, then rewrite (summary): only a question that was detected as ambiguous is worth the full effort. The
+single pass, and the proof that it requires, are ours.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from pgclarify.protocols import Completer, Embedder
 from pgclarify.vocabulary import Outcome
 
 READ_TOKENS: Final = 3000
-"""What one pass reads of the passages, at most."""
+"""Most tokens of evidence in a single pass."""
 
 Answered: TypeAlias = tuple[Candidate, Verdict]
 
 
 class OnePass:
-    """The router for one run, and the short way behind it.
+    """The router for one run, and the single pass.
 
-    Without a language model, passages are judged one after the other until one answers; a language model answers from
-    several at once.
+    A language model answers from several passages at once. Without one, passages are judged one after another until one
+    answers.
 
     Args:
-        context: The run; settings: search, top_k, and if they are set budget, reranker and threshold.
-        embedder: What readings are embedded by.
-        first_stage: What ranks passages for a question.
-        judge: Who judges them one by one.
-        confirmation: Asks the language model once more about its answer; None if that is not wanted.
+        context: The run; settings: search, top_k, and optionally budget, reranker and threshold.
+        embedder: Embeds readings.
+        first_stage: Ranks passages for a question.
+        judge: Judges single passages.
+        confirmation: Asks the language model to confirm its answer; None if the run does not want that.
     """
 
     def __init__(
@@ -68,14 +68,15 @@ class OnePass:
         self._confirmation = confirmation
 
     async def carry_out(self) -> Answered | None:
-        """Answer the question if it is clear and one passage proves the answer, and keep which way it went.
+        """Answer the question if it is clear and a passage proves the answer, and record the route.
 
         Returns:
-            The candidate that proves it, with its verdict, both recorded; None if the question has to be clarified, and
-            then no candidate has been recorded.
+            The candidate that proves the answer, with its verdict, both recorded. None if the question must be
+            clarified; then no candidate was recorded.
 
         Raises:
-            CompletionError: If the reranker asked a model that gave no score.
+            CompletionError: If the reranker called a model that gave no score.
+            EmbeddingError: If a model on this machine failed.
             EmbeddingError: If a model that runs here failed.
             RunLost: If the run is no longer this worker's.
             DatabaseError: If the store fails.
@@ -93,7 +94,7 @@ class OnePass:
             tally.rows = len(detections)
             tally.note = summarize(detections)
         await self._dialogue.record_detections(self._run, detections)
-        # What cannot be judged may be ambiguous.
+        # A question that cannot be judged may be ambiguous.
         return detections[0].is_ambiguous or detections[0].probability is None
 
     async def _answer(self) -> Answered | None:
@@ -116,9 +117,9 @@ class OnePass:
         return answered
 
     async def _ask(self, chat: Completer, candidates: Sequence[Candidate], tally: Tally) -> Answered | None:
-        """Have an answer read out of several passages, by one call, or two if the first reply proves nothing.
+        """Answer from several passages, with one call, or two if the first reply proves nothing.
 
-        One more call confirms it, if that is wanted.
+        If the run wants it, another call confirms the answer.
         """
         tally.rows = len(candidates)
         call = answer_call(self._run.question, candidates)
@@ -134,7 +135,7 @@ class OnePass:
         try:
             verdict = await self._verdict(result.value, result)
         except EmbeddingError as error:
-            # A reading without a vector is no reading, as anywhere else; the long way may find another.
+            # A reading needs a vector, as everywhere. Clarifying may find another reading.
             tally.note = f"one pass found no proof: {describe(error)}"
             return None
         tally.note = result.value.answer
@@ -174,9 +175,10 @@ class OnePass:
         )
 
     async def _keep(self, candidates: Sequence[Candidate], answered: Answered) -> bool:
-        """Record candidates and verdict; False, and nothing is recorded, if the passage is gone by now."""
+        """Record candidates and verdict. False, with nothing recorded, if the passage is gone by now."""
         candidate, verdict = answered
-        # First and alone: without it nothing may be there that the long way would collide with.
+        # First only this candidate. If it is gone, no other candidate may be recorded, because clarifying would collide
+        # with it.
         passages = self._context.stores.passages
         if not await passages.record_candidates(self._run, [candidate]):
             return False
@@ -185,9 +187,9 @@ class OnePass:
         return True
 
     def _long_way(self, candidates: Sequence[Candidate]) -> int:
-        """Count the calls that clarifying takes, paid for or not; at least, where verdicts guide it.
+        """Count the calls of clarifying, paid for or not; at least, if it is guided by verdicts.
 
-        How many answers would have to be confirmed is not known: none are counted.
+        Confirmations are not counted, because their number is unknown.
         """
         question = self._run.question
         # Equal texts are judged once.
@@ -201,18 +203,18 @@ class OnePass:
 
 
 def answer_call(question: str, candidates: Sequence[Candidate]) -> ModelCall[Proven | None]:
-    """Render what is asked to read one answer out of several passages.
+    """Render the call that reads one answer from several passages.
 
     Args:
-        question: As it was asked.
-        candidates: With the passages, in the order in which they are shown.
+        question: The original question.
+        candidates: With their passages, in the order in which the model sees them.
     """
     call = one_pass(question, [candidate.passage for candidate in candidates])
     return call.then(lambda finding: prove(finding, candidates, asked=question))
 
 
 def proven_answer(question: str, proven: Proven) -> GivenAnswer:
-    """Put together what is to be confirmed of an answer: that the first passage that it cites gives it."""
+    """Return what has to be confirmed of an answer: that the first cited passage gives it."""
     citation = proven.citations[0]
     quoted = Quoted(citation.quote, citation.start_char, citation.end_char)
     return given_answer(proven.cited[0].passage, question, proven.answer, quoted)

@@ -1,4 +1,4 @@
-"""The question as retrieval asks it: relaxed, so that no reading of it is missed."""
+"""The question for retrieval: relaxed, so that no reading of it is missed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pgclarify.prompts.relaxation import relaxation
 
 
 async def relax(context: RunContext) -> str:
-    """Relax a run's question for recall, and record that; or use it as it is if none fits, or no budget allows one.
+    """Relax a run's question for recall, and record the result.
 
-    A completer that relaxes nothing leaves the question as it is.
+    The question is used unchanged if no relaxation fits, if no budget allows the call, or if the completer does not
+    relax.
 
     Raises:
         CompletionError: If the call failed.

@@ -1,1 +1,1 @@
-"""The parts of investigate: evidence for a step, its answer, how sure that is, and the conclusion."""
+"""The parts of investigate: evidence of a step, its answer, its confidence, and the conclusion."""

@@ -1,4 +1,4 @@
-"""One step of an investigation: a question, the evidence for it, and the answer that the evidence proves."""
+"""One step of an investigation: a question, its evidence, and the answer that the evidence proves."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class StepAnswerer:
     """Answers the steps of one run.
 
     Args:
-        gatherer: Who finds the evidence.
-        calls: What the run may ask.
-        equivalence: Who says which answers mean the same.
-        trace: Where the stages are noted.
+        gatherer: Finds the evidence.
+        calls: The remaining calls of the run.
+        equivalence: Compares answers by meaning.
+        trace: Records the stages.
 
     Attributes:
         shown: The candidates of all steps, by rank.
         relevance: By rank, the score of a candidate before any penalty, in (0, 1).
-        errors: What went wrong on the way.
+        errors: The errors so far.
     """
 
     def __init__(
@@ -49,18 +49,18 @@ class StepAnswerer:
         self.errors: list[CompletionError] = []
 
     async def answer(self, question: str, *, kind: StepKind, ordinal: int) -> Step:
-        """Find evidence for a question, and answer it from that.
+        """Find evidence for a question, and answer it from the evidence.
 
         Args:
-            question: It stands on its own.
+            question: A question that stands alone.
             kind: direct or follow_up.
             ordinal: The step's, from 1.
 
         Returns:
-            The step: answered, not_in_corpus, cut_off or failed. Its candidates have been recorded; it has not.
+            The step: answered, not_in_corpus, cut_off or failed. Its candidates are recorded, but not the step itself.
 
         Raises:
-            EmbeddingError: If a model that runs here failed.
+            EmbeddingError: If a model on this machine failed.
             RunLost: If the run is no longer this worker's.
         """
         step = Step(ordinal, kind, question, StepOutcome.NOT_IN_CORPUS)

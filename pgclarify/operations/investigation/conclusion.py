@@ -1,6 +1,6 @@
-"""The end of an investigation: from its chain of steps, and the best evidence of all, to one answer.
+"""The conclusion of an investigation: one answer from its steps and the best evidence of all of them.
 
-Source: SUNAR, §3.2, the meta evidence reasoner. What is done without it, contradictions and confidence are ours.
+Source: SUNAR, §3.2, the meta evidence reasoner. The conclusion without it, contradictions and confidence are ours.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from pgclarify.protocols import Embedder
 from pgclarify.steps import LEAST_CONFIDENCE, Finding, Step
 from pgclarify.vocabulary import StepKind, StepOutcome, StopCode
 
-# The least cosine at which two wordings of a question are expected to have one answer.
+# Two wordings of a question should have one answer if their cosine is at least this.
 _REPHRASED = 0.85
 _DISAGREEMENT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """What the steps of an investigation came to.
+    """The steps of an investigation and their evidence.
 
     Attributes:
         steps: In order, without the conclusion.
-        shown: All candidates that were kept, by rank.
+        shown: All recorded candidates, by rank.
         relevance: By rank, the score of a candidate before any penalty, in (0, 1).
-        answer: What the model concluded from the answers alone, when it had no further question; None if it did not.
+        answer: The model's conclusion from the answers alone, when it had no further question; None if there is none.
     """
 
     steps: Sequence[Step]
@@ -51,17 +51,17 @@ class Chain:
 
 
 class Conclusion:
-    """Brings one investigation to its end.
+    """Concludes one investigation.
 
     Args:
-        run: The run; settings["reasoner"] says whether the model goes over the evidence again.
-        calls: What the run may ask.
-        equivalence: Who says which answers mean the same.
+        run: The run; settings["reasoner"] says whether the model reads the evidence again.
+        calls: The remaining calls of the run.
+        equivalence: Compares answers by meaning.
         embedder: The corpus's model.
-        trace: Where the stage is noted.
+        trace: Records the stage.
 
     Attributes:
-        errors: What went wrong on the way.
+        errors: The errors so far.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Conclusion:
         """Conclude.
 
         Raises:
-            EmbeddingError: If a model that runs here failed.
+            EmbeddingError: If a model on this machine failed.
             DatabaseError: If the ledger fails.
         """
         ordinal = len(chain.steps) + 1
@@ -92,7 +92,7 @@ class Conclusion:
             with self._calls.keeping(CALLS_TO_ANSWER if self._run.settings["reasoner"] else 0):
                 clash = await self._clash(chain.answered, tally)
             if clash is None and (direct := _direct_answer(chain)) is not None:
-                # Answered from its own passages: there is no chain along which an error could have spread.
+                # The answer comes from its own passages, so no error of an earlier step can affect it.
                 step = replace(direct, ordinal=ordinal, kind=StepKind.CONCLUSION)
             elif self._run.settings["reasoner"] and chain.shown:
                 step = await self._from_evidence(end, chain, clash, tally)
@@ -104,7 +104,7 @@ class Conclusion:
         return step
 
     async def _from_evidence(self, end: Step, chain: Chain, clash: str | None, tally: Tally) -> Step:
-        """Let the model go over the chain and the evidence: the meta evidence reasoner."""
+        """Have the model read the chain and the evidence: the meta evidence reasoner."""
         shown = best_evidence(chain, self._run.settings["top_k"])
         passages = [candidate.passage for candidate in shown]
 
@@ -132,7 +132,7 @@ class Conclusion:
         return self._from_chain(end, chain, doubt=why, code=code)
 
     async def _decided(self, end: Step, chain: Chain, proven: Proven, clash: str | None, tally: Tally) -> Step:
-        """Give the reasoner's answer, and say how sure it is."""
+        """Return the reasoner's answer, with its confidence."""
         passages = {candidate.passage.passage_id for candidate in proven.cited}
         ids = {candidate.rank: candidate.passage.passage_id for candidate in chain.shown}
         grounds = [
@@ -158,13 +158,13 @@ class Conclusion:
     def _from_chain(
         self, end: Step, chain: Chain, *, doubt: str | None = None, code: StopCode = StopCode.NOT_ANSWERED
     ) -> Step:
-        """Give what the model concluded from the answers alone, if the steps have answers that say it.
+        """Return the model's conclusion from the answers alone, if answers of steps say it.
 
         Args:
-            end: The step to be.
+            end: The conclusion to complete.
             chain: The steps.
-            doubt: Why the evidence did not confirm it; None if nobody went over that.
-            code: The same in one word; not_answered if nobody did.
+            doubt: Why the evidence did not confirm it; None if the evidence was not read.
+            code: The same as a code; not_answered if the evidence was not read.
         """
         answered = chain.answered
         if chain.answer is None:
@@ -182,7 +182,7 @@ class Conclusion:
         )
 
     async def _clash(self, answered: Sequence[Step], tally: Tally) -> str | None:
-        """Find two steps that ask the same and have answers of different meanings."""
+        """Find two steps with the same question and answers of different meanings."""
         if len(answered) < 2:
             return None
         vectors = await self._embedder.encode([step.question for step in answered])
@@ -198,7 +198,7 @@ class Conclusion:
         return None
 
     async def _agree(self, question: str, first: str, second: str, tally: Tally) -> bool:
-        """Tell whether two answers mean the same; where nobody can say, nothing speaks against it."""
+        """Tell whether two answers mean the same; True if that cannot be determined."""
         try:
             return await self._equivalence.agree(question, first, second, tally)
         except OutOfCalls:
@@ -209,14 +209,14 @@ class Conclusion:
 
 
 def best_evidence(chain: Chain, most: int) -> list[Candidate]:
-    """Choose what the reasoner is shown: what steps cite, in their order, then the rest by relevance.
+    """Choose the evidence for the reasoner: what steps cite, in their order, then the rest by relevance.
 
-    Relevance is the score before any penalty: not every step could be sampled, and divided scores do not compare with
-    whole ones.
+    Relevance is the score before any penalty, because not every step could be sampled, and divided scores cannot be
+    compared with whole ones.
 
     A passage that several steps found is shown once.
 
-    Source: SUNAR, §3.2: the top-l evidences across sub-questions. That what is cited comes first is ours.
+    Source: SUNAR, §3.2: the top-l evidences across sub-questions. Showing cited passages first is ours.
     """
     by_rank = {candidate.rank: candidate for candidate in chain.shown}
     cited = [by_rank[citation.candidate_rank] for step in chain.answered for citation in step.citations]

@@ -1,4 +1,4 @@
-"""Who compares answers: the entailment that a run's settings name.
+"""Compares answers, with the entailment that a run's settings name.
 
 Source: SUNAR, §3.2.
 """
@@ -22,27 +22,27 @@ from pgclarify.protocols import Completer, CrossEncoder, Embedder, Entailment, L
 from pgclarify.vocabulary import AT_ENDPOINT
 
 SAME_ANSWER_SIMILARITY = 0.4
-"""Least cosine similarity of two answers that say the same in other words, apart from their question.
+"""Least cosine similarity of two answers with the same meaning, apart from their question.
 
-Chosen with all-MiniLM-L6-v2, as what has the best F1 among pairs whose words do not tell, on one half of the questions
-of benchmarks/entailment_quality.py; the other half is reported there.
+Chosen with all-MiniLM-L6-v2 for the best F1 among pairs whose words do not decide, on one half of the questions of
+benchmarks/entailment_quality.py; the other half is reported there.
 """
 
 _POLL_INTERVAL = PollInterval()
-# Most pairs in one call of a model behind an endpoint: as many as text-embeddings-inference takes by default.
+# Most pairs in one call of a model behind an endpoint: the default limit of text-embeddings-inference.
 _PAIRS_AT_ONCE = 32
 Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Entailments:
-    """The judges of entailment that a worker has to offer.
+    """The judges of entailment that a worker has.
 
     Attributes:
         chat: The language model; None if there is none.
-        cross_encoders: Gives the cross-encoder of a name; raises EmbeddingError.
+        cross_encoders: Returns the cross-encoder of a name; raises EmbeddingError.
         poll: How often to look for replies that other runs are paying for.
-        at_endpoint: Gives the model of a name that begins with `endpoint:`, which answers the prompt `inference`;
+        at_endpoint: Returns the model of a name that begins with `endpoint:`, which answers the prompt `inference`;
             raises ConfigurationError or ModelNotFound.
     """
 
@@ -60,11 +60,11 @@ class Entailments:
                 such a cross-encoder.
             ledger: The run's.
             embedder: The corpus's model.
-            calls: The run's, from which the language model takes its own; None if there is no limit.
+            calls: The run's remaining calls, for the language model; None if there is no limit.
 
         Raises:
-            ConfigurationError: If a language model or an endpoint is wanted, and this worker has none.
-            EmbeddingError: If the cross-encoder cannot be loaded, or does not tell entailment.
+            ConfigurationError: If a language model or an endpoint is required and missing.
+            EmbeddingError: If the cross-encoder cannot be loaded, or cannot tell entailment.
         """
         if name == "embedding":
             return EmbeddingEntailment(embedder)
@@ -80,15 +80,15 @@ class Entailments:
             encoder = await self.cross_encoders(name)
         except ModelNotFound as error:
             raise cannot_load("entailment", name, "embedding") from error
-        # What is wrong with the model is known before anything is paid for.
+        # A wrong model is found out here, before anything is paid for.
         await encoder.entails([])
         return CrossEncoderEntailment(encoder)
 
 
 class EmbeddingEntailment:
-    """Compares the words of answers, and where they do not tell, the vectors. Implements protocols.Entailment.
+    """Compares the words of answers and, if they do not decide, the vectors. Implements protocols.Entailment.
 
-    It tells whether answers are the same, so it is symmetric: "October 1919" and "1919" entail each other.
+    It compares for equality, so it is symmetric: "October 1919" and "1919" entail each other.
 
     Args:
         embedder: The corpus's model.
@@ -109,7 +109,7 @@ class EmbeddingEntailment:
         Raises:
             EmbeddingError: If the model fails.
         """
-        # One direction of each: both are alike.
+        # One direction of each pair is enough, because the relation is symmetric.
         one_way = {frozenset(pair): pair for pair in reversed(pairs)}
         relations = await asyncio.to_thread(_relate, one_way)
         unclear = {key: one_way[key] for key, relation in relations.items() if relation is Relation.UNKNOWN}
@@ -129,7 +129,7 @@ class EmbeddingEntailment:
 
 
 def _relate(pairs: Mapping[frozenset[str], Pair]) -> dict[frozenset[str], Relation]:
-    """Compare the words of answers: of long ones, some thousand pairs take seconds."""
+    """Compare the words of answers. For long answers, a thousand pairs take seconds."""
     return {key: relate_answers(*pair) for key, pair in pairs.items()}
 
 
@@ -137,10 +137,10 @@ class ModelEntailment:
     """Asks a language model about each pair. Implements protocols.Entailment.
 
     Args:
-        ledger: Where replies are kept.
+        ledger: The store of replies.
         chat: The language model.
         poll: How often to look for replies that other runs are paying for.
-        calls: Those of the run; None if there is no limit.
+        calls: The run's remaining calls; None if there is no limit.
     """
 
     def __init__(self, ledger: Ledger, chat: Completer, poll: PollInterval, calls: Calls | None) -> None:
@@ -150,10 +150,10 @@ class ModelEntailment:
         self._poll = poll
 
     async def entails(self, question: str, pairs: Sequence[Pair], *, tally: Meter | None = None) -> Sequence[bool]:
-        """Judge pairs, one call each, all at once. A pair whose reply cannot be read is held to be different.
+        """Judge pairs, one call each, all at once. If a reply cannot be read, its pair counts as different.
 
         Raises:
-            CompletionError: If a call failed, no reply at all could be read, or there are not enough calls.
+            CompletionError: If a call failed, no reply could be read, or there are too few calls left.
             RunLost: If the run is no longer this worker's.
         """
         asked = [entailment(question, *pair) for pair in pairs]
@@ -161,10 +161,10 @@ class ModelEntailment:
 
 
 class CrossEncoderEntailment:
-    """Asks a model for natural language inference that runs here. Implements protocols.Entailment.
+    """Asks a model for natural language inference on this machine. Implements protocols.Entailment.
 
     Args:
-        encoder: One that tells entailment.
+        encoder: A cross-encoder that tells entailment.
     """
 
     def __init__(self, encoder: CrossEncoder) -> None:
@@ -177,7 +177,7 @@ class CrossEncoderEntailment:
         *,
         tally: Meter | None = None,
     ) -> Sequence[bool]:
-        """Judge pairs, each answer with the question before it: alone, a name entails nothing.
+        """Judge pairs, each answer with the question before it, because a name alone entails nothing.
 
         Raises:
             EmbeddingError: If the model fails.
@@ -191,7 +191,7 @@ class EndpointEntailment:
     """Asks a model for natural language inference behind an endpoint. Implements protocols.Entailment.
 
     Args:
-        ledger: Where replies are kept.
+        ledger: The store of replies.
         model: The model.
         poll: How often to look for replies that other runs are paying for.
     """
@@ -202,10 +202,10 @@ class EndpointEntailment:
         self._poll = poll
 
     async def entails(self, question: str, pairs: Sequence[Pair], *, tally: Meter | None = None) -> Sequence[bool]:
-        """Judge pairs, 32 a call, each answer with the question before it: alone, a name entails nothing.
+        """Judge pairs, 32 a call, each answer with the question before it, because a name alone entails nothing.
 
         Raises:
-            CompletionError: If a call failed; NotAllowed if a budget did not let one through.
+            CompletionError: If a call failed; NotAllowed if a budget refused one.
             RunLost: If the run is no longer this worker's.
         """
         shown = _with_question(question, pairs)

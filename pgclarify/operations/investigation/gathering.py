@@ -1,4 +1,4 @@
-"""The evidence for one step of an investigation: exploration, guided by how sure the model is of each batch.
+"""Evidence for one step of an investigation: exploration, guided by the uncertainty of the model on each batch.
 
 Source: SUNAR, Algorithm 1.
 """
@@ -26,20 +26,20 @@ from pgclarify.operations.retrieval.exploration import (
 )
 from pgclarify.protocols import Embedder, Reranker
 
-# SUNAR, §4: the first stage. More of them than the budget are never looked at.
+# SUNAR, §4: the depth of the first stage. Passages beyond the budget are never read.
 _FIRST_STAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What was found for a step.
+    """The evidence of a step.
 
     Attributes:
-        candidates: The best ones, best first, ranked on from those of earlier steps.
+        candidates: The best ones, best first; their ranks continue those of earlier steps.
         relevance: By rank, the score before the penalty, in (0, 1).
-        samples: By batch, what was sampled from it; no entry where nothing was.
-        errors: What went wrong with samples.
-        has_unsampled: Whether a batch was not sampled for lack of calls.
+        samples: By batch, the sampled answers; no entry if none were sampled.
+        errors: Errors of sampling.
+        has_unsampled: Whether a batch was not sampled because too few calls were left.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -55,9 +55,9 @@ class Gatherer:
     Args:
         context: The run; settings: search, retrieval, top_k, budget, batch, penalty, samples.
         embedder: The corpus's model.
-        reranker: Who scores; None for the other retrieval signal than the first stage's.
-        calls: What the run may ask.
-        equivalence: Who says which answers mean the same.
+        reranker: Scores passages; None for the retrieval signal that the first stage does not use.
+        calls: The run's remaining calls.
+        equivalence: Compares answers by meaning.
     """
 
     def __init__(
@@ -78,18 +78,18 @@ class Gatherer:
         self._ranks = 0
 
     async def gather(self, question: str, *, step_ordinal: int) -> Gathered:
-        """Find, score and keep the best passages for a step, and record them.
+        """Find, score and record the best passages for a step.
 
         Args:
             question: The step's.
             step_ordinal: The step's, from 1.
 
         Returns:
-            At most settings["top_k"] candidates; none if there is nothing to find.
+            At most settings["top_k"] candidates; none if nothing was found.
 
         Raises:
-            CompletionError: If the reranker asked a model that gave no score.
-            EmbeddingError: If a model that runs here failed.
+            CompletionError: If the reranker called a model that gave no score.
+            EmbeddingError: If a model on this machine failed.
             RunLost: If the run is no longer this worker's.
         """
         settings = self._run.settings
@@ -131,7 +131,7 @@ class Gatherer:
             step_ordinal=step_ordinal,
         )
         if len(samples) < next(batches) - 1:
-            # Divided scores do not compare with those of a batch that could not be sampled.
+            # Scores with a penalty cannot be compared with those of a batch that was not sampled.
             by_relevance = [replace(one, score=relevance[one.passage.passage_id]) for one in explored]
             explored = sorted(by_relevance, key=lambda one: -one.score)
         kept = tuple(
@@ -139,7 +139,7 @@ class Gatherer:
             for place, candidate in enumerate(explored[: settings["top_k"]], start=1)
         )
         self._ranks += len(kept)
-        # What is gone by now cannot be cited.
+        # Passages that are gone by now cannot be cited.
         recorded = set(await self._context.stores.passages.record_candidates(self._run, kept))
         kept = tuple(candidate for candidate in kept if candidate.rank in recorded)
         return Gathered(
@@ -155,10 +155,10 @@ class Gatherer:
     async def _draw(
         self, question: str, passages: Sequence[Passage], *, batch: int, step_ordinal: int
     ) -> Samples | None:
-        """Sample answers from a batch; None if that is off.
+        """Sample answers from a batch; None if sampling is off.
 
         Raises:
-            CompletionError: If they were not to be had, or not to be compared; OutOfCalls if there are too few calls.
+            CompletionError: If answers could not be sampled or compared; OutOfCalls if too few calls are left.
         """
         samples = self._run.settings["samples"]
         if not self._run.settings["penalty"]:

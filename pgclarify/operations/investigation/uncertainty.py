@@ -1,4 +1,4 @@
-"""Answer uncertainty: how many different answers a model gives when it is asked several times over the same passages.
+"""Answer uncertainty: how many different answers a model gives if it is asked several times about the same passages.
 
 Source: SUNAR, §3.2 and Algorithm 1, lines 6-9.
 """
@@ -26,8 +26,8 @@ class Samples:
     """The answers that were sampled from one batch.
 
     Attributes:
-        answers: sa_1 ... sa_m; None says "not in these passages", or could not be read.
-        sets: ac_1 ... ac_s: indices of answers that mean the same; each None is one of its own.
+        answers: sa_1 ... sa_m; None means "not in these passages", or an unreadable reply.
+        sets: ac_1 ... ac_s: indices of answers with the same meaning; each None is a set of its own.
     """
 
     answers: tuple[str | None, ...]
@@ -35,10 +35,10 @@ class Samples:
 
 
 class SemanticEquivalence:
-    """Says which answers mean the same, for one run.
+    """Decides which answers mean the same, for one run.
 
     Args:
-        entailment: Who judges pairs.
+        entailment: Judges pairs.
 
     Source: Kuhn et al., 2023, §3.2.
     """
@@ -49,24 +49,23 @@ class SemanticEquivalence:
     async def group(self, question: str, answers: Sequence[str | None], tally: Tally) -> list[tuple[int, ...]]:
         """Group answers that entail each other.
 
-        Those that are written alike are the same without being judged. "Not in these passages", which is None, agrees
-        with nothing, not even with itself: passages that a model finds nothing in must not gain by its being sure of
-        that.
+        Equal texts are the same without a judgement. None, "not in these passages", agrees with nothing, not even with
+        itself: passages must not gain from a model that is sure to find nothing in them.
 
         Args:
-            question: What all of them answer.
+            question: The question of all answers.
             answers: Any number.
-            tally: Where replies are counted.
+            tally: Counts the replies.
 
         Returns:
             As `semantic_sets`.
 
         Raises:
-            CompletionError: If a model was asked and gave no judgement, or there are not enough calls to ask.
-            EmbeddingError: If a model that runs here failed.
+            CompletionError: If a model was called and gave no judgement, or too few calls are left.
+            EmbeddingError: If a model on this machine failed.
         """
         written = [None if answer is None else fold(answer).strip(" .") for answer in answers]
-        # One of each wording speaks for all of it.
+        # Equal texts are compared once.
         speakers: dict[str, str] = {}
         for answer, text in zip(answers, written, strict=True):
             if answer is not None and text is not None:
@@ -86,7 +85,9 @@ class SemanticEquivalence:
         return len(await self.group(question, [first, second], tally)) == 1
 
     async def share(self, question: str, samples: Samples, answer: str, tally: Tally) -> float:
-        """Tell which share of the sampled answers means what one answer says, that answer counted as one more of them.
+        """Return the share of sampled answers that mean the same as an answer.
+
+        The answer itself is counted as another sample.
 
         Returns:
             In (0, 1]; 1 / (m + 1) if no sampled answer agrees.
@@ -104,22 +105,22 @@ async def draw_samples(
     equivalence: SemanticEquivalence,
     tally: Tally,
 ) -> Samples:
-    """Sample answers from a batch, and group them by what they mean.
+    """Sample answers from a batch, and group them by meaning.
 
-    A reply that cannot be read agrees with no other. If a call failed, there are no samples: fewer answers make
+    An unreadable reply agrees with no other. If a call failed, there are no samples, because fewer answers would give
     fewer sets.
 
     Args:
         question: A step's.
         passages: The batch.
         samples: m, at least 1.
-        calls: Who asks; that many have been taken.
-        equivalence: Who says which answers mean the same.
-        tally: Where replies are counted; its rows are the groups.
+        calls: Makes the calls; so many were reserved.
+        equivalence: Compares answers by meaning.
+        tally: Counts the replies; its rows are the groups.
 
     Raises:
-        CompletionError: If a call failed, or no reply at all could be read.
-        EmbeddingError: If it could not be told which answers mean the same.
+        CompletionError: If a call failed, or no reply could be read.
+        EmbeddingError: If answers could not be compared.
         DatabaseError: If the ledger fails.
 
     Source: SUNAR, §3.2, Equations 2 and 3.

@@ -1,1 +1,1 @@
-"""What passages say: verdicts on them, answers that are proven by quotes of them, questions that they answer."""
+"""Judges passages: verdicts, answers proven by quotes, and questions that passages answer."""

@@ -1,4 +1,4 @@
-"""Whether a corpus can answer questions that nobody has asked yet: each is checked as a reading is in `clarify`."""
+"""Checks whether a corpus can answer proposed questions, as `clarify` checks a reading."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from pgclarify.vocabulary import StopCode
 
 @dataclass(frozen=True, slots=True)
 class Answerability:
-    """What became of one question.
+    """The result for one question.
 
     Attributes:
         is_answerable: Whether a passage answers it; None if none does, but some could not be judged.
-        citations: What answers it, in the order of its search; empty unless answerable.
+        citations: The passages that answer it, in the order of its search; empty unless answerable.
         errors: Why passages could not be judged.
     """
 
@@ -46,10 +46,10 @@ class AnswerabilityCheck:
         self._embedder = embedder
 
     async def check(self, questions: Sequence[str]) -> list[Answerability]:
-        """Search with each question, and have every passage judged that it finds, all calls in flight at once.
+        """Search with each question, and judge every passage that is found, with all calls in flight at once.
 
-        What clarify would ask about these passages and this question is the same request: a reformulation that is asked
-        later on finds these replies in the ledger.
+        clarify would make the same request for the same passage and question. So if the user asks a reformulation
+        later, these replies are in the ledger.
 
         Returns:
             In order.
@@ -95,14 +95,17 @@ class AnswerabilityCheck:
         ]
 
     async def _find(self, questions: Sequence[str]) -> list[tuple[int, int, Candidate]]:
-        """Search, and record each passage once; return what is to be judged: question, place in its search, passage."""
+        """Search, and record each passage once.
+
+        Return what has to be judged: question, place in its search, passage.
+        """
         run, passages = self._context.run, self._context.stores.passages
         method, depth = run.settings["search"], run.settings["top_k"]
         with self._context.trace.stage("retrieval") as tally:
             needs_vectors = Query.needs_vector(method, None)
             vectors = await self._embedder.encode(questions) if needs_vectors else [None] * len(questions)
-            # One after the other: each holds the run's row, so that several at once would wait for each other, each on
-            # one of the few connections that all runs share.
+            # One after the other, because each search locks the run's row: concurrent searches would wait for each
+            # other, and each would hold one of the few connections of all runs.
             rankings = [
                 await passages.find_passages(run, question, vector, method=method, depth=depth)
                 for question, vector in zip(questions, vectors, strict=True)
@@ -115,13 +118,13 @@ class AnswerabilityCheck:
             (question, place, candidate)
             for question, ranking in enumerate(rankings)
             for place, one in enumerate(ranking)
-            # What is gone by now cannot be cited.
+            # Passages that are gone by now cannot be cited.
             if (candidate := candidates[one.passage.passage_id]).rank in kept
         ]
 
 
 def _number(rankings: Sequence[Sequence[Found]]) -> dict[int, Candidate]:
-    """Each passage once, numbered through: what came first in any search before what came second."""
+    """Number each passage once: all first places of the searches, then all second places, and so on."""
     places = sorted((place, search) for search, ranking in enumerate(rankings) for place in range(len(ranking)))
     first: dict[int, Found] = {}
     for place, search in places:

@@ -1,4 +1,4 @@
-"""One more look at answers that their passages support by their words: a language model says whether they are given."""
+"""Confirms answers that passed the checks of their quotes: a language model says whether the passage gives them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from pgclarify.prompts.confirmation import GivenAnswer, confirmation
 from pgclarify.protocols import Meter
 
 AT_ONCE: Final = 5
-"""How many answers one call is about, at most."""
+"""Most answers in one call."""
 
 NOT_FOUND: Final = "asked once more, the model does not find the answer in the passage"
-"""Why an answer is refused that is not confirmed."""
+"""The code for an answer that was not confirmed."""
 
-# Together they bound a prompt. Passages for the default embedding model are shorter.
+# Both limits bound the prompt. Passages for the default embedding model are shorter.
 _LONGEST_PASSAGE: Final = 3000
 _LONGEST_HEADING: Final = 300
 
 
 class Confirmation:
-    """Asks whether passages give the answers that were read in them.
+    """Asks a language model whether passages give the answers that were read in them.
 
     Args:
         context: The run.
@@ -51,12 +51,12 @@ class Confirmation:
         *,
         tally: Meter,
     ) -> None:
-        """Ask about answers, several in one call, all calls in flight at once.
+        """Ask about answers, several in a call, with all calls in flight at once.
 
         Args:
             given: Any number, also none.
-            on_result: Called with the index of each answer and what the model says of it, or why it says nothing.
-            tally: Where replies are counted.
+            on_result: Called with the index of each answer and the model's judgement, or the error.
+            tally: Counts the replies.
 
         Raises:
             RunLost: If on_result raised it; calls in flight are cancelled.
@@ -74,22 +74,22 @@ class Confirmation:
 
 
 def confirms_nothing() -> ConfigurationError:
-    """Refuse what a worker without a language model cannot confirm."""
+    """Make the error of a worker that cannot confirm, because it has no language model."""
     return no_language_model('"verify": "model"', 'pass "checks", or leave it out')
 
 
 def confirmation_calls(given: Sequence[GivenAnswer]) -> list[ModelCall[list[bool]]]:
-    """Render what is asked about some answers, so many in each call; in order.
+    """Render the calls about some answers, a fixed number in each, in order.
 
-    Which answers share a call depends on those before them. If a verdict failed and a later run supports it, that run
-    asks anew about it and those after it. Calls by blocks of rank would stay the same, but where a third of 20 passages
-    is supported, every run would make twice as many.
+    Which answers share a call depends on the answers before them. If a verdict failed, and succeeds in a later run,
+    that run asks again about it and all after it. Calls by blocks of rank would not change. But if a third of 20
+    passages is supported, every run would make twice as many calls.
     """
     return [confirmation(given[start : start + AT_ONCE]) for start in range(0, len(given), AT_ONCE)]
 
 
 def given_answer(passage: Passage, interpretation: str, answer: str, quoted: Quoted) -> GivenAnswer:
-    """Put together what is asked about one answer; of a long passage, the part around the quote."""
+    """Return what to ask about one answer; of a long passage, the part around the quote."""
     content = passage.content
     middle = (quoted.start_char + quoted.end_char) // 2 - passage.start_char
     start = max(0, min(middle - _LONGEST_PASSAGE // 2, len(content) - _LONGEST_PASSAGE))
@@ -97,7 +97,7 @@ def given_answer(passage: Passage, interpretation: str, answer: str, quoted: Quo
         passage,
         content=content[start : start + _LONGEST_PASSAGE],
         title=passage.title and passage.title[:_LONGEST_HEADING],
-        # The innermost stands last.
+        # The innermost heading is the last one.
         heading=passage.heading and passage.heading[-_LONGEST_HEADING:],
     )
     return GivenAnswer(shown, interpretation, answer)

@@ -1,4 +1,4 @@
-"""What an answer rests on: quotes that are in the passages, and words that come from them."""
+"""The proof of an answer: quotes that the passages contain, and words that come from the passages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pgclarify.model import Candidate
 from pgclarify.operations.judging.quotes import Quoted, cite
 from pgclarify.steps import Evidence, Finding, Step, StepCitation
 
-# A quote this long that is in another passage than the one named proves as much: the number was wrong, not the quote.
+# If a quote of at least this many words is in another passage than the named one, only the number was wrong.
 _TELLING_WORDS: Final = 4
 
 
@@ -36,23 +36,23 @@ class Proven:
 
 
 def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Sequence[Step] = ()) -> Proven | None:
-    """Check an answer against the passages that it was read out of.
+    """Check an answer against its passages.
 
-    As `prove_told`. And if there are names or numbers in what was asked or answered, one of them has to stand in the
-    cited passages: a model that finds nothing likes to quote what is about something else. What is a name is only known
-    in English.
+    The checks are those of `prove_told`, and one more: if the question or the answer has names or numbers, one of them
+    must be in the cited passages, because a model that finds nothing tends to quote something unrelated. Names are only
+    recognized in English.
 
     Args:
-        finding: What the model said.
-        shown: The passages, in the order in which they were shown.
+        finding: The model's reply.
+        shown: The passages, in the order in which the model saw them.
         asked: The question.
-        steps: Those with an answer on which this one may rest.
+        steps: Answered steps that this answer may depend on.
 
     Returns:
         None if the model gave no answer.
 
     Raises:
-        Unproven: If the proof is not there; the message says what is wrong.
+        Unproven: If the proof is missing; the message says what is wrong.
     """
     proven = prove_told(finding, shown, asked=asked, steps=steps)
     if proven is None:
@@ -69,23 +69,23 @@ def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Se
 def prove_told(
     finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Sequence[Step] = ()
 ) -> Proven | None:
-    """Check that an answer is told by the passages that it was read out of, whatever else these are about.
+    """Check that the passages give an answer, even if they are about something else.
 
-    Quotes that are not in their passage are left out, and so are those in English that share no word with the question,
-    the answer or the steps; one at least has to be left. The answer has to be told by the cited passages or by the
-    steps' answers, as `is_told` has it, its numbers in whatever notation: an answer from memory is none.
+    Quotes that are not in their passage are dropped, and so are English quotes that share no word with the question,
+    the answer or the steps. At least one must be left. The cited passages or the steps' answers must give the answer,
+    as `is_told` decides, with numbers in any notation: an answer from the model's memory does not count.
 
     Args:
-        finding: What the model said.
-        shown: The passages, in the order in which they were shown.
+        finding: The model's reply.
+        shown: The passages, in the order in which the model saw them.
         asked: The question.
-        steps: Those with an answer on which this one may rest.
+        steps: Answered steps that this answer may depend on.
 
     Returns:
         None if the model gave no answer.
 
     Raises:
-        Unproven: If the proof is not there; the message says what is wrong.
+        Unproven: If the proof is missing; the message says what is wrong.
     """
     answer = finding.answer
     if answer is None:
@@ -111,9 +111,9 @@ def prove_told(
 def _is_told_by(
     telling: Sequence[tuple[Candidate, StepCitation]], answer: str, asked: str, steps: Sequence[Step]
 ) -> bool:
-    """Whether passages tell an answer: those in English by themselves, or all by what is known of any language.
+    """Whether passages give an answer: English ones by themselves, or all with the rules for any language.
 
-    The language of a passage is that of its content: a title may be foreign, and its passage English.
+    The language of a passage is that of its content, because a title may be in another language.
     """
     foreign = [one for one, _ in telling if is_foreign(one.passage.content)]
     english = [(one, citation) for one, citation in telling if one not in foreign]
@@ -130,14 +130,14 @@ def _is_told_by(
 def is_told(
     answer: str, texts: Sequence[str], *, asked: str, steps: Sequence[Step] = (), are_foreign: bool = False
 ) -> bool:
-    """Tell whether an answer comes from some texts, or from the answers of steps, as `says_answer` has it.
+    """Tell whether an answer comes from some texts, or from the answers of steps, as `says_answer` decides.
 
     Args:
         answer: A few words.
         texts: The texts.
         asked: The question.
-        steps: Those with an answer; their questions may name what the question gives a choice of.
-        are_foreign: Whether to read the texts as ones in another language than English.
+        steps: Answered steps; their questions may name the alternatives of the question.
+        are_foreign: Whether to read the texts as texts in another language than English.
     """
     known = [step.answer for step in steps if step.answer is not None]
     choices = [step.question for step in steps]
@@ -145,9 +145,9 @@ def is_told(
 
 
 def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tuple[Candidate, StepCitation]]:
-    """Find quotes in the passages, each once, as the document spells it, which the model need not have kept to.
+    """Find quotes in the passages, each once, in the spelling of the document, which the model may have changed.
 
-    Of more quotes than passages the first ones count.
+    At most as many quotes as passages count, the first ones.
     """
     found: dict[tuple[int, int, int], tuple[Candidate, StepCitation]] = {}
     for one in evidence[: len(shown)]:
@@ -159,17 +159,17 @@ def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tupl
 
 
 def _is_abroad(asked: str, cited: Sequence[Candidate]) -> bool:
-    """Whether the question or a passage is plainly not in English: its words have other forms there."""
+    """Whether the question or a passage is plainly not in English: the checks of words do not apply then."""
     return is_foreign(asked) or any(is_foreign(one.passage.content) for one in cited)
 
 
 def _texts(cited: Sequence[Candidate]) -> list[str]:
-    """All that the passages have to say, titles and headings included."""
+    """Return the texts of the passages, with titles and headings."""
     return [text for one in cited for text in (one.passage.title, one.passage.heading, one.passage.content) if text]
 
 
 def _places(evidence: Evidence, shown: Sequence[Candidate]) -> Iterator[tuple[Candidate, Quoted]]:
-    """Where a quote is: first in the passage that was named, then in the others if it is long enough to tell."""
+    """Yield the places of a quote: first in the named passage, then in the others if the quote is long enough."""
     named = shown[evidence.passage - 1] if 1 <= evidence.passage <= len(shown) else None
     others = shown if len(folded_words(evidence.quote)) >= _TELLING_WORDS else ()
     for candidate in (named, *others):

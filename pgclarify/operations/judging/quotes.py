@@ -1,4 +1,4 @@
-"""Check a verdict by the words of its quote: the passage has to say what the verdict says; no model is asked."""
+"""Checks a verdict by the words of its quote: the passage must say what the verdict says. No model is called."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from pgclarify.language.support import (
 from pgclarify.language.words import folded_words
 from pgclarify.model import Passage, Reading, Refusal
 
-# A quote of fewer words is read with the sentence that it stands in.
+# A quote of fewer words is read together with its sentence.
 _CLAUSE: Final = 4
-# A reading of so many words that neither its quote nor the rest of the passage has is not answered there.
+# If a reading has this many words that neither its quote nor the rest of the passage has, it is not answered there.
 _TELLING: Final = 2
 _PRONOUN: Final = re.compile(r"\b(?:he|she|it|they|his|her|its|their|him|them)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """What of a passage is cited.
+    """The cited part of a passage.
 
     Attributes:
         quote: As the document spells it.
@@ -45,7 +45,7 @@ class Quoted:
 
 
 def cite(quote: str, passage: Passage) -> Quoted | None:
-    """Find a quote in a passage; None if it does not occur there."""
+    """Find a quote in a passage; None if the passage does not contain it."""
     span = find_quote(quote, passage.content)
     return None if span is None else _quoted(span, passage)
 
@@ -53,21 +53,21 @@ def cite(quote: str, passage: Passage) -> Quoted | None:
 def check_quote(
     reading: Reading, question: str, passage: Passage, checks: Collection[Refusal] = frozenset(Refusal)
 ) -> Quoted | Refusal:
-    """Check that a passage gives the answer of a reading to it, with the quote for a proof.
+    """Check that a passage gives the answer of a reading, with the quote as proof.
 
-    Words are only looked at where the passage is in English. Elsewhere it is enough that the quote occurs and, if the
-    question is not in English either, that the answer is in the passage's words. If a question about an English passage
-    is in another language, only the answer is looked for.
+    Words are only compared if the passage is in English. Otherwise it suffices that the passage contains the quote and,
+    if the question is not in English either, that the answer is in the passage's words. If the question about an
+    English passage is in another language, only the answer is compared.
 
     Args:
-        reading: What was read in the passage.
-        question: The question that it is a reading of.
-        passage: What is cited.
-        checks: Which checks are made, but for the first one, which always is. For measurements.
+        reading: The reading of the passage.
+        question: The question.
+        passage: The cited passage.
+        checks: Which checks are made besides the first one, which is always made. For measurements.
 
     Returns:
-        What to cite: the quote, or the sentences that it stands in, if the quote alone proves nothing. Or why the
-        verdict is not believed.
+        What to cite: the quote, or its whole sentences if the quote alone proves nothing. Or why the verdict is
+        refused.
 
     Source: VERDICT, §4.1 asks for the evidence; the checks are ours.
     """
@@ -100,13 +100,13 @@ def _refusal(
     sentences: Sequence[Sentence],
     checks: Collection[Refusal],
 ) -> Refusal | None:
-    """Why a part of a passage does not prove a reading; None if it may."""
+    """Return why a part of a passage does not prove a reading; None if it may."""
     quote, asked, answer = passage.content[slice(*span)], reading.interpretation, reading.answer
     leading = [*_leading(span, sentences)]
     if Refusal.ANSWER_NOT_QUOTED in checks:
-        # A reading that is a statement may have the answer in it.
+        # If the reading is a statement, it may contain the answer.
         given = asked if asked.rstrip().endswith("?") else question
-        # "She" is whom the title names.
+        # "She" refers to the person in the title.
         texts = [quote, *leading, *(_headings(passage) if _PRONOUN.search(quote) else ())]
         is_said = (
             says_answer(answer, texts, asked=given)
@@ -116,7 +116,7 @@ def _refusal(
         if not is_said:
             return Refusal.ANSWER_NOT_QUOTED
     if Refusal.BESIDE_THE_POINT in checks:
-        # What the title says holds for every sentence.
+        # The title applies to every sentence.
         topic = topic_of(asked, *_headings(passage))
         if not shared_words(topic, quote, *leading) and (
             len(topic) >= _TELLING or any(shared_words(topic, one.text) for one in sentences)
@@ -126,7 +126,7 @@ def _refusal(
 
 
 def _is_translated(reading: Reading, question: str, passage: Passage) -> bool:
-    """Whether an answer is in other words than a passage and a question that are not in English: small models do so."""
+    """Whether an answer has other words than a passage and a question not in English: small models translate."""
     if not (is_foreign(question) and is_foreign(passage.content)):
         return False
     texts = [*_headings(passage), passage.content]
@@ -134,7 +134,7 @@ def _is_translated(reading: Reading, question: str, passage: Passage) -> bool:
 
 
 def _is_about_another(reading: Reading, question: str, passage: Passage) -> bool:
-    """Whether the passage does not mention a name, year or number of the reading or of the question."""
+    """Whether the passage lacks a name, year or number of the reading or of the question."""
     text = "\n".join((*_headings(passage), passage.content))
     return any(unmentioned_names(asked, text) for asked in (reading.interpretation, question))
 
@@ -144,7 +144,7 @@ def _headings(passage: Passage) -> list[str]:
 
 
 def _leading(span: tuple[int, int], sentences: Sequence[Sentence]) -> Iterator[str]:
-    """What a row or an item of a list is read with: the header of its table, the sentence before its list."""
+    """Return the texts that belong to a row or an item: the table's header, the sentence before the list."""
     lead = ""
     for one in sentences:
         if one.start >= span[1]:
@@ -157,7 +157,7 @@ def _leading(span: tuple[int, int], sentences: Sequence[Sentence]) -> Iterator[s
 
 
 def _widened(span: tuple[int, int], sentences: Sequence[Sentence]) -> tuple[int, int]:
-    """The span with the whole of the sentences that it touches."""
+    """Extend a span to whole sentences."""
     touched = [one for one in sentences if one.start < span[1] and span[0] < one.end]
     return min([span[0], *(one.start for one in touched)]), max([span[1], *(one.end for one in touched)])
 

@@ -1,4 +1,4 @@
-"""Verdicts: what one passage says to a question, checked and embedded."""
+"""Verdicts: what one passage answers to a question, checked and embedded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer, Embedder
 from pgclarify.vocabulary import Outcome, StopCode
 
-# Why a passage has no verdict, for explain.
+# Why a passage was not grounded, for explain.
 _REASONS: Final[dict[StopCode | Refusal, str]] = {
     StopCode.NOT_ANSWERED: "the passage answers no reading of the question",
     StopCode.NO_LANGUAGE_MODEL: "the rules read no answer to the question in the passage",
@@ -38,10 +38,10 @@ class Supported:
     """A reading that passed the checks of its passage.
 
     Attributes:
-        candidate: Whose passage it is.
-        reading: What was read in it.
-        quoted: What to cite.
-        undecided: The verdict that it is to become, as an abstention.
+        candidate: The candidate of the passage.
+        reading: The reading of the passage.
+        quoted: The citation.
+        undecided: The verdict, still as an abstention.
     """
 
     candidate: Candidate
@@ -51,12 +51,12 @@ class Supported:
 
 
 class PassageJudge:
-    """Gets verdicts on candidates of one run, and keeps them.
+    """Gets verdicts on candidates of one run, and stores them.
 
     Args:
         context: The run; the completer judges.
-        embedder: What readings are embedded by.
-        confirmation: Asks the language model once more about each supported reading; None if that is not wanted.
+        embedder: Embeds readings.
+        confirmation: Asks the language model to confirm each supported reading; None if the run does not want that.
     """
 
     def __init__(self, context: RunContext, embedder: Embedder, confirmation: Confirmation | None = None) -> None:
@@ -72,15 +72,15 @@ class PassageJudge:
         batch: int | None = None,
         hear: Callable[[Candidate], None] | None = None,
     ) -> None:
-        """Ask for one verdict on each candidate, all at once, and record each as it lands.
+        """Ask for one verdict on each candidate, all at once, and record each when it is ready.
 
-        What is to be confirmed lands only then: after all replies are there.
+        If readings have to be confirmed, they are ready after all replies have arrived.
 
         Args:
             candidates: Recorded ones, any number, also none.
             on_result: Called with each candidate and its verdict, once that is recorded.
-            batch: The batch that they are, from 1; None if there are none.
-            hear: Called with each candidate once the reply is there, of which the verdict is yet to be made.
+            batch: The number of this batch, from 1; None if there are no batches.
+            hear: Called with each candidate when its reply has arrived, before the verdict is made.
 
         Raises:
             RunLost: If the run is no longer this worker's; calls in flight are cancelled.
@@ -122,7 +122,7 @@ class PassageJudge:
         record: Callable[[Candidate, Verdict], Awaitable[None]],
         tally: Tally,
     ) -> None:
-        # By rank, and not as they landed: a run that is made again asks the same.
+        # By rank, not by arrival, so that a repeated run makes the same calls.
         supported = sorted(supported, key=lambda one: one.candidate.rank)
         tally.rows = 0
 
@@ -147,15 +147,15 @@ class PassageJudge:
         )
 
     async def find_first(self, candidates: Sequence[Candidate], *, tally: Tally) -> tuple[Candidate, Verdict] | None:
-        """Ask for verdicts on candidates, one after the other, until one answers; record none of them.
+        """Ask for verdicts on candidates, one after the other, until one answers; record none.
 
         Args:
-            candidates: In order; they need not have been recorded.
-            tally: Where replies are counted.
+            candidates: In order; they need not be recorded.
+            tally: Counts the replies.
 
         Returns:
-            The first candidate that answers, with its verdict; None if none does. One that could not be judged is
-            passed over.
+            The first candidate that answers, with its verdict; None if none does. A candidate that could not be judged
+            is skipped.
 
         Raises:
             RunLost: If the run is no longer this worker's.
@@ -173,7 +173,7 @@ class PassageJudge:
         return None
 
     def _call(self, passage: Passage) -> ModelCall[Reading | StopCode]:
-        # The question itself, not the relaxed one, which served recall.
+        # The original question: relaxation is for recall only.
         return verdict_call(self._context.models.completer, self._context.run.question, passage)
 
     async def _ask(
@@ -187,15 +187,15 @@ class PassageJudge:
 
 
 def verdict_call(completer: Completer, question: str, passage: Passage) -> ModelCall[Reading | StopCode]:
-    """Render what is asked about one passage.
+    """Render the call about one passage.
 
     Args:
-        completer: Who judges.
-        question: As it was asked.
-        passage: What is judged.
+        completer: The judge.
+        question: The original question.
+        passage: The passage.
 
     Raises:
-        ConfigurationError: If the completer judges no passages.
+        ConfigurationError: If the completer does not judge passages.
     """
     call = completer.adapt(verdict(question, passage))
     if call is None:
@@ -206,18 +206,18 @@ def verdict_call(completer: Completer, question: str, passage: Passage) -> Model
 async def supported_verdict(
     run: Run, candidate: Candidate, result: CallResult[Reading | StopCode], embedder: Embedder
 ) -> Verdict:
-    """Turn what became of a call into a verdict, as `check_verdict` and `grounded_verdict` do."""
+    """Convert the result of a call into a verdict, as `check_verdict` and `grounded_verdict` do."""
     checked = check_verdict(run, candidate, result)
     return await grounded_verdict(run, checked, embedder) if isinstance(checked, Supported) else checked
 
 
 def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | StopCode]) -> Supported | Verdict:
-    """Check that the passage supports what was read in it; if not, that is the verdict.
+    """Check that the passage supports its reading; if it does not, return the verdict.
 
     Args:
-        run: The run. If settings["verify"] is none, it is enough that the quote occurs in the passage.
-        candidate: Whose passage was judged.
-        result: What became of the call.
+        run: The run. If settings["verify"] is none, the passage only has to contain the quote.
+        candidate: The candidate of the passage.
+        result: The result of the call.
     """
     abstained = Verdict(
         rank=candidate.rank,
@@ -240,17 +240,17 @@ def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | S
 
 
 async def grounded_verdict(run: Run, supported: Supported, embedder: Embedder) -> Verdict:
-    """Embed a reading, which makes it a grounded verdict.
+    """Embed a reading, which makes the verdict grounded.
 
     Args:
-        run: The run; settings["embed"] says what is embedded of a reading.
+        run: The run; settings["embed"] says which text is embedded.
         supported: The reading.
-        embedder: What readings are embedded by; if it fails, the verdict does.
+        embedder: Embeds readings; if it fails, the verdict has failed.
     """
     reading, quoted = supported.reading, supported.quoted
     text = reading_text(run, reading.interpretation, reading.answer)
     try:
-        # One by one, since each is recorded as it lands; the embedder puts what lands together into one batch.
+        # One by one, because each verdict is recorded at once. The embedder merges concurrent texts into one batch.
         vector = (await embedder.encode([text]))[0]
     except EmbeddingError as error:
         return _failed(supported.undecided, error)

@@ -1,1 +1,1 @@
-"""Which passages a run looks at: the first ranking, reranking, and passages near those that were found."""
+"""Retrieval for runs: the first ranking, reranking, and neighbors of passages."""

@@ -1,4 +1,4 @@
-"""What a model reads of passages that were found: each with its title and headings, as many as there is room for."""
+"""Renders passages for a model, with titles and headings, within a limit of tokens."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from dataclasses import replace
 
 from pgclarify.model import Candidate, Passage
 
-# About as many as a token of English text has.
+# Characters of a token, about as in English.
 _TOKEN_CHARS = 4
 
 
 def passage_text(passage: Passage) -> str:
-    """Render a passage: title, headings and content, a line each, what is empty or said twice left out."""
+    """Render a passage: title, headings and content, one line each, without empty or repeated lines."""
     title, heading = (passage.title or "").strip(), (passage.heading or "").strip()
     preface = (title, "" if heading == title else heading.removeprefix(f"{title} > "))
     return "\n".join((*filter(None, preface), passage.content))
 
 
 def cut_evidence(candidates: Sequence[Candidate], tokens: int) -> list[Candidate]:
-    """Leave of some candidates what a budget has room for.
+    """Keep the candidates that fit a budget.
 
-    The first ones that fit in, with title and headings, whole; the first that does not fit ends it. Only the very first
-    is read in any case, its content as far as there is room, beside title and headings, which are never cut.
+    The first candidates that fit are kept whole, with title and headings; the list ends at the first that does not fit.
+    Only the very first is always kept; its content is cut if necessary, but its title and headings are not.
 
     Args:
         candidates: By rank.
-        tokens: The budget, from 1, a token being four characters.
+        tokens: The budget, from 1; a token is four characters.
     """
     room = tokens * _TOKEN_CHARS
     kept: list[Candidate] = []
@@ -43,10 +43,9 @@ def cut_evidence(candidates: Sequence[Candidate], tokens: int) -> list[Candidate
 
 
 def split_evidence(candidates: Sequence[Candidate], tokens: int) -> list[list[Candidate]]:
-    """Split candidates into windows that are read one after the other: all of them, by rank.
+    """Split all candidates into windows, by rank.
 
-    A passage is in one window alone, whole if it fits in one. Of a longer one the beginning is read, in a window of its
-    own.
+    A passage is in one window, whole if it fits. A longer passage is cut, and has a window of its own.
 
     Args:
         candidates: By rank.

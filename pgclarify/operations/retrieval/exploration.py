@@ -1,7 +1,7 @@
-"""Retrieval that goes on from what it has found: passages are scored in batches, and neighbors of good ones follow.
+"""Exploring retrieval: passages are scored in batches, and the neighbors of good ones follow.
 
-The order is `pgclarify.algorithms.Explorer`'s. Here is what it costs: a call of the scorer for each batch, and a
-statement or two for every other one.
+`pgclarify.algorithms.Explorer` decides the order. This module makes one call of the scorer for each batch, and one or
+two statements for every second one.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from pgclarify.operations.context import RunContext
 from pgclarify.operations.trace import Tally
 from pgclarify.protocols import Reranker
 
-# SUNAR, §4: ten neighbors of each passage are followed. Batches of 16 are what its authors' code has.
+# SUNAR, §4: ten neighbors of each passage. Batches of 16 are from its authors' code.
 NEIGHBORS = 10
 BATCH_SIZE = 16
-# What a first stage of each method leaves to be said.
+# The signal that a first stage of each method does not use.
 _OTHER_SIGNAL = {"dense": "lexical", "lexical": "dense", "hybrid": "both"}
 
 Scorer: TypeAlias = Callable[[Sequence[Found], Tally], Awaitable[Sequence[float]]]
@@ -33,13 +33,13 @@ Rescorer: TypeAlias = Callable[[Sequence[Passage], Sequence[float]], Awaitable[S
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What passages are searched with.
+    """The query of a search.
 
     Attributes:
         text: The question, relaxed or not, or a part of it.
         vector: Its vector, float32, shape (dimensions,); None if neither method nor signal needs it.
         method: The first stage: dense, lexical or hybrid.
-        signal: dense, lexical or both: by what passages are scored that come along; None for nothing.
+        signal: dense, lexical or both: the second score of passages; None for none.
     """
 
     text: str
@@ -49,12 +49,12 @@ class Query:
 
     @staticmethod
     def needs_vector(method: str, signal: str | None) -> bool:
-        """Tell whether a search by this method, scored by this signal, takes a vector."""
+        """Tell whether a search by this method with this signal needs a vector."""
         return method != "lexical" or signal in ("dense", "both")
 
 
 def other_signal(method: str) -> str:
-    """Name the signal that complements a first stage: the other one, or after both of them both.
+    """Return the signal that complements a first stage: the other one; for hybrid, both.
 
     Args:
         method: dense, lexical or hybrid.
@@ -65,10 +65,10 @@ def other_signal(method: str) -> str:
 
 
 async def by_signal(found: Sequence[Found], tally: Tally) -> list[float]:
-    """Score passages by the signal that they came with; nobody is asked. A `Scorer`.
+    """Return the scores that passages have from their signal; no model is called. A `Scorer`.
 
     Raises:
-        ValueError: If they came without one.
+        ValueError: If they have none.
     """
     scores = [one.signal_score for one in found if one.signal_score is not None]
     if len(scores) < len(found):
@@ -77,11 +77,11 @@ async def by_signal(found: Sequence[Found], tally: Tally) -> list[float]:
 
 
 def by_reranker(reranker: Reranker, question: str) -> Scorer:
-    """Make a scorer of a reranker.
+    """Make a scorer from a reranker.
 
     Args:
-        reranker: Who scores.
-        question: What passages are to answer.
+        reranker: Scores passages.
+        question: The question that passages should answer.
     """
 
     async def score(found: Sequence[Found], tally: Tally) -> Sequence[float]:
@@ -91,13 +91,13 @@ def by_reranker(reranker: Reranker, question: str) -> Scorer:
 
 
 async def find_first(context: RunContext, query: Query, *, depth: int, step_ordinal: int | None = None) -> list[Found]:
-    """Search for what an exploration begins with.
+    """Search for the first ranking of an exploration.
 
     Args:
         context: The run.
-        query: What is searched with.
-        depth: Most passages, from 1. An exploration looks at no more of them than its budget.
-        step_ordinal: The step of an investigation that this is for, from 1.
+        query: The query.
+        depth: Most passages, from 1. An exploration reads at most as many as its budget.
+        step_ordinal: The step of an investigation, from 1.
 
     Returns:
         The first ranking, best first.
@@ -126,26 +126,27 @@ async def explore_passages(
     rescore: Rescorer | None = None,
     step_ordinal: int | None = None,
 ) -> list[Candidate]:
-    """Score passages in turn from the first ranking and from the neighbors of what was scored, until nothing is left.
+    """Score passages, alternately from the first ranking and from the neighbors of scored ones, to the end.
 
-    Scored by both signals, a passage shares in the score of the one that led to it: see `pgclarify.algorithms.credit`.
+    If both signals score, a passage gets a share of the score of the passage that led to it: see
+    `pgclarify.algorithms.credit`.
 
     Args:
         context: The run.
-        query: What neighbors are scored against, if by a signal: that of the first stage.
+        query: The query of the first stage; with a signal, neighbors are scored by it.
         first: The first ranking, best first.
-        scorer: Who scores a batch: `by_signal`, or `by_reranker` of one.
-        budget: Most passages that are scored, from 1.
+        scorer: Scores a batch: `by_signal`, or `by_reranker` of a reranker.
+        budget: Most passages to score, from 1.
         batch_size: Most passages of a batch, from 1.
-        k: Most neighbors of each that are followed; 0 for none, which is reranking.
-        rescore: Changes the scores of a batch, given its passages; None leaves them as they are.
-        step_ordinal: The step of an investigation that this is for, from 1.
+        k: Most neighbors of each passage, from 0; 0 means reranking only.
+        rescore: Changes the scores of a batch, given its passages; None changes nothing.
+        step_ordinal: The step of an investigation, from 1.
 
     Returns:
-        What was scored, by that score, and ranked from 1; nothing is recorded.
+        The scored passages, by score, ranked from 1; nothing is recorded.
 
     Raises:
-        CompletionError: If the scorer asked a model that gave no score.
+        CompletionError: If the scorer called a model that gave no score.
         EmbeddingError: If the scorer's own model failed.
         RunLost: If the run is no longer this worker's.
 
@@ -166,7 +167,7 @@ async def explore_passages(
 
 
 class _Exploration:
-    """One exploration, and what it knows so far."""
+    """The state of one exploration."""
 
     def __init__(
         self,
@@ -192,14 +193,14 @@ class _Exploration:
         self._ranking = set(self._known)
         self._explorer = Explorer(list(self._known), budget=budget, batch_size=batch_size)
         self._number = 0
-        # Of each passage that was handed out, its batch; of each that was scored, its score.
+        # The batch of each issued passage, and the score of each scored one.
         self._batches: dict[int, int] = {}
         self._scores: dict[int, float] = {}
-        # Those whose neighbors nobody has looked up, and that the explorer has not been told of.
+        # Scored passages whose neighbors were not looked up yet, and that were not passed to the explorer.
         self._waiting: dict[int, None] = {}
-        # How many of them are looked up at first; with fewer, a second statement takes more than they spare.
+        # How many of them are looked up first. With fewer, a second statement would cost more than is saved.
         self._few = max(1, 3 * batch_size // 4)
-        # Of each neighbor that was not handed out, the best score of those that lead to it.
+        # For each neighbor that was not issued, the best score of the passages that lead to it.
         self._reached: dict[int, float] = {}
         self._is_rankings_turn = True
 
@@ -218,16 +219,17 @@ class _Exploration:
         for passage_id in ids:
             self._batches[passage_id] = self._number
             self._reached.pop(passage_id, None)
-        # The first ranking's turn comes after a batch of neighbors, for as long as something is left of it.
+        # The first ranking has its turn after a batch of neighbors, as long as it has passages left.
         is_led = bool(ids) and self._explorer.led_by(ids[0]) is not None
         self._is_rankings_turn = is_led and not self._batches.keys() >= self._ranking
         return ids
 
     async def _look_around(self, needed: int) -> None:
-        """Look up neighbors until the next batch of them is certain, though others may be looked up yet.
+        """Look up neighbors until the next batch of neighbors is certain; not all have to be looked up.
 
-        It is once enough are led to by better scores than all have whose neighbors are not known. Those of the best few
-        mostly are enough, so they come first; where they are not, all others follow, and the few are more from then on.
+        The batch is certain if enough neighbors are reached from better scores than those of all passages that were not
+        looked up. The best passages usually suffice, so they come first. If they do not suffice, all others follow, and
+        from then on more are looked up first.
         """
         for few in (self._few, None):
             best = sorted(self._waiting, key=self._scores.__getitem__, reverse=True)
@@ -235,7 +237,7 @@ class _Exploration:
                 return
             if few is None:
                 self._few *= 2
-            # All equals or none: which of them come first is the explorer's to say.
+            # All passages of one score or none, because the explorer decides the order among equals.
             least = self._scores[best[:few][-1]]
             await self._look_up([passage_id for passage_id in best if self._scores[passage_id] >= least])
 
@@ -286,7 +288,7 @@ class _Exploration:
             rank=rank,
             passage=found.passage,
             score=explored.score,
-            # A passage of the first ranking may be come to through a neighbor as well.
+            # A passage of the first ranking may also be a neighbor.
             origin=found.origin if via is None else "neighbor",
             via_passage_id=via,
             batch=self._batches[explored.id],
@@ -295,11 +297,11 @@ class _Exploration:
 
 
 def stop_reason(explored: int, budget: int) -> str:
-    """Say why an exploration went no further.
+    """Say why an exploration ended.
 
     Args:
-        explored: Passages that were scored.
-        budget: The most that could be.
+        explored: How many passages were scored.
+        budget: The most that could be scored.
     """
     return (
         f"the budget of {counted(budget, 'passage')} is spent" if explored >= budget else "nothing was left to look at"

@@ -1,4 +1,4 @@
-"""The first ranking of a run, and the candidates that are made of it."""
+"""The first ranking of a run, and its candidates."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from pgclarify.operations.context import RunContext
 from pgclarify.operations.retrieval.exploration import Query, Scorer, by_reranker, by_signal, find_first, other_signal
 from pgclarify.protocols import Embedder, Reranker
 
-# VERDICT, §5.1.3: the reranker sees a hundred passages.
+# VERDICT, §5.1.3: the reranker scores a hundred passages.
 RERANKED = 100
 
 
 def ranked(found: Sequence[Found]) -> list[Candidate]:
-    """Make candidates of passages, best first: ranks from 1."""
+    """Make candidates from passages, best first, with ranks from 1."""
     return [Candidate(rank, one.passage, one.score, one.origin) for rank, one in enumerate(found, start=1)]
 
 
 def left_as_found(refusal: BudgetSpent) -> str:
-    """Say why passages are in the order of the search although a model was to rank them."""
+    """Say why passages have the order of the search although a model should rank them."""
     return f"in the order of the search: {refusal.message}"
 
 
 class FirstStage:
-    """Ranks passages for a run: by its search and, if settings["reranker"] is set, once more by that.
+    """Ranks passages for a run: by its search and, if settings["reranker"] is set, again by that.
 
     Args:
         context: The run; settings["search"] is dense, lexical or hybrid.
-        embedder: The corpus's model; not used if nothing needs the question's vector.
-        reranker: Who ranks once more; None for the other retrieval signal.
+        embedder: The corpus's model; unused if nothing needs the question's vector.
+        reranker: Ranks passages again; None for the retrieval signal that the search does not use.
     """
 
     def __init__(self, context: RunContext, embedder: Embedder, reranker: Reranker | None) -> None:
@@ -43,22 +43,22 @@ class FirstStage:
 
     @property
     def is_reranked(self) -> bool:
-        """Whether passages are ranked once more: then the scores of two rankings are of one kind."""
+        """Whether passages are ranked again; then the scores of two rankings are comparable."""
         return self._is_graded and self._context.run.settings.get("reranker") is not None
 
     async def choose(self, question: str) -> list[Candidate]:
         """Rank passages, and record the first as candidates: settings["top_k"], or settings["budget"] if that is less.
 
         Args:
-            question: As of `rank`.
+            question: As in `rank`.
 
         Returns:
-            Those that were kept, by rank: what is gone by now cannot be judged or cited.
+            The recorded ones, by rank. Passages that are gone by now cannot be judged or cited.
 
         Raises:
-            CompletionError: As of `rank`.
-            EmbeddingError: As of `rank`.
-            RunLost: As of `rank`.
+            CompletionError: As in `rank`.
+            EmbeddingError: As in `rank`.
+            RunLost: As in `rank`.
 
         Source: VERDICT, Eq. 7.
         """
@@ -71,17 +71,17 @@ class FirstStage:
         """Rank passages; nothing is recorded.
 
         Args:
-            question: What is searched with, relaxed or not. A reranker sees the run's own question, and each passage
+            question: The text to search with, relaxed or not. A reranker gets the run's own question, and each passage
                 once.
-            at_most: The most that are wanted; None for settings["top_k"], which is the most in any case.
+            at_most: Most passages; None for settings["top_k"], which is always the limit.
 
         Returns:
-            Best first, with the reranker's score if there is one. As the search has them,
-            from the first time on that a budget does not let the reranker ask about all of them.
+            Best first, with the reranker's score if there is one. If a budget once refuses the reranker's calls, the
+            order of the search is used from then on.
 
         Raises:
-            CompletionError: If the reranker asked a model that gave no score.
-            EmbeddingError: If a model that runs here failed.
+            CompletionError: If the reranker called a model that gave no score.
+            EmbeddingError: If a model on this machine failed.
             RunLost: If the run is no longer this worker's.
 
         Source: VERDICT, Eq. 7 and §5.1.3.
@@ -111,5 +111,5 @@ class FirstStage:
             tally.rows = len(scores)
         self._scores.update((one.passage.passage_id, score) for one, score in zip(new, scores, strict=True))
         scored = [replace(one, score=self._scores[one.passage.passage_id]) for one in found]
-        # Stable: among equals the search decides.
+        # The sort is stable, so that the order of the search decides among equals.
         return sorted(scored, key=lambda one: -one.score)

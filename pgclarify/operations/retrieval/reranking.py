@@ -1,4 +1,4 @@
-"""Who scores passages: the reranker that a run's settings name."""
+"""Scores passages with the reranker that a run's settings name."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from pgclarify.protocols import Completer, CrossEncoder, Ledger, Meter, Reranker
 from pgclarify.vocabulary import AT_ENDPOINT
 
 PASSAGES_AT_ONCE = 100
-"""Most passages in one call of a reranker behind an endpoint: as many as a first stage ranks once more."""
+"""Most passages in one call of a reranker behind an endpoint: as many as a first stage reranks."""
 
 UNREAD = 0.05
-"""What a passage scores whose grade cannot be read: less than with any grade."""
+"""The score of a passage whose grade cannot be read: less than that of any grade."""
 
 _POLL_INTERVAL = PollInterval()
 
 
 @dataclass(frozen=True, slots=True)
 class Rerankers:
-    """The rerankers that a worker has to offer.
+    """The rerankers that a worker has.
 
     Attributes:
         chat: The language model; None if there is none.
-        cross_encoders: Gives the cross-encoder of a name; raises EmbeddingError.
+        cross_encoders: Returns the cross-encoder of a name; raises EmbeddingError.
         poll: How often to look for replies that other runs are paying for.
-        at_endpoint: Gives the model of a name that begins with `endpoint:`, which answers the prompt `reranking`;
+        at_endpoint: Returns the model of a name that begins with `endpoint:`, which answers the prompt `reranking`;
             raises ConfigurationError or ModelNotFound.
     """
 
@@ -52,14 +52,14 @@ class Rerankers:
             name: "signal": the passages' other retrieval signal. "model": the language model. `endpoint:` and a name: a
                 reranker behind the rerank endpoint. Any other: the name or path of a cross-encoder.
             ledger: The run's.
-            calls: The run's, from which the language model takes its own; None if there is no limit.
+            calls: The run's remaining calls, for the language model; None if there is no limit.
 
         Returns:
-            None for "signal": those scores come with the passages.
+            None for "signal": passages already have those scores.
 
         Raises:
-            ConfigurationError: If a language model or an endpoint is wanted, and this worker has none.
-            EmbeddingError: If the cross-encoder cannot be loaded, or is none that scores relevance.
+            ConfigurationError: If a language model or an endpoint is required and missing.
+            EmbeddingError: If the cross-encoder cannot be loaded, or does not score relevance.
         """
         if name == "signal":
             return None
@@ -75,7 +75,7 @@ class Rerankers:
             encoder = await self.cross_encoders(name)
         except ModelNotFound as error:
             raise cannot_load("reranker", name, "signal") from error
-        # What is wrong with the model is known before anything is paid for.
+        # A wrong model is found out here, before anything is paid for.
         await encoder.relevance([])
         return CrossEncoderReranker(encoder)
 
@@ -84,10 +84,10 @@ class ModelReranker:
     """Asks a language model for a grade of each passage. Implements protocols.Reranker.
 
     Args:
-        ledger: Where replies are kept.
+        ledger: The store of replies.
         chat: The language model.
         poll: How often to look for replies that other runs are paying for.
-        calls: Those of the run; None if there is no limit.
+        calls: The run's remaining calls; None if there is no limit.
     """
 
     def __init__(self, ledger: Ledger, chat: Completer, poll: PollInterval, calls: Calls | None) -> None:
@@ -97,13 +97,13 @@ class ModelReranker:
         self._poll = poll
 
     async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> Sequence[float]:
-        """Grade passages, one call each, all at once. Those come last whose reply cannot be read.
+        """Grade passages, one call each, all at once. Passages whose reply cannot be read come last.
 
-        If there are not enough calls, the first passages are graded, and the others come last, too.
+        If too few calls are left, only the first passages are graded, and the others come last, too.
 
         Raises:
-            CompletionError: If a call failed, or no reply at all could be read. NotAllowed if a budget did not let one
-                through: grades of some passages say nothing about the others. Those that were paid for are kept.
+            CompletionError: If a call failed, or no reply could be read. NotAllowed if a budget refused one, because
+                grades of some passages say nothing about the others. Replies that were paid for are kept.
             RunLost: If the run is no longer this worker's.
         """
         most = len(passages) if self._calls is None else self._calls.at_most(len(passages))
@@ -121,7 +121,7 @@ class ModelReranker:
 
 
 def reranking_calls(question: str, passages: Sequence[Passage]) -> list[ModelCall[list[float]]]:
-    """Render what a reranker behind an endpoint is asked, each passage with its title and headings."""
+    """Render the calls of a reranker behind an endpoint, each passage with its title and headings."""
     groups = [passages[start : start + PASSAGES_AT_ONCE] for start in range(0, len(passages), PASSAGES_AT_ONCE)]
     return [
         reranking(question, [passage_text(one) for one in group], [one.document_id for one in group])
@@ -133,7 +133,7 @@ class EndpointReranker:
     """Asks a reranker behind an endpoint. Implements protocols.Reranker.
 
     Args:
-        ledger: Where replies are kept.
+        ledger: The store of replies.
         model: The reranker.
         poll: How often to look for replies that other runs are paying for.
     """
@@ -147,7 +147,7 @@ class EndpointReranker:
         """Score passages, a hundred a call.
 
         Raises:
-            CompletionError: If a call failed; NotAllowed if a budget did not let one through.
+            CompletionError: If a call failed; NotAllowed if a budget refused one.
             RunLost: If the run is no longer this worker's.
         """
         calls = reranking_calls(question, passages)
@@ -155,10 +155,10 @@ class EndpointReranker:
 
 
 class CrossEncoderReranker:
-    """Scores passages with a model that runs here. Implements protocols.Reranker.
+    """Scores passages with a model on this machine. Implements protocols.Reranker.
 
     Args:
-        encoder: One that scores relevance.
+        encoder: A cross-encoder that scores relevance.
     """
 
     def __init__(self, encoder: CrossEncoder) -> None:
@@ -171,7 +171,7 @@ class CrossEncoderReranker:
         *,
         tally: Meter | None = None,
     ) -> Sequence[float]:
-        """Score passages, each shown with its title and headings.
+        """Score passages, each with its title and headings.
 
         Raises:
             EmbeddingError: If the model fails.
