@@ -1,4 +1,4 @@
-"""Many calls of one form, through the ledger: where a reply that cannot be read is no catastrophe, and where it is."""
+"""Makes many calls of one form through the ledger, with or without tolerance for unreadable replies."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ async def ask_each(
     calls: Calls | None = None,
     may_be_refused: bool = True,
 ) -> list[T]:
-    """Ask everything, all in flight at once, and put up with some replies that are not to be had.
+    """Make all calls at once, and tolerate missing replies.
 
-    Those are replies that cannot be read even the second time, and calls that a budget does not let through.
+    A reply is missing if it cannot be read even at the second attempt, or if a budget refuses the call.
 
     Args:
-        ledger: Where replies are kept.
-        completer: Who is asked.
+        ledger: The store of replies.
+        completer: Makes the calls.
         asked: Any number, also none.
-        otherwise: What stands in the place of a reply that is not to be had; the tally's note says how many.
+        otherwise: Replaces a missing reply; the tally's note says how many there are.
         poll: How often to look for replies that others are paying for.
-        tally: Where replies are counted; None to count nowhere.
-        calls: Those of the run, from which these are taken; None if there is no limit.
-        may_be_refused: False if one call that a budget does not let through is an error.
+        tally: Counts the replies; None counts nothing.
+        calls: The run's remaining calls; None if there is no limit.
+        may_be_refused: False if a call that a budget refuses is an error.
 
     Returns:
-        What was read, in order.
+        The results, in order.
 
     Raises:
-        CompletionError: If a call failed, or no reply at all was to be had. The other calls are made all the same: what
-            is paid for is kept. OutOfCalls if there are not enough, and none is made.
+        CompletionError: If a call failed, or all replies are missing. The other calls are still made, and replies that
+            are paid for are kept. OutOfCalls if too few calls are left; then none is made.
         RunLost: If the run is no longer this worker's.
         DatabaseError: If the ledger fails.
     """
@@ -85,21 +85,21 @@ async def ask_every(
     poll: PollInterval,
     tally: Meter | None = None,
 ) -> list[T]:
-    """Ask everything, all in flight at once, where one reply that is not to be had is an error.
+    """Make all calls at once; a missing reply is an error.
 
     Args:
-        ledger: Where replies are kept.
-        completer: Who is asked.
+        ledger: The store of replies.
+        completer: Makes the calls.
         asked: Any number, also none.
         poll: How often to look for replies that others are paying for.
-        tally: Where replies are counted; None to count nowhere.
+        tally: Counts the replies; None counts nothing.
 
     Returns:
-        What was read, in order.
+        The results, in order.
 
     Raises:
-        CompletionError: If a reply is not to be had; NotAllowed if a budget did not let the call through. The other
-            calls are made all the same: what is paid for is kept.
+        CompletionError: If a reply is missing; NotAllowed if a budget refused the call. The other calls are still made,
+            and replies that are paid for are kept.
         RunLost: If the run is no longer this worker's.
         DatabaseError: If the ledger fails.
     """

@@ -1,4 +1,4 @@
-"""The calls that one investigation asks for: counted, so that they can be bounded, and made through the ledger."""
+"""The calls of one investigation: counted under a limit, and made through the ledger."""
 
 from __future__ import annotations
 
@@ -15,34 +15,33 @@ from pgclarify.protocols import Completer, Ledger, Meter
 T = TypeVar("T")
 
 CALLS_TO_ANSWER = 2
-"""What one answer may need, its second try included."""
+"""Most calls for one answer, with its second attempt."""
 
 
 class OutOfCalls(CompletionError):
-    """There were not enough calls under the limit, and the call was not made."""
+    """Too few calls were left under the limit, so the call was not made."""
 
     def __init__(self) -> None:
         super().__init__("no calls were left for it")
 
 
 class Unproven(InvalidReply):
-    """A reply that fits its form, but whose proof is not there."""
+    """A valid reply without proof."""
 
 
 class Calls:
-    """The calls of one run, in a ledger, under a limit.
+    """The calls of one run through a ledger, under a limit.
 
-    What is counted is what is asked for, whether it has to be paid for or not: a run that is made again takes the same
-    way.
+    Every call counts, whether it has to be paid for or not, so that a repeated run takes the same way.
 
     Args:
-        ledger: Where replies are kept.
-        completer: Who is asked.
+        ledger: The store of replies.
+        completer: Makes the calls.
         most: The limit, at least 1.
         poll: How often to look for replies that others are paying for.
 
     Attributes:
-        were_short: True once something was left out for want of calls.
+        were_short: True if something was skipped because too few calls were left.
     """
 
     def __init__(self, ledger: Ledger, completer: Completer, *, most: int, poll: PollInterval) -> None:
@@ -56,21 +55,21 @@ class Calls:
 
     @property
     def left(self) -> int:
-        """How many can be taken, apart from those that are kept."""
+        """How many calls can be taken, without the reserved ones."""
         return max(self._most - self._taken - self._kept, 0)
 
     def shortage(self, kept: int) -> str:
-        """Say that the calls did not suffice.
+        """Say that there were too few calls.
 
         Args:
-            kept: How many of them were kept for the conclusion.
+            kept: How many calls were reserved for the conclusion.
         """
         rest = f", of which {kept} are kept for the conclusion" if 0 < kept < self._most else ""
         return f"the calls left did not suffice (limit {self._most}{rest})"
 
     @contextmanager
     def keeping(self, count: int) -> Iterator[None]:
-        """Keep calls for later: whoever takes some meanwhile has to leave as many."""
+        """Reserve calls for later: code in the block must leave this many."""
         self._kept += count
         try:
             yield
@@ -78,26 +77,26 @@ class Calls:
             self._kept -= count
 
     def at_most(self, count: int) -> int:
-        """Tell how many of some calls can be taken, and note if not all."""
+        """Return how many of some calls can be taken; note if that is not all."""
         self.were_short |= count > self.left
         return min(count, self.left)
 
     def take(self, count: int) -> bool:
-        """Take calls if there are as many, and note if not."""
+        """Take calls if that many are left; note if not."""
         if self.at_most(count) < count:
             return False
         self._taken += count
         return True
 
     async def ask(self, render: Callable[[], ModelCall[T]], *, tally: Meter) -> T | CompletionError:
-        """Ask, and once more if the reply cannot be read or proves nothing, and there is a call for that.
+        """Make a call, and once more if the reply cannot be read or proves nothing, and a call is left.
 
         Args:
-            render: Renders the call, as things stand when it is made.
-            tally: Where replies are counted.
+            render: Renders the call right before it is made.
+            tally: Counts the replies.
 
         Returns:
-            What was read, or why nothing was: OutOfCalls if there was no call left to take.
+            The result or the error: OutOfCalls if no call was left.
 
         Raises:
             DatabaseError: If the ledger fails.
@@ -116,7 +115,7 @@ class Calls:
         return result.value
 
     async def make(self, calls: Sequence[ModelCall[T]], tally: Meter) -> list[Paid | CompletionError]:
-        """Make calls that have been taken, all at once.
+        """Make calls that were taken, all at once.
 
         Raises:
             DatabaseError: If the ledger fails.

@@ -1,8 +1,8 @@
-"""The client side of the ledger: every model call goes through here, and none is paid for twice.
+"""The client of the ledger: every model call is made here, and none is paid for twice.
 
-A run claims all its requests at once. Replies that were paid for are there; calls that fall to this run are made
-together (the limit on calls in flight is the completer's); replies that another run is paying for are waited for, and
-so is what calls in flight may leave of a budget. What no budget lets through is an error, and is not asked again.
+A run claims all its requests at once. Paid replies are returned. Calls that this run must make are made together; the
+completer limits the calls in flight. Requests are pending if another run is making the call, or if calls in flight may
+leave some of a budget. If no budget allows a call, that is an error, and the call is not tried again.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class PollInterval:
-    """How often to look again for replies that others are paying for.
+    """How often to look for replies that others are paying for.
 
     Attributes:
         first: Seconds before the first look, and after every look that found something new.
-        longest: Most seconds between two looks; each look that finds nothing doubles the pause.
+        longest: Most seconds between two looks; each look without a result doubles the pause.
     """
 
     first: float = 0.05
@@ -36,12 +36,12 @@ class PollInterval:
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """A reply that is in the ledger.
+    """A reply in the ledger.
 
     Attributes:
         completion_id: The row of the ledger.
-        completion: What the model said.
-        is_reused: True if this request cost nothing: paid for before, by another run, or by an equal request.
+        completion: The reply.
+        is_reused: True if this request cost nothing: it was paid for before, by another run, or by an equal request.
     """
 
     completion_id: int
@@ -51,12 +51,12 @@ class Paid:
 
 @dataclass(frozen=True, slots=True)
 class CallResult(Generic[T]):
-    """What became of a call.
+    """The result of a call.
 
     Attributes:
-        value: What was read, or the error that stands in its place.
-        completion_id: The row of the ledger it was read from; None if the call itself failed.
-        is_reused: True if that row had not to be paid for.
+        value: What was read from the reply, or the error.
+        completion_id: The row of the ledger; None if the call itself failed.
+        is_reused: True if that row did not have to be paid for.
     """
 
     value: T | CompletionError
@@ -75,19 +75,17 @@ async def ask_all(
     may_retry: Callable[[], bool] | None = None,
     retry: Callable[[int], ModelCall[T]] | None = None,
 ) -> None:
-    """Ask everything, and once more where a reply does not fit.
+    """Make all calls, and a second attempt for each invalid reply.
 
     Args:
-        ledger: Where replies are kept.
-        completer: Who is asked.
+        ledger: The store of replies.
+        completer: Makes the calls.
         calls: Any number, also none.
-        on_result: Called with the index of each call and what became of it, once, as soon as that is known; calls
-            overlap.
+        on_result: Called once with the index of each call and its result, as soon as it is known; these calls overlap.
         poll: How often to look for replies that others are paying for.
-        tally: Where replies are counted; None to count nowhere.
-        may_retry: Asked before each second try; None allows all.
-        retry: Renders the second try of the call with this index, where it depends on the first reply; None where it
-            does not.
+        tally: Counts the replies; None counts nothing.
+        may_retry: Called before each second attempt; None allows all.
+        retry: Renders the second attempt of the call with this index, if it depends on the first reply; else None.
 
     Raises:
         RunLost: If on_result raised it; calls in flight are cancelled.
@@ -120,7 +118,7 @@ async def ask_one(
     may_retry: Callable[[], bool] | None = None,
     retry: Callable[[int], ModelCall[T]] | None = None,
 ) -> CallResult[T]:
-    """Ask one thing as `ask_all` does, and return what became of it.
+    """Make one call as `ask_all` does, and return the result.
 
     Raises:
         DatabaseError: If the ledger fails.
@@ -143,19 +141,19 @@ async def complete_all(
     poll: PollInterval,
     tally: Meter | None = None,
 ) -> None:
-    """Get a reply to every request, from the ledger or by paying for it. Equal requests are asked once.
+    """Get a reply to every request, from the ledger or by paying for it. Equal requests are made once.
 
-    Whatever ends this early (an error of the ledger, of on_result, or a cancellation) cancels the calls in flight and
-    gives their leases back; a reply that is there is stored first.
+    If this ends early (by an error of the ledger, of on_result, or a cancellation), calls in flight are cancelled and
+    their leases released. A reply that has arrived is stored first.
 
     Args:
-        ledger: Where replies are kept.
-        completer: Who is asked.
+        ledger: The store of replies.
+        completer: Makes the calls.
         requests: Any number, also none.
-        on_result: Called with the index of each request and its reply or error, once, as soon as it is there; calls
-            overlap.
+        on_result: Called once with the index of each request and its reply or error, as soon as it is known; these
+            calls overlap.
         poll: How often to look for replies that others are paying for.
-        tally: Where replies are counted; None to count nowhere.
+        tally: Counts the replies; None counts nothing.
 
     Raises:
         RunLost: If on_result raised it.
@@ -173,11 +171,11 @@ async def complete_all(
 
 
 class _NotOurs(Exception):
-    """A call is not to be made, or not here."""
+    """The call must not be made, or not by this worker."""
 
 
 class _LedgerClient:
-    """One call of complete_all: which leases it holds, and who waits for which reply."""
+    """The state of one complete_all: the leases it holds, and which requests wait for which reply."""
 
     def __init__(
         self,
@@ -208,7 +206,7 @@ class _LedgerClient:
             await self._get(tasks, list(self._requests))
 
     async def _get(self, tasks: asyncio.TaskGroup, leaders: list[int]) -> None:
-        """Start what there is to do for requests, and wait for what others have to do first."""
+        """Start the calls that can be started, and wait for the others."""
         waiting = await self._claim(tasks, leaders)
         pause = self._poll.first
         while waiting:
@@ -218,17 +216,17 @@ class _LedgerClient:
             pause = self._poll.first if len(waiting) < before else min(2 * pause, self._poll.longest)
 
     async def give_back(self) -> None:
-        """Release the leases that are left, so that others need not wait for their end."""
+        """Release the remaining leases, so that others need not wait until they expire."""
         if not self._leased:
             return
         try:
             await self._ledger.release_completions(sorted(self._leased))
         except PgclarifyError as error:
-            # What ended the calls matters more; leases end by themselves.
-            _logger.warning("leases could not be given back: %s", error.message)
+            # The error that ended the calls matters more, and leases expire by themselves.
+            _logger.warning("leases could not be released: %s", error.message)
 
     async def _claim(self, tasks: asyncio.TaskGroup, leaders: list[int]) -> list[int]:
-        """Claim requests and start what can be started; return those that others, or a budget, are waited for with."""
+        """Claim requests and start their calls. Return those that are pending: on another run, or on a budget."""
         waiting = []
         for leader, claim in zip(leaders, await _to_the_end(self._lease(leaders)), strict=True):
             if claim.refusal is not None:
@@ -254,7 +252,7 @@ class _LedgerClient:
                 raise _NotOurs
 
         try:
-            # Whose lease it was may have stored the reply while this call stood in line.
+            # The former owner of the lease may have stored the reply while this call was waiting.
             begin = claim_again if is_taken_over else None
             completion = await self._completer.complete(self._requests[leader], begin)
             if not _is_storable(completion.reply):
@@ -262,7 +260,7 @@ class _LedgerClient:
         except _NotOurs:
             await self._get(tasks, [leader])
         except CompletionError as error:
-            # At once, not at the end of the run: others may be waiting for this very reply.
+            # At once, not at the end of the run, because others may wait for this reply.
             await _to_the_end(self._release(completion_id))
             await self._deliver(leader, error)
         else:
@@ -287,7 +285,7 @@ class _LedgerClient:
 
 
 def _is_storable(text: str) -> bool:
-    """Tell whether PostgreSQL can keep a text that a model wrote: no NUL, no half of a surrogate pair."""
+    """Tell whether PostgreSQL can store a model's text: no NUL, no lone surrogate."""
     return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
@@ -302,10 +300,10 @@ def _read(call: ModelCall[T], reply: Paid | CompletionError) -> CallResult[T]:
 
 
 async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
-    """Await something that must not be cut off halfway; a cancellation takes effect after it.
+    """Await something that must be completed; a cancellation takes effect afterwards.
 
-    What is protected are short statements of the ledger: a claim whose leases nobody would know of, a reply that is
-    paid for, a lease that others wait for.
+    It protects short statements of the ledger: a claim (otherwise its leases would be unknown), a paid reply, and the
+    release of a lease that others wait for.
     """
     task = asyncio.ensure_future(work)
     try:
@@ -313,13 +311,13 @@ async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         if not task.cancelled():
-            # Looked at, so that asyncio does not report it as never retrieved; the cancellation goes first.
+            # Retrieve the exception, so that asyncio does not report it; the cancellation has priority.
             task.exception()
         raise
 
 
 def cause_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Pick the error that speaks for a group of tasks: a lost run explains all others, else the first one."""
+    """Choose the exception to raise for a group of tasks: RunLost, because it explains the others, else the first."""
     lost, _ = group.split(RunLost)
     error: BaseException = lost if lost is not None else group
     while isinstance(error, BaseExceptionGroup):

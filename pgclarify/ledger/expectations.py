@@ -1,4 +1,4 @@
-"""What the ledger would say to calls, and what would have to be paid for: counted, and not asked."""
+"""Predicts calls: what the ledger already has, and what would have to be paid for."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from pgclarify.protocols import Completer, CompletionKey, EstimateStore
 T = TypeVar("T")
 
 _KEYS_AT_ONCE: Final = 5000
-# Of a purpose of which no input is known: an evaluation's prompt has about as many.
+# The assumed input length of a purpose without known inputs; the prompt of an evaluation is about as long.
 _INPUT_BYTES: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Known(Generic[T]):
-    """What the ledger says to a call.
+    """What the ledger has for a call.
 
     Attributes:
-        value: What is read, or that neither the reply nor that to the retry can be.
+        value: The result; or an error if neither the reply nor that of the second attempt can be read.
     """
 
     value: T | InvalidReply
 
 
 class Expectations:
-    """Counts what a run's questions would ask; inputs that are equal are counted once, whoever asks them.
+    """Counts the calls for a run's questions; equal inputs count once.
 
     Args:
-        run: The run that estimates.
-        store: Where the ledger is.
-        completer: Who would answer, unless another one is named.
+        run: The run of the estimate.
+        store: Reads the ledger.
+        completer: Would answer, unless another one is given.
 
     Attributes:
         looked_up: How many different inputs were looked up.
@@ -51,9 +51,9 @@ class Expectations:
         self._counted: set[CompletionKey] = set()
         self._calls: Counter[str] = Counter()
         self._reused_calls: Counter[str] = Counter()
-        # Who is asked for a purpose, if it is another one.
+        # The model for a purpose, if it is another one.
         self._models: dict[str, str] = {}
-        # How long the inputs are, and of how many calls.
+        # The total length of the inputs, and their number.
         self._bytes: Counter[str] = Counter()
         self._measured: Counter[str] = Counter()
 
@@ -64,12 +64,12 @@ class Expectations:
 
     @property
     def calls(self) -> int:
-        """How many calls would be made, as far as it is counted."""
+        """How many calls would be made, as counted so far."""
         return self._calls.total()
 
     @property
     def by_purpose(self) -> list[Expected]:
-        """What was counted, by purpose."""
+        """The counts, by purpose."""
         return [
             Expected(
                 purpose,
@@ -82,20 +82,20 @@ class Expectations:
         ]
 
     def add(self, purpose: str, calls: int) -> None:
-        """Count calls whose inputs are not known."""
+        """Count calls with unknown inputs."""
         self._calls[purpose] += calls
 
     async def look(
         self, put: Callable[[], Sequence[ModelCall[T]]], completer: Completer | None = None
     ) -> list[Known[T] | None]:
-        """Look calls up, and what would be asked again because a known reply does not fit; count all of it.
+        """Look up calls, and the second attempts after invalid replies; count all of them.
 
         Args:
-            put: Renders them, any number, also none. It is called in a thread of its own.
-            completer: Who would answer them, always the same one for a purpose; None for the one of the class.
+            put: Renders the calls, any number, also none. Called in its own thread.
+            completer: Would answer them, always the same for a purpose; None for the one of the class.
 
         Returns:
-            For each call, what the ledger says, or None if it would have to be asked.
+            For each call, what the ledger has; None if it would have to be made.
 
         Raises:
             RunLost: If the run is no longer this worker's.
@@ -142,7 +142,7 @@ class Expectations:
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """A request as the ledger knows it, without its text, of which there may be much."""
+    """A request in the ledger's form, without its text, which may be long."""
 
     key: CompletionKey
     input_bytes: int
