@@ -65,7 +65,7 @@ def test_ports_are_open_to_this_machine_only(service: str) -> None:
 
 def test_what_runs_exists_and_waits_for_what_it_needs() -> None:
     for service in OURS:
-        assert set(SERVICES[service]["command"]) <= command_names()
+        assert SERVICES[service]["command"][0] in command_names()
         assert SERVICES[service]["build"] == "."
         assert SERVICES[service]["depends_on"]["database"] == {"condition": "service_healthy"}
     assert SERVICES["worker"]["depends_on"]["init"] == {"condition": "service_completed_successfully"}

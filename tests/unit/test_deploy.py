@@ -1,0 +1,165 @@
+"""The files in deploy/ agree with the metrics, the command line, the settings and the pages. Nothing here runs them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+import yaml
+
+from pgclarify.cli.main import all_commands
+from pgclarify.embedded import Address
+from pgclarify.worker import metrics as metrics_module
+from pgclarify.worker.metrics_server import WatchedWorker
+from tests.compose import SERVICES
+from tests.pages import CHECKOUT, anchors, tables
+from tests.unit.test_docs import VARIABLES
+
+ALERTS = CHECKOUT / "deploy" / "prometheus-alerts.yml"
+PAGE = CHECKOUT / "docs" / "monitoring.md"
+RULES: list[dict[str, Any]] = yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]
+OBJECTS: dict[str, dict[str, Any]] = {
+    each["kind"]: each for each in yaml.safe_load_all((CHECKOUT / "deploy" / "kubernetes.yaml").read_text())
+}
+
+
+@pytest.fixture(scope="module")
+def families() -> dict[str, tuple[set[str], str]]:
+    """All metrics of a worker, as Prometheus names them: their labels and their kind."""
+
+    async def told() -> dict[str, tuple[set[str], str]]:
+        async def counts() -> Mapping[str, Any]:
+            return dict.fromkeys((column for _, columns, _ in metrics_module._WORK for column in columns.values()), 1)
+
+        worker = WatchedWorker(asyncio.get_running_loop())
+        worker.follow(lambda: 0, counts)
+        found = {}
+        for collector in worker._registry._collector_to_names:
+            for family in await asyncio.to_thread(lambda each=collector: list(each.collect())):
+                labels = set(getattr(collector, "_labelnames", ())) or {
+                    label for sample in family.samples for label in sample.labels
+                }
+                suffix = "_total" if family.type == "counter" else ""
+                found[family.name + suffix] = (labels, family.type)
+        return {name: known for name, known in found.items() if name.startswith("pgclarify_")}
+
+    return asyncio.run(told())
+
+
+def test_the_page_has_every_metric_with_its_labels(families: dict[str, tuple[set[str], str]]) -> None:
+    rows = tables(PAGE, "metric")["Metrics"]
+    shown = {row[0]: set(re.findall(r"\w+", row[1])) for row in rows}
+    assert shown == {name: labels for name, (labels, _) in families.items()}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule["alert"]))
+def test_an_alert_is_about_metrics_that_exist_and_says_what_to_do(
+    rule: dict[str, Any], families: dict[str, tuple[set[str], str]]
+) -> None:
+    known = {name for name, (_, kind) in families.items() if kind != "histogram"}
+    histograms = (name for name, (_, kind) in families.items() if kind == "histogram")
+    known |= {name + part for name in histograms for part in ("_bucket", "_sum", "_count")}
+    named = set(re.findall(r"\bpgclarify_\w+", rule["expr"]))
+    assert named
+    assert named <= known
+    labels = set().union(*(families[re.sub("_(bucket|sum|count)$", "", name)][0] for name in named))
+    compared = set(re.findall(r"[{,]\s*(\w+)=", rule["expr"])) - {"__name__"}
+    assert compared <= labels
+    kept = set(re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]))
+    aggregated = re.findall(r"\bby \(([^)]*)\)", rule["expr"])
+    grouped = set(re.split(r",\s*", ",".join(aggregated))) if aggregated else {"instance"}
+    assert kept <= grouped, "the summary names a label that the expression drops"
+
+    path, _, anchor = rule["annotations"]["runbook"].partition("#")
+    assert CHECKOUT / path == PAGE
+    assert anchor == rule["alert"].lower()
+    assert anchor in anchors(PAGE)
+
+
+def test_no_runbook_is_left_over() -> None:
+    sections = set(re.findall(r"^### (Pgclarify\w+)$", PAGE.read_text(), re.M))
+    assert sections == {rule["alert"] for rule in RULES}
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool, of Debian's package prometheus, is not here")
+def test_prometheus_takes_the_rules() -> None:
+    checked = subprocess.run(["promtool", "check", "rules", ALERTS], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def pods() -> Iterator[dict[str, Any]]:
+    return (each["spec"]["template"]["spec"] for each in OBJECTS.values())
+
+
+def parsed(arguments: list[str]) -> dict[str, Any]:
+    """The options of a command, as the command line reads them."""
+    name, *rest = arguments
+    return dict(all_commands().commands[name].make_context(name, list(rest)).params)
+
+
+def test_workers_are_started_by_options_that_there_are() -> None:
+    (container,) = OBJECTS["Deployment"]["spec"]["template"]["spec"]["containers"]
+    for arguments in (container["args"], SERVICES["worker"]["command"]):
+        options = parsed(arguments)
+        assert Address.parse(options["metrics"]).port == 9464
+        assert options["grace"] >= 30
+    assert parsed(OBJECTS["Job"]["spec"]["template"]["spec"]["containers"][0]["args"])["as_json"] is False
+
+
+def test_no_worker_is_killed_while_it_may_finish_runs() -> None:
+    pod = OBJECTS["Deployment"]["spec"]["template"]["spec"]
+    assert pod["terminationGracePeriodSeconds"] >= parsed(pod["containers"][0]["args"])["grace"] + 20
+    grace = parsed(SERVICES["worker"]["command"])["grace"]
+    assert int(SERVICES["worker"]["stop_grace_period"].removesuffix("s")) >= grace + 20
+
+
+def test_workers_can_be_many() -> None:
+    """A name or a port of this machine is there once."""
+    assert not SERVICES["worker"].keys() & {"container_name", "ports", "hostname"}
+    pod = OBJECTS["Deployment"]["spec"]["template"]["spec"]
+    assert "hostNetwork" not in pod
+    assert all("hostPort" not in port for port in pod["containers"][0]["ports"])
+
+
+def test_probes_ask_for_what_a_worker_answers() -> None:
+    container = OBJECTS["Deployment"]["spec"]["template"]["spec"]["containers"][0]
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    asked = {name: container[name]["httpGet"] for name in ("startupProbe", "livenessProbe", "readinessProbe")}
+    assert {name: probe["path"] for name, probe in asked.items()} == {
+        "startupProbe": "/readyz",
+        "livenessProbe": "/healthz",
+        "readinessProbe": "/readyz",
+    }
+    assert {ports[probe["port"]] for probe in asked.values()} == {9464}
+    assert f'"{9464}"' in (CHECKOUT / "deploy" / "kubernetes.yaml").read_text()
+
+
+def test_variables_exist_and_secrets_come_from_the_secret() -> None:
+    for pod in pods():
+        for variable in pod["containers"][0]["env"]:
+            assert variable["name"] in VARIABLES
+            is_secret = variable["name"].endswith(("_URL", "_KEY"))
+            assert ("valueFrom" in variable) is is_secret
+            if is_secret:
+                assert variable["valueFrom"]["secretKeyRef"]["name"] == "pgclarify"
+
+
+def test_nothing_runs_as_root_or_can_become_it() -> None:
+    for pod in pods():
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert pod["securityContext"]["runAsUser"] > 0
+        assert pod["automountServiceAccountToken"] is False
+        (container,) = pod["containers"]
+        assert container["securityContext"] == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+        assert container["resources"]["requests"].keys() == {"cpu", "memory"}
+        assert container["resources"]["limits"].keys() == {"memory"}
+
+
+def test_what_is_selected_is_what_is_labelled() -> None:
+    spec = OBJECTS["Deployment"]["spec"]
+    assert spec["selector"]["matchLabels"].items() <= spec["template"]["metadata"]["labels"].items()
