@@ -165,10 +165,16 @@ def _megabytes(folder: Path) -> float:
     return int(kilobytes) / 1024
 
 
+def living_workers(connection: Connection) -> int:
+    """How many workers serve the database."""
+    (row,) = connection.execute("select count(*) as alive from pgclarify.worker_status where is_alive").fetchall()
+    return int(row["alive"])
+
+
 def _wait_for_worker(dsn: str, process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + _WORKER_SECONDS
     with connect(dsn) as connection:
-        while not connection.execute("select from pgclarify.worker_status where is_alive").fetchall():
+        while not living_workers(connection):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError("the worker does not get ready")
             time.sleep(0.05)

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 import yaml
+from prometheus_client import Metric
+from prometheus_client.registry import Collector
 
 from pgclarify.cli.main import all_commands
 from pgclarify.embedded import Address
@@ -28,6 +30,10 @@ OBJECTS: dict[str, dict[str, Any]] = {
 }
 
 
+def _collected(collector: Collector) -> list[Metric]:
+    return list(collector.collect())
+
+
 @pytest.fixture(scope="module")
 def families() -> dict[str, tuple[set[str], str]]:
     """All metrics of a worker, as Prometheus names them: their labels and their kind."""
@@ -40,7 +46,8 @@ def families() -> dict[str, tuple[set[str], str]]:
         worker.follow(lambda: 0, counts)
         found = {}
         for collector in worker._registry._collector_to_names:
-            for family in await asyncio.to_thread(lambda each=collector: list(each.collect())):
+            # In a thread, as the HTTP server does it: it waits for what the loop reads.
+            for family in await asyncio.to_thread(_collected, collector):
                 labels = set(getattr(collector, "_labelnames", ())) or {
                     label for sample in family.samples for label in sample.labels
                 }

@@ -1,0 +1,145 @@
+"""Many workers on one database: how much of its CPU a call takes, and how long a person waits beside a large batch.
+
+The endpoint is no limit in the first part: so the figures are CPU time for a call, which depends less on what else the
+machine does than calls a second. In the second part the endpoint is the limit, as it is for most people.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+
+from benchmarks import made_up, product
+from benchmarks.figures import Figure, show, step
+from tests import openai_server
+
+_TOP_K = 20
+_QUESTIONS = 100
+# A person's questions, beside as many that are asked while nothing else is.
+_ASKED = 12
+_CALL_SECONDS = 0.5
+_AT_ONCE = 16
+_A_SUBMISSION = 10_000
+
+
+def measure_throughput(dsn: str, corpus: str, workers: Sequence[int]) -> list[Figure]:
+    """Ask as many new questions with 1, 2, … workers: CPU time of both sides for a call, and calls a second."""
+    figures = []
+    for round_number, count in enumerate(workers):
+        questions = made_up.questions(_QUESTIONS, seed=40 + round_number)
+        with ExitStack() as stack:
+            endpoint = stack.enter_context(openai_server.spawn(latency=0.02))
+            processes = [
+                stack.enter_context(product.worker(dsn, endpoint, concurrency=64 // count)) for _ in range(count)
+            ]
+            connection = stack.enter_context(product.connect(dsn))
+            while product.living_workers(connection) < count:
+                time.sleep(0.1)
+            # Models are loaded.
+            for question in made_up.questions(2 * count, seed=60 + round_number):
+                product.clarify(connection, question, corpus, _TOP_K)
+            before = endpoint.stats["calls"], sum(map(product.cpu_seconds, processes)), _server_seconds(connection)
+            with step(f"{_QUESTIONS} questions, {count} workers"):
+                started = time.perf_counter()
+                connection.execute(
+                    "select distinct status from pgclarify.clarify_many(%s, corpus => %s, top_k => %s)",
+                    [questions, corpus, _TOP_K],
+                ).fetchall()
+                seconds = time.perf_counter() - started
+            calls = endpoint.stats["calls"] - before[0]
+            figures += [
+                Figure(f"{count} workers: calls a second", calls / seconds),
+                Figure(
+                    f"{count} workers: their CPU time for a call",
+                    (sum(map(product.cpu_seconds, processes)) - before[1]) / calls * 1000,
+                    "ms",
+                ),
+                Figure(
+                    f"{count} workers: the server's CPU time for a call",
+                    (_server_seconds(connection) - before[2]) / calls * 1000,
+                    "ms",
+                ),
+            ]
+    return figures
+
+
+def measure_wait(dsn: str, corpus: str, batch: int) -> list[Figure]:
+    """Ask one question after the other, first alone and then beside a batch that was queued before."""
+    with (
+        openai_server.spawn(latency=_CALL_SECONDS, concurrency=_AT_ONCE) as endpoint,
+        product.worker(dsn, endpoint, concurrency=_AT_ONCE),
+        product.connect(dsn) as connection,
+    ):
+        product.clarify(connection, made_up.questions(1, seed=70)[0], corpus, _TOP_K)
+        quiet = _waits(connection, corpus, seed=71)
+        questions = made_up.questions(batch, seed=72)
+        with step(f"queueing {batch:,} questions"):
+            started = time.perf_counter()
+            for start in range(0, batch, _A_SUBMISSION):
+                connection.execute(
+                    "select pgclarify.submit_many(%s, corpus => %s, top_k => %s)",
+                    [questions[start : start + _A_SUBMISSION], corpus, _TOP_K],
+                )
+            queueing = time.perf_counter() - started
+        # The worker's hands are full, and the line before the endpoint is long.
+        time.sleep(5)
+        beside = _waits(connection, corpus, seed=73)
+        (left,) = connection.execute("select queued from pgclarify.queue_status").fetchall()
+        assert left["queued"] > batch // 2, "the batch is over too soon"
+    return [
+        Figure("a person alone waits", median(quiet), "s"),
+        Figure(f"beside {batch:,} queued questions", median(beside), "s"),
+        Figure("the second over the first", median(beside) / median(quiet), aim="< 2"),
+        Figure("the longest wait over the first", max(beside) / median(quiet)),
+        Figure("queueing a question", queueing / batch * 1000, "ms"),
+    ]
+
+
+def _waits(connection: product.Connection, corpus: str, *, seed: int) -> list[float]:
+    """Seconds that each of some new questions takes."""
+    waits = []
+    with step(f"{_ASKED} questions, one after the other"):
+        for question in made_up.questions(_ASKED, seed=seed):
+            started = time.perf_counter()
+            product.clarify(connection, question, corpus, _TOP_K)
+            waits.append(time.perf_counter() - started)
+    return waits
+
+
+def _server_seconds(connection: product.Connection) -> float:
+    """CPU seconds of a server on this machine so far, those of sessions that have ended included. Linux only."""
+    (row,) = connection.execute("select pg_backend_pid() as backend").fetchall()
+    parent = _stat(row["backend"])[1]
+    ticks = 0
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                fields = _stat(int(folder.name))
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if fields[1] == parent:
+                ticks += int(fields[11]) + int(fields[12])
+            elif int(folder.name) == int(parent):
+                # Its own, and those of children that it has waited for.
+                ticks += sum(int(field) for field in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _stat(process_id: int) -> list[str]:
+    # The name of a program may have spaces and brackets in it; after it come the state, the parent, and numbers.
+    return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, nargs="*", default=[1, 2, 4])
+    parser.add_argument("--batch", type=int, default=100_000)
+    arguments = parser.parse_args()
+    with product.made_up_corpus() as (dsn, corpus):
+        figures = measure_throughput(dsn, corpus, arguments.workers)
+        show([*figures, *(measure_wait(dsn, corpus, arguments.batch) if arguments.batch else [])])
