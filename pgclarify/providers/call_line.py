@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -14,19 +15,19 @@ _MASS_PURPOSES: Final = frozenset({"verdict", "relevance", "entailment", "sample
 
 
 class CallLine:
-    """Calls that wait for their turn, in order of arrival, but for masses of them.
+    """Calls that wait for their turn: first those of runs that somebody waits for, then those of all other runs.
 
-    A run asks some calls many times over, and everything else in it waits for those that it begins with. So these
-    masses have lines of their own, of which no more calls than the limit stand in the common line at once. One is for
-    runs that somebody waits for: their calls do not stand behind those of a batch.
+    Of each of these two, a call that a run begins with goes before the many that it asks later: all else in the run
+    waits for it. Calls of one kind go in order of arrival.
 
     Args:
         most: Most calls that have their turn at once.
     """
 
     def __init__(self, most: int) -> None:
-        self._limit = asyncio.Semaphore(most)
-        self._masses = {waited: asyncio.Semaphore(most) for waited in (False, True)}
+        self._free = most
+        # The first kind goes first. A call waits only while nothing is free.
+        self._waiting: tuple[deque[asyncio.Future[None]], ...] = (deque(), deque(), deque(), deque())
 
     @asynccontextmanager
     async def turn(self, purpose: str) -> AsyncIterator[None]:
@@ -35,9 +36,33 @@ class CallLine:
         Args:
             purpose: What the reply is for.
         """
-        if purpose not in _MASS_PURPOSES:
-            async with self._limit:
-                yield
-        else:
-            async with self._masses[is_waited_for()], self._limit:
-                yield
+        await self._take(2 * (not is_waited_for()) + (purpose in _MASS_PURPOSES))
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    async def _take(self, kind: int) -> None:
+        if self._free > 0:
+            self._free -= 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[kind].append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            # The turn may have come in the same moment, and then it is another call's.
+            if not turn.cancelled():
+                self._pass_on()
+            raise
+
+    def _pass_on(self) -> None:
+        """Give a turn to the call that goes first, or keep it free."""
+        for line in self._waiting:
+            while line:
+                turn = line.popleft()
+                # That of a call that was given up is over.
+                if not turn.done():
+                    turn.set_result(None)
+                    return
+        self._free += 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import pytest
+
 from pgclarify.protocols import waited_for
 from pgclarify.providers.call_line import CallLine
 
@@ -31,14 +33,21 @@ async def order_of(line: CallLine, calls: Sequence[tuple[str, str, bool]]) -> li
     return order
 
 
-async def test_calls_of_a_run_that_is_waited_for_do_not_stand_behind_a_batch() -> None:
+async def test_who_is_waited_for_goes_before_a_batch_and_what_a_run_begins_with_before_its_mass() -> None:
     line = CallLine(1)
-    batch = [(f"batch {number}", "verdict", False) for number in range(9)]
-    async with line.turn("relaxation"):
-        # All but one of the batch stand in a line of their own, and that one stands before the person's.
-        order = asyncio.create_task(order_of(line, [*batch, ("first", "verdict", True), ("second", "verdict", True)]))
+    calls = [
+        ("sixth", "verdict", False),
+        ("seventh", "sample", False),
+        ("fifth", "relaxation", False),
+        ("second", "verdict", True),
+        ("third", "relevance", True),
+        ("fourth", "verdict", True),
+        ("first", "relaxation", True),
+    ]
+    async with line.turn("verdict"):
+        order = asyncio.create_task(order_of(line, calls))
         await asyncio.sleep(0.01)
-    assert (await order)[:4] == ["batch 0", "first", "batch 1", "second"]
+    assert await order == ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"]
 
 
 async def test_no_more_calls_have_their_turn_than_may() -> None:
@@ -60,12 +69,22 @@ async def test_no_more_calls_have_their_turn_than_may() -> None:
     assert most == 2
 
 
-async def test_a_call_that_is_given_up_leaves_the_line() -> None:
+@pytest.mark.parametrize("is_its_turn", [False, True])
+async def test_a_call_that_is_given_up_leaves_its_place_to_the_next(is_its_turn: bool) -> None:
     line = CallLine(1)
+
+    async def call() -> None:
+        async with line.turn("verdict"):
+            pass
+
     async with line.turn("verdict"):
-        waiting = asyncio.create_task(order_of(line, [("given up", "verdict", True)]))
+        given_up = asyncio.create_task(call())
         await asyncio.sleep(0.01)
-        waiting.cancel()
-        await asyncio.gather(waiting, return_exceptions=True)
+        if not is_its_turn:
+            given_up.cancel()
+            await asyncio.gather(given_up, return_exceptions=True)
+    # Its turn has come, and it does not know yet.
+    given_up.cancel()
+    await asyncio.gather(given_up, return_exceptions=True)
     async with asyncio.timeout(60):
         assert await order_of(line, [("next", "verdict", True)]) == ["next"]
