@@ -43,6 +43,7 @@ def measure_throughput(dsn: str, corpus: str, workers: Sequence[int]) -> list[Fi
             # Models are loaded.
             for question in made_up.questions(2 * count, seed=60 + round_number):
                 product.clarify(connection, question, corpus, _TOP_K)
+            size = _database_bytes(connection)
             before = endpoint.stats["calls"], sum(map(product.cpu_seconds, processes)), _server_seconds(connection)
             with step(f"{_QUESTIONS} questions, {count} workers"):
                 started = time.perf_counter()
@@ -54,6 +55,9 @@ def measure_throughput(dsn: str, corpus: str, workers: Sequence[int]) -> list[Fi
             calls = endpoint.stats["calls"] - before[0]
             figures += [
                 Figure(f"{count} workers: calls a second", calls / seconds),
+                Figure(
+                    f"{count} workers: bytes a question", (_database_bytes(connection) - size) / _QUESTIONS / 1000, "kB"
+                ),
                 Figure(
                     f"{count} workers: their CPU time for a call",
                     (sum(map(product.cpu_seconds, processes)) - before[1]) / calls * 1000,
@@ -109,6 +113,11 @@ def _waits(connection: product.Connection, corpus: str, *, seed: int) -> list[fl
             product.clarify(connection, question, corpus, _TOP_K)
             waits.append(time.perf_counter() - started)
     return waits
+
+
+def _database_bytes(connection: product.Connection) -> int:
+    (row,) = connection.execute("select pg_database_size(current_database()) as bytes").fetchall()
+    return int(row["bytes"])
 
 
 def _server_seconds(connection: product.Connection) -> float:

@@ -46,16 +46,16 @@ def change(settings: Settings, asked: str) -> None:
 
 
 def parse_address(asked: str, option: str) -> Address:
-    """Read HOST:PORT as an option has it; a port alone is one of 127.0.0.1.
+    """Read HOST:PORT as an option has it.
 
     Raises:
-        typer.BadParameter: If it is neither.
+        typer.BadParameter: If it is none.
     """
     from pgclarify.embedded import Address
     from pgclarify.errors import InputError
 
     try:
-        return Address.parse(f"127.0.0.1:{asked}" if asked.isdecimal() else asked)
+        return Address.parse(asked)
     except InputError as error:
         raise typer.BadParameter(f"{error.message}. {error.detail} {error.hint}", param_hint=option) from None
 

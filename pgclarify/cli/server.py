@@ -142,7 +142,9 @@ def worker(
 ) -> None:
     """Serve jobs until interrupted; any number of workers share one queue."""
     settings = connection.load_settings()
-    address = None if metrics is None else listening.parse_address(metrics, "--metrics")
+    # The port alone does, since metrics are for this machine unless it is said otherwise.
+    place = f"127.0.0.1:{metrics}" if metrics is not None and metrics.isdecimal() else metrics
+    address = None if place is None else listening.parse_address(place, "--metrics")
     _run_worker(settings, connection.running_dsn(settings), address, grace)
 
 
