@@ -132,7 +132,7 @@ create table pgclarify.passage (
     constraint passage_ordinal_counts_from_one check (ordinal >= 1),
     constraint passage_offsets_are_ordered check (0 <= start_char and start_char < end_char)
 ) partition by list (corpus_id);
-create index passage_lexemes_idx on pgclarify.passage using gin (lexemes) with (fastupdate = off);
+create index passage_lexemes_idx on pgclarify.passage using gin (lexemes) with (gin_pending_list_limit = 256);
 create index passage_readers_idx on pgclarify.passage using gin (coalesce(readers, '{""}'::name[])) with (fastupdate = off);
 comment on table pgclarify.passage is 'A chunk of a document. One partition a corpus.';
 comment on column pgclarify.passage.corpus_id is 'The corpus.';
