@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -101,32 +102,44 @@ def _dense(
 ) -> list[Figure]:
     """Recall against all passages that meet a condition, and what comparing with all of them takes."""
     exact = _EXACT.format(space=setting.space_id, condition=condition, dimensions=made_up.DIMENSIONS)
-    best, seconds = _timed(setting, exact, questions[:_COMPARED], warm=0)
+    best, timed = _timed(setting, exact, questions[:_COMPARED], warm=0)
     hits = sum(len({*one} & {*other}) for one, other in zip(found, best, strict=False))
     return [
         Figure(f"{name}, recall@{_TOP_K} against exact", hits / sum(map(len, best))),
-        Figure(f"{name}, exact search, median", statistics.median(seconds), "ms"),
+        Figure(f"{name}, exact search, CPU of the server", timed.cpu, "ms"),
     ]
 
 
-def _latency(name: str, milliseconds: Sequence[float]) -> list[Figure]:
+@dataclass(frozen=True)
+class _Timed:
+    """Milliseconds of each search, and CPU milliseconds of the server for one, on average."""
+
+    milliseconds: Sequence[float]
+    cpu: float
+
+
+def _latency(name: str, timed: _Timed) -> list[Figure]:
     return [
-        Figure(f"{name}, median", statistics.median(milliseconds), "ms"),
-        Figure(f"{name}, 95th percentile", statistics.quantiles(milliseconds, n=20)[18], "ms"),
+        Figure(f"{name}, median", statistics.median(timed.milliseconds), "ms"),
+        Figure(f"{name}, 95th percentile", statistics.quantiles(timed.milliseconds, n=20)[18], "ms"),
+        Figure(f"{name}, CPU of the server", timed.cpu, "ms"),
     ]
 
 
 def _timed(
     setting: Setting, statement: str, questions: Sequence[dict[str, Any]], *, warm: int = 5
-) -> tuple[list[list[int]], list[float]]:
-    """The passages that each question finds, and milliseconds."""
+) -> tuple[list[list[int]], _Timed]:
+    """The passages that each question finds, and how long that took; the first few are asked beforehand, too."""
     found, milliseconds = [], []
-    for question in [*questions[:warm], *questions]:
+    meter = Meter(setting.connection)
+    for place, question in enumerate([*questions[:warm], *questions]):
+        if place == warm:
+            meter.begin()
         started = time.perf_counter()
         (row,) = setting.connection.execute(statement.encode(), question | {"corpus": setting.corpus_id}).fetchall()
         milliseconds.append(1000 * (time.perf_counter() - started))
         found.append(row["passage_ids"] or [])
-    return found[warm:], milliseconds[warm:]
+    return found[warm:], _Timed(milliseconds[warm:], 1000 * meter.server / len(questions))
 
 
 def _questions(setting: Setting) -> list[dict[str, Any]]:

@@ -23,8 +23,8 @@ async def _link_nothing(*_: Any) -> None:
 
 
 if __name__ == "__main__":
-    registry.load_embedder = _load  # type: ignore[assignment]
+    registry.load_embedder = _load  # type: ignore[attr-defined]
     if "--no-graph" in sys.argv:
-        serving.link = _link_nothing  # type: ignore[assignment]
+        serving.link = _link_nothing  # type: ignore[attr-defined]
     sys.argv = ["pgclarify", "worker"]
     main()

@@ -139,7 +139,7 @@ def _words(number: int, edition: int, count: int) -> list[str]:
     """Words by Zipf's law, the same for the same numbers."""
     uniform = np.random.default_rng([number, edition]).random(count)
     places = np.searchsorted(_chances_so_far(), uniform)
-    return made_up.words()[places].tolist()
+    return [str(word) for word in made_up.words()[places]]
 
 
 @cache
