@@ -1,1 +1,1 @@
-"""What talks to endpoints and models: a chat model behind an endpoint, or rules and embeddings where there is none."""
+"""Providers answer model calls: chat models and rerankers behind endpoints, or rules and embeddings without a model."""

@@ -1,4 +1,4 @@
-"""Where an endpoint is, with its key, and what is said of a call that brought no reply."""
+"""The address of an endpoint with its key, and the errors for calls that got no reply."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from pgclarify.providers.reply import storable
 
 OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
 
-# Some servers insist on a key; those that need none ignore it.
+# Some servers require a key; the others ignore it.
 _NO_KEY: Final = "no-key-set"
 
 _LONGEST_SERVER_TEXT: Final = 300
 
-# What is wrong with the request itself: bad, too large, or not to be processed.
+# Statuses for a bad request: malformed, too large, or not processable.
 REFUSING: Final = frozenset({400, 413, 422})
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked of an endpoint, in the words of errors.
+    """What was asked of an endpoint, in words for error messages.
 
     Attributes:
         endpoint: What the endpoint is called.
         reply: What its answer should have been.
         model: The model's name.
         model_hint: What to check if the endpoint does not know the model.
-        refused_hint: What to check if it refuses a request for what it is.
+        refused_hint: What to check if it refuses this request.
         timeout: Seconds that one try may take without a sign of life.
         longest_call: Seconds that all tries may take.
     """
@@ -51,7 +51,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a call brought no reply: the parts of an error."""
+    """The parts of an error: why a call got no reply."""
 
     message: str
     detail: str
@@ -63,16 +63,16 @@ class Address:
 
     Args:
         base_url: http(s) address up to and including the version; None or blank means OpenAI's own.
-        api_key: None for servers that need none.
-        url_variable: The variable of the environment that the address is set by, for errors.
-        key_variable: Likewise for the key.
-        key_file: A file that holds the key, in the place of api_key.
+        api_key: None if the server needs none.
+        url_variable: The environment variable of the address, for errors.
+        key_variable: The environment variable of the key, for errors.
+        key_file: A file with the key, instead of api_key.
 
     Attributes:
         base_url: The address.
         has_own: Whether an address was given.
         has_key: Whether a key was given.
-        url_variable: The variable that the address is set by.
+        url_variable: The environment variable of the address.
 
     Raises:
         ConfigurationError: If a key and a file are given, or the file holds no key.
@@ -98,19 +98,19 @@ class Address:
     def beside_chat(
         cls, settings: Settings, prefix: str, base_url: str | None, api_key: SecretStr | None, key_file: Path | None
     ) -> Self:
-        """Give the address of an endpoint that is no chat model's: its own, or else that of the language model.
+        """Return the address of an endpoint that serves no chat model: its own, else that of the language model.
 
         The language model's key is sent to the language model's address only.
 
         Args:
-            settings: Of this process.
-            prefix: What the variables of its own begin with: PGCLARIFY_EMBEDDING or PGCLARIFY_RERANK.
+            settings: The settings of this process.
+            prefix: Prefix of its own variables: PGCLARIFY_EMBEDDING or PGCLARIFY_RERANK.
             base_url: Its own address; None if none is set.
-            api_key: Its own key, likewise.
-            key_file: A file that holds that key, likewise.
+            api_key: Its own key; None if none is set.
+            key_file: A file with its own key; None if none is set.
 
         Raises:
-            ConfigurationError: As of the class.
+            ConfigurationError: As the class.
         """
         has_own_key = (base_url, api_key, key_file) != (None, None, None)
         if base_url is not None:
@@ -129,16 +129,16 @@ class Address:
 
     @property
     def key_variable(self) -> str:
-        """The variable that the key, or the file with it, is set by."""
+        """Name the variable of the key, or of the key's file."""
         return self._key.variable
 
     @property
     def host(self) -> str:
-        """The endpoint's host; the address may not have been checked for secrets yet."""
+        """Return the endpoint's host. The address itself may have secrets, because it may not be checked yet."""
         return urlsplit(self.base_url).hostname or "The endpoint"
 
     def check(self) -> None:
-        """Check that it is a bare web address.
+        """Check that it is a plain web address.
 
         Raises:
             ConfigurationError: If it is not.
@@ -147,19 +147,19 @@ class Address:
         if url.scheme not in ("http", "https") or not url.hostname:
             raise ConfigurationError(
                 f"{self.url_variable} is not a web address",
-                detail="It has to begin with http:// or https:// and a host.",
+                detail="It must begin with http:// or https:// and a host.",
                 hint="Set it to an address such as http://127.0.0.1:8000/v1.",
             )
-        # What is in the address ends up in log lines and errors.
+        # The address appears in log lines and errors.
         if url.username or url.password or url.query:
             raise ConfigurationError(
-                f"{self.url_variable} carries more than an address",
-                detail="A user name, a password or parameters are part of it.",
-                hint=f"Leave the bare address there and put the key into {self.key_variable}.",
+                f"{self.url_variable} contains more than an address",
+                detail="It contains a user name, a password or parameters.",
+                hint=f"Keep only the address in it, and put the key into {self.key_variable}.",
             )
 
     def client(self, *, silence: float, connections: int, max_retries: int) -> BoundedClient:
-        """Make an HTTP client for it; arguments as of `BoundedClient`."""
+        """Make an HTTP client for this address; arguments as of `BoundedClient`."""
         return BoundedClient(
             self.base_url,
             lambda: self._key.current() or _NO_KEY,
@@ -170,7 +170,7 @@ class Address:
         )
 
     def explain(self, call: Call[Any], asked: Asked) -> Explanation:
-        """Say why a call brought no reply, and what to do about it."""
+        """Explain why a call got no reply, and what to do."""
         fault = call.fault or Fault(Problem.SILENT)
         tries = "once" if call.tries == 1 else f"{call.tries} times"
         match fault.problem:
@@ -205,7 +205,7 @@ class Address:
                 )
 
     def scrubbed(self, text: str) -> str:
-        """A server's message on one line, short, and without the key."""
+        """Return a server's message on one line, shortened, and without the key."""
         text = " ".join(storable(self._key.hide(text)).split())
         return text if len(text) <= _LONGEST_SERVER_TEXT else f"{text[:_LONGEST_SERVER_TEXT]}…"
 
@@ -216,7 +216,7 @@ class Address:
         if fault.wait is not None and fault.wait > 0:
             said += f" It asks to wait {fault.wait:.0f} seconds."
         if status in (401, 403):
-            # Servers like to repeat a part of the key in this message, so it is not shown.
+            # The message is not shown, because servers like to repeat a part of the key in it.
             return Explanation(
                 f"{asked.endpoint} refused the key",
                 f"{answered}.",

@@ -1,7 +1,6 @@
-"""The HTTP client of an endpoint: reads no more than a reply can need, and makes of whatever comes a reply or a fault.
+"""The HTTP client of endpoints. It limits the size of answers, and turns every answer into a reply or a fault.
 
-It makes the tries of a call, and pauses between them as OpenAI's own client does. The answer goes into the Call, as a
-plain record.
+It retries, with the same pauses as OpenAI's client. It stores the result in the Call as a plain record.
 """
 
 from __future__ import annotations
@@ -29,33 +28,33 @@ import certifi
 
 from pgclarify.providers.reply import UnreadableReply, read_refusal
 
-# Every call in flight may hold so many bytes of its answer; for more it stands in line for one of these places. So the
-# memory that answers take is bounded, however many calls there are.
+# Each call in flight may hold this many bytes of its answer. A call with a longer answer first waits for one of a few
+# places. So the memory of answers is bounded, for any number of calls.
 _ORDINARY_BYTES: Final = 64 * 1024
 _LARGE_AT_ONCE: Final = 2
-# What is read at once.
+# How many bytes to read at once.
 _PIECE_BYTES: Final = 16 * 1024
 
-# Statuses that another try may change, beside those of 500 and more: a time-out, a conflict, a rate limit.
+# Statuses that may pass on another try, besides 5xx: a timeout, a conflict, a rate limit.
 _PASSING: Final = frozenset({408, 409, 429})
-# Seconds before the second try. Each further pause is twice as long, up to a limit, and up to a quarter is taken off,
-# so that many calls that failed together do not come back together.
+# Seconds before the second try. Each later pause is twice as long, up to a limit. A random part of up to a quarter is
+# subtracted, so that calls that failed together do not retry together.
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_USUAL_PAUSE: Final = 8.0
-# A server that asks for a longer pause than this is tried again after the usual ones, and quoted at last.
+# Longest pause that a server may ask for. If it asks for more, the usual pauses apply, and the error quotes the server.
 _LONGEST_PAUSE: Final = 60.0
 
 _CONNECT_SECONDS: Final = 10.0
 _KEEPALIVE_SECONDS: Final = 60.0
 
-# How gzip and zlib's own format are told apart: by their first bytes.
+# zlib detects gzip and its own format by the first bytes.
 _GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
 
 T = TypeVar("T")
 
 
 class Problem(Enum):
-    """Why a try brought no reply."""
+    """Why a try got no reply."""
 
     SILENT = auto()
     BROKEN = auto()
@@ -68,14 +67,13 @@ class Problem(Enum):
 class Fault:
     """What was wrong with one try.
 
-    Attributes:
-        problem: The kind.
-        said: What the server says about it, or the kind of error that its bytes led to; empty if nothing.
-        status: The status, if it is refused; else 0.
-        parameter: The parameter that a refusal names; empty if none.
-        code: What kind of refusal it is, as the server's code; empty if it has none.
-        wait: Seconds that the server asks to wait; None if it does not say.
-        is_final: Whether another try would bring the same.
+    problem: The kind.
+    said: The server's message, or the kind of error that its bytes caused; empty if there is none.
+    status: The status of a refusal; else 0.
+    parameter: The parameter that a refusal names; empty if none.
+    code: The server's code for the refusal; empty if it has none.
+    wait: Seconds that the server asks to wait; None if it does not say.
+    is_final: Whether another try would have the same result.
     """
 
     problem: Problem
@@ -89,15 +87,15 @@ class Fault:
 
 @dataclass(slots=True)
 class Call(Generic[T]):
-    """One call over all its tries.
+    """One call with all its tries.
 
     Attributes:
         read: Reads the body of a success, or raises UnreadableReply.
         most_bytes: Most bytes that the body may have.
-        ends_at: When it is given up, by the clock of the event loop.
+        ends_at: When the call is given up, by the clock of the event loop.
         tries: Tries so far.
-        fault: What was wrong with the last try, if it has ended.
-        reply: What was read.
+        fault: The fault of the last try, if it has ended.
+        reply: What `read` returned.
     """
 
     read: Callable[[bytes], T]
@@ -109,26 +107,27 @@ class Call(Generic[T]):
 
 
 class _TooLarge(Exception):
-    """More bytes than a reply can need."""
+    """The body has more bytes than a reply can need."""
 
 
 class BoundedClient:
     """Makes calls to one address.
 
-    It follows no redirect, which could lead passages to another server, keeps no cookie, and asks for answers that are
-    not compressed. Those that are, are inflated within the same bound. The environment may name a proxy (HTTP_PROXY,
-    HTTPS_PROXY, NO_PROXY).
+    It follows no redirect, because a redirect could send passages to another server. It keeps no cookie, and asks for
+    uncompressed answers. Compressed answers are inflated within the same limit. The environment may name a proxy
+    (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
 
     Args:
         base_url: The address up to and including the version.
-        key: Gives what servers know the caller by; it is called for each try.
-        silence: Seconds in which a server has to begin to answer, between two signs of life, and in which an answer
-            that has begun has to be complete. White space, by which some keep a connection alive, is a sign of life for
-            twice as long; a call has time for two such tries.
+        key: Returns the key; called for each try.
+        silence: Most seconds until an answer begins, between two signs of life, and for the body of an answer that has
+            begun. Some servers send white space to keep a connection open. It counts as a sign of life for twice as
+            long, and a call has time for two such tries.
         connections: Most connections.
-        max_retries: Further tries after an answer that is neither a reply nor a refusal, or a refusal that may pass.
-        is_openai_key: Whether the key is OPENAI_API_KEY: the organization and the project that go with it, which the
-            environment names (OPENAI_ORG_ID, OPENAI_PROJECT_ID), are then sent, too.
+        max_retries: Further tries after an answer that is neither a reply nor a refusal, or after a refusal that may
+            pass.
+        is_openai_key: Whether the key is OPENAI_API_KEY. Then OPENAI_ORG_ID and OPENAI_PROJECT_ID are sent too, if they
+            are set.
     """
 
     def __init__(
@@ -152,7 +151,7 @@ class BoundedClient:
         self._opened: aiohttp.ClientSession | None = None
 
     async def get(self, path: str, call: Call[Any]) -> None:
-        """Make all tries of a call without a body: then it has a reply, or a fault, or its time is over."""
+        """Make all tries of a call without a body. Afterwards it has a reply or a fault, or its time is over."""
         await self._make(call, "GET", path, None)
 
     async def post(self, path: str, body: Mapping[str, Any], call: Call[Any]) -> None:
@@ -174,7 +173,7 @@ class BoundedClient:
 
     @property
     def _session(self) -> aiohttp.ClientSession:
-        # Made when it is first needed: it belongs to the event loop that runs then.
+        # The session is made on first use, because it belongs to the running event loop.
         if self._opened is None:
             self._opened = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(
@@ -197,14 +196,14 @@ class BoundedClient:
                     await asyncio.sleep(_pause(call))
 
     async def _try(self, call: Call[Any], method: str, path: str, body: bytes | None) -> None:
-        """Make one try: then the call has a reply, or a fault."""
+        """Make one try. Afterwards the call has a reply or a fault."""
         call.tries += 1
         call.fault = None
         try:
             await self._exchange(call, method, path, body)
-        # Below HTTP there are several libraries, each with errors of its own, and a server that says anything.
+        # Several libraries below HTTP have their own errors, and a server may send anything.
         except Exception as error:
-            # What broke after the reply does not matter to it: it is paid for.
+            # A failure after the reply does not matter: the reply is paid for.
             call.fault = None if call.reply is not None else _fault_of(error)
 
     async def _exchange(self, call: Call[Any], method: str, path: str, body: bytes | None) -> None:
@@ -238,7 +237,7 @@ class BoundedClient:
             call.reply = call.read(bytes(body))
 
     async def _refusal(self, response: aiohttp.ClientResponse, clock: asyncio.Timeout) -> bytes:
-        """The beginning of what is said with a refusal."""
+        """Return the beginning of a refusal's body."""
         body = bytearray()
         try:
             async for piece in self._pieces(response, _ORDINARY_BYTES, clock):
@@ -250,13 +249,13 @@ class BoundedClient:
     async def _pieces(
         self, response: aiohttp.ClientResponse, most: int, clock: asyncio.Timeout
     ) -> AsyncIterator[bytes]:
-        """The body, inflated, without the white space before it."""
+        """Yield the inflated body, without leading white space."""
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         inflater = None if encoding in ("identity", "") else zlib.decompressobj(_GZIP_OR_ZLIB)
         begins_by = self._from_now() + self._silence
         seen, has_begun = 0, False
         async for raw in response.content.iter_chunked(_PIECE_BYTES):
-            # Of what could become a thousand times as much, no more is inflated than what shows that it is too much.
+            # Inflate only enough to see that it is too much: a few bytes could become a thousand times as many.
             piece = raw if inflater is None else inflater.decompress(raw, most - seen + 1)
             seen += len(piece)
             if seen > most:
@@ -289,9 +288,9 @@ def _headers(is_openai_key: bool) -> dict[str, str]:
 
 
 def _proxy_for(address: str) -> str | None:
-    """The proxy that the environment names for an address; None if it names none.
+    """Return the proxy that the environment names for an address; None if it names none.
 
-    Here and not by aiohttp, which would also look for passwords in .netrc, in a thread, for each request.
+    aiohttp could do it, but would also search .netrc for passwords, in a thread, for each request.
     """
     url = urlsplit(address)
     proxies = getproxies()
@@ -302,13 +301,13 @@ def _proxy_for(address: str) -> str | None:
 
 
 def _certificates() -> ssl.SSLContext | bool:
-    """The system's certificates, or those of the package where this Python does not know where the system has any."""
+    """Return the system's certificates, or certifi's if this Python does not find any of the system."""
     paths = ssl.get_default_verify_paths()
     return True if paths.cafile or paths.capath else ssl.create_default_context(cafile=certifi.where())
 
 
 def _pause(call: Call[Any]) -> float:
-    """Seconds until the next try: as many as the server asks for, if there is time for them, else the usual ones."""
+    """Return the seconds until the next try: as the server asks, if there is time for that, else the usual pause."""
     wait = None if call.fault is None else call.fault.wait
     left = call.ends_at - asyncio.get_running_loop().time()
     if wait is not None and 0 < wait <= min(_LONGEST_PAUSE, left):
@@ -321,7 +320,7 @@ def _refused(response: aiohttp.ClientResponse, body: bytes) -> Fault:
     refusal = read_refusal(body)
     status, location = response.status, response.headers.get("Location")
     said = f"it points to {location}" if 300 <= status < 400 and location else refusal.message
-    # What the server says about it itself goes first.
+    # The server's own statement has priority.
     told = response.headers.get("x-should-retry")
     may_pass = told == "true" or (told != "false" and (status in _PASSING or status >= 500))
     wait = _asked_wait(response.headers)
@@ -329,7 +328,7 @@ def _refused(response: aiohttp.ClientResponse, body: bytes) -> Fault:
 
 
 def _asked_wait(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a server asks to wait: a number or a date; None if it says nothing that is either."""
+    """Return the seconds that a server asks to wait, from a number or a date; None if it sends neither."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers[name]) * unit
@@ -348,7 +347,7 @@ def _fault_of(error: Exception) -> Fault:
         return Fault(Problem.UNREADABLE, error.said)
     if isinstance(error, _TooLarge):
         return Fault(Problem.TOO_LARGE)
-    # The whole chain, since aiohttp wraps some time-outs in errors of its own.
+    # Check all causes, because aiohttp wraps some timeouts in its own errors.
     if any(isinstance(cause, TimeoutError) for cause in _chain(error)):
         return Fault(Problem.SILENT)
     if isinstance(error, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError | OSError):

@@ -1,4 +1,4 @@
-"""The provider that asks a chat model."""
+"""The provider that calls a chat model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ class ChatModel:
     """Answers calls with a chat model behind an OpenAI-compatible endpoint. Implements protocols.Completer.
 
     Args:
-        endpoint: One, or several that serve the same model. Shared by all runs of a worker; whoever made it closes it.
+        endpoint: One endpoint, or several that serve the same model. All runs of a worker share it; its creator closes
+            it.
     """
 
     def __init__(self, endpoint: Endpoint | EndpointPool) -> None:
@@ -33,11 +34,11 @@ class ChatModel:
         return self._endpoint.model
 
     def adapt(self, call: ModelCall[T]) -> ModelCall[T]:
-        """Give the call as it is: a chat model can be asked anything."""
+        """Return the call unchanged: a chat model can answer any call."""
         return call
 
     def request(self, call: ModelCall[Any]) -> CompletionRequest:
-        """Address a call to this model."""
+        """Make the request of a call to this model."""
         effort = self._endpoint.reasoning_effort
         return CompletionRequest(
             purpose=call.purpose,

@@ -1,4 +1,4 @@
-"""What a chat model's endpoint sent: the one place that knows the shapes of a chat completion."""
+"""Reads chat completions. Only this module knows their shapes."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Final
 from pgclarify.language.thoughts import without_thoughts
 from pgclarify.providers.reply import UnreadableReply, parsed, storable, tokens, words
 
-# Parts of a reply that are its text. Some servers leave the type out; thoughts and pictures are no answer.
+# The parts of a reply that are its text. Some servers omit the type. Thoughts and pictures are not part of the answer.
 _TEXT_PARTS: Final = frozenset({"text", "output_text", None})
 
-# Where servers put what a model thought before it answered.
+# Fields in which servers send the model's thoughts.
 _THOUGHTS: Final = ("reasoning_content", "reasoning", "thinking")
 
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What of a chat completion is kept.
+    """The parts of a chat completion that are kept.
 
     Attributes:
-        text: What the model said, or its refusal; empty if it said neither. Thoughts are in it if the server does not
-            keep them apart.
+        text: What the model said, or its refusal; empty if there is neither. If the server does not separate thoughts,
+            they are in it.
         prompt_tokens: As the server counted them; None if it did not.
-        completion_tokens: Likewise, with those that the model thought with.
-        cached_tokens: Those of prompt_tokens that the server had read before; None if it does not say.
+        completion_tokens: As the server counted them, including the tokens of thoughts.
+        cached_tokens: How many of prompt_tokens the server had in its cache; None if it does not say.
         has_thoughts: Whether the model thought before it answered.
     """
 
@@ -37,10 +37,10 @@ class ChatReply:
 
 
 def read_reply(body: bytes) -> ChatReply:
-    """Read a chat completion. Bytes that are no UTF-8 become U+FFFD: the rest was paid for.
+    """Read a chat completion. Invalid UTF-8 becomes U+FFFD, because the rest is paid for.
 
     Raises:
-        UnreadableReply: If it is anything else.
+        UnreadableReply: If it is not a chat completion.
     """
     found = parsed(body)
     if not isinstance(found, dict):
@@ -49,7 +49,7 @@ def read_reply(body: bytes) -> ChatReply:
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
-        # Some servers pass on a provider's failure as a success.
+        # Some servers return a provider's failure with a success status.
         raise UnreadableReply(words(found["error"]) if "error" in found else "")
     refusal = message.get("refusal")
     text = _text(message.get("content")) or (refusal if isinstance(refusal, str) else "")
@@ -69,7 +69,7 @@ def read_models(body: bytes) -> list[str]:
     """Read a list of models: their names.
 
     Raises:
-        UnreadableReply: If it is none.
+        UnreadableReply: If it is not a list of models.
     """
     found = parsed(body)
     models = found.get("data") if isinstance(found, dict) else None
@@ -80,15 +80,15 @@ def read_models(body: bytes) -> list[str]:
 
 
 def _details(counted: Mapping[str, object], group: str, name: str) -> int | None:
-    """A count within one of the groups of details; None if there is none."""
+    """Return a count from one of the groups of details; None if it is missing."""
     details = counted.get(group)
     return tokens(details.get(name)) if isinstance(details, dict) else None
 
 
 def _output_tokens(counted: Mapping[str, object], reasoning: int) -> int | None:
-    """Tokens that are paid as output, those of thoughts included.
+    """Return the tokens that are paid as output, including those of thoughts.
 
-    OpenAI counts thoughts among completion_tokens. xAI counts them beside those, and the total tells.
+    OpenAI counts thoughts as part of completion_tokens. xAI counts them separately; the total shows it.
     """
     completion = tokens(counted.get("completion_tokens"))
     prompt, total = tokens(counted.get("prompt_tokens")), tokens(counted.get("total_tokens"))
@@ -98,7 +98,7 @@ def _output_tokens(counted: Mapping[str, object], reasoning: int) -> int | None:
 
 
 def _text(content: object) -> str:
-    """The text of a message: a string, or the parts of a list that are text."""
+    """Return the text of a message: a string, or the text parts of a list."""
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, list):

@@ -1,4 +1,4 @@
-"""An endpoint of embeddings that speaks OpenAI's protocol, `POST /embeddings`: one request, and what comes of it."""
+"""An OpenAI-compatible endpoint of embeddings, `POST /embeddings`: one request and its result."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ from pgclarify.providers.embedding_reply import Embeddings, read_embeddings
 
 _logger = logging.getLogger(__name__)
 
-# Statuses that may be about one of the texts. Some servers answer 500 to one that is too long.
+# Statuses that may be due to one of the texts. Some servers answer 500 to a text that is too long.
 _ABOUT_A_REQUEST: Final = REFUSING | {500}
 
-# Longer vectors than those of any model, for a server whose vectors have not been seen yet.
+# A limit above any model's dimensions, until the server's dimensions are known.
 _LONGEST_VECTOR: Final = 65536
-# A number in JSON has up to 25 characters and a comma; in base64 it takes less.
+# A JSON number has up to 25 characters and a comma; in base64 it is shorter.
 _BYTES_PER_NUMBER: Final = 32
 _BYTES_AROUND: Final = 64 * 1024
 
 
 class EmbeddingEndpoint:
-    """One OpenAI-compatible endpoint of embeddings, shared by all models and runs of a worker.
+    """One OpenAI-compatible endpoint of embeddings. All models and runs of a worker share it.
 
     Args:
         address: Where it is.
-        query_prefix: What its models want before a question.
-        passage_prefix: What they want before a passage.
+        query_prefix: The prefix that its models expect before a question.
+        passage_prefix: The prefix that they expect before a passage.
         concurrency: Most requests in flight at once.
         timeout: Seconds that all tries of a request may take. The indexing of other corpora waits as long.
-        max_retries: Further tries after a lost connection, a time-out, an answer that cannot be read, 408, 409, 429 or
-            5xx. Retry-After is obeyed up to a minute.
-        tally: Where what was embedded is added up; None for nowhere.
+        max_retries: Further tries after a lost connection, a timeout, an unreadable answer, 408, 409, 429 or 5xx.
+            Retry-After is obeyed up to a minute.
+        tally: Counts the embedded tokens; None counts nothing.
 
     Attributes:
-        limit: Held by each request.
+        limit: Each request acquires it.
         tally: As given.
         query_prefix: As given.
         passage_prefix: As given.
 
     Raises:
-        ConfigurationError: If the address is none.
+        ConfigurationError: If the address is invalid.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class EmbeddingEndpoint:
                 "no embedding endpoint is set",
                 detail="None of PGCLARIFY_EMBEDDING_BASE_URL, PGCLARIFY_EMBEDDING_API_KEY, OPENAI_BASE_URL and"
                 " OPENAI_API_KEY is set where the worker runs.",
-                hint="Set PGCLARIFY_EMBEDDING_BASE_URL for a server of your own, or OPENAI_API_KEY for OpenAI.",
+                hint="Set PGCLARIFY_EMBEDDING_BASE_URL for your own server, or OPENAI_API_KEY for OpenAI.",
             )
         address.check()
         self.query_prefix = query_prefix
@@ -87,18 +87,18 @@ class EmbeddingEndpoint:
         max_retries: int = 3,
         tally: EmbeddingTally | None = None,
     ) -> Self:
-        """Make the endpoint that the settings describe: that of embeddings, or else that of the language model.
+        """Make the endpoint that the settings describe: that of embeddings, else that of the language model.
 
         The language model's key is sent to the language model's address only.
 
         Args:
-            settings: Of this process.
-            timeout: As of the class; None for that of the settings.
-            max_retries: As of the class.
-            tally: As of the class.
+            settings: The settings of this process.
+            timeout: As in the class; None for that of the settings.
+            max_retries: As in the class.
+            tally: As in the class.
 
         Raises:
-            ConfigurationError: If they do not make an endpoint.
+            ConfigurationError: If the settings describe no endpoint.
         """
         address = Address.beside_chat(
             settings,
@@ -123,15 +123,16 @@ class EmbeddingEndpoint:
         return self._address.base_url
 
     async def ask(self, request: dict[str, Any], texts: Sequence[str], dimensions: int = _LONGEST_VECTOR) -> Embeddings:
-        """Make one request. The caller holds the limit.
+        """Make one request. The caller must hold the limit.
 
         Args:
             request: Its body without the texts.
             texts: At least one.
-            dimensions: The most that a vector may have.
+            dimensions: The most dimensions of a vector.
 
         Raises:
-            EmbeddingUnavailable: If no embeddings came back, after all retries; RequestFailed if the endpoint answers.
+            EmbeddingUnavailable: If no embeddings were received, after all retries. RequestFailed if the endpoint did
+                answer.
         """
         most_bytes = len(texts) * dimensions * _BYTES_PER_NUMBER + _BYTES_AROUND
         ends_at = asyncio.get_running_loop().time() + self._timeout
@@ -149,9 +150,10 @@ class EmbeddingEndpoint:
             longest_call=self._timeout,
         )
         if len(texts) > 1 and call.fault is not None and call.fault.said:
-            # The server may repeat a text, and the error reaches callers that sent another one.
+            # The message goes to the log only. It may quote a text, and the error also reaches callers who sent other
+            # texts.
             said = self._address.scrubbed(call.fault.said)
-            _logger.warning("the embedding endpoint says of a request of %d texts: %s", len(texts), said)
+            _logger.warning("the embedding endpoint answered a request of %d texts with: %s", len(texts), said)
             call.fault = replace(call.fault, said="")
         why = self._address.explain(call, asked)
         status = 0 if call.fault is None else call.fault.status
@@ -164,4 +166,4 @@ class EmbeddingEndpoint:
 
 
 class RequestFailed(EmbeddingUnavailable):
-    """The endpoint answered, and refused or failed. That may be for one of the texts, or for any."""
+    """The endpoint answered, but refused or failed. The cause may be one of the texts."""

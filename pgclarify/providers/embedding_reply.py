@@ -1,4 +1,4 @@
-"""What an endpoint of embeddings sent: the one place that knows the shapes of its replies."""
+"""Reads replies of embedding endpoints. Only this module knows their shapes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pgclarify.providers.reply import UnreadableReply, parsed, tokens, words
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """What an endpoint has embedded.
+    """The embeddings that an endpoint returned.
 
     Attributes:
-        vectors: float32, shape (texts, dimensions), in the order of the texts, as the server sent them: their length
-            may be other than 1, and numbers may not be finite.
-        tokens: How many tokens all texts together had; None if the server did not say.
+        vectors: float32, shape (texts, dimensions), in the order of the texts, exactly as sent: they may not have unit
+            length, and numbers may not be finite.
+        tokens: Tokens of all texts together; None if the server did not say.
     """
 
     vectors: NDArray[np.float32]
@@ -30,18 +30,18 @@ def read_embeddings(body: bytes, count: int) -> Embeddings:
     """Read a list of embeddings, each in base64 or as a list of numbers.
 
     Args:
-        body: What came.
+        body: The body of the reply.
         count: How many texts were sent.
 
     Raises:
-        UnreadableReply: If it is anything else, or not one vector for each text, all of as many dimensions.
+        UnreadableReply: If it is not such a list, or does not have one vector for each text, all of equal dimensions.
     """
     found = parsed(body)
     if not isinstance(found, dict):
         raise UnreadableReply
     items = found.get("data")
     if not isinstance(items, list):
-        # Some servers pass on a provider's failure as a success.
+        # Some servers return a provider's failure with a success status.
         raise UnreadableReply(words(found["error"]) if "error" in found else "")
     rows = {item.get("index"): item.get("embedding") for item in items if isinstance(item, dict)}
     if len(items) != count or set(rows) != set(range(count)):
@@ -54,18 +54,18 @@ def read_embeddings(body: bytes, count: int) -> Embeddings:
 
 
 def _vector(sent: object) -> NDArray[np.float32]:
-    """One vector, of which nothing is known but that it holds numbers."""
+    """Read one vector; raise UnreadableReply if it is not a list of numbers."""
     if isinstance(sent, str):
         try:
             return np.frombuffer(base64.b64decode(sent, validate=True), dtype="<f4").astype(np.float32)
         except (binascii.Error, ValueError):
             pass
     elif isinstance(sent, list) and all(type(number) in (int, float) for number in sent):
-        # An integer may be larger than any float, and a float than any of 32 bits.
+        # An integer may be too large for a float, and a float too large for 32 bits.
         try:
             with np.errstate(over="ignore"):
                 return np.array(sent, dtype=np.float64).astype(np.float32)
         except OverflowError:
             return np.full(len(sent), np.inf, dtype=np.float32)
-    # Outside of the handlers, so that nothing holds on to what came.
+    # Raised outside the handlers, so that the exception does not keep the body in memory.
     raise UnreadableReply

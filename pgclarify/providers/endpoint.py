@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint: the limit on calls in flight, what the server can do, and what its failures mean."""
+"""An OpenAI-compatible endpoint: its limit on calls in flight, the server's abilities, and its failures."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from pgclarify.providers.chat_reply import ChatReply, read_reply
 from pgclarify.providers.reserved_names import is_reserved
 
 MAX_RETRIES: Final = 3
-"""Further tries of a call, if nothing else is said."""
+"""Default number of further tries of a call."""
 
-# Time-outs that one try may take: one until the answer begins, two while it sends white space, one for the answer.
+# Timeouts that one try may take: one until the answer begins, two while white space is sent, one for the answer.
 _TIMEOUTS_PER_TRY: Final = 4
 
 EFFORT: Final = "reasoning_effort"
-"""The parameter that says how much a model thinks before it answers."""
+"""The parameter for how much a model thinks before it answers."""
 
-# What models that think before they answer take in the place of max_tokens. It bounds their thoughts, too.
+# Models that think before they answer take this parameter instead of max_tokens. It also limits the thoughts.
 _LIMIT_WITH_THOUGHTS: Final = "max_completion_tokens"
-# How many tokens are left for thoughts, by the effort.
+# Tokens that are added for thoughts, by reasoning effort.
 _THINKING_TOKENS: Final[Mapping[ReasoningEffort | None, int]] = {
     None: 4096,
     ReasoningEffort.NONE: 4096,
@@ -48,38 +48,38 @@ _THINKING_TOKENS: Final[Mapping[ReasoningEffort | None, int]] = {
     ReasoningEffort.MAX: 65536,
 }
 
-# What a reply is reckoned as by a server that takes neither.
+# Assumed tokens of a reply if the server takes neither parameter.
 _UNLIMITED_TOKENS: Final = 16384
 
-# Most bytes of an answer. A token is four bytes of text on average; escaped in JSON it is six for each character, a
-# token of line breaks is some two hundred, and servers tell the thoughts twice or add a probability to each token. What
-# stands around the text is a few hundred bytes; servers that add figures of their own are left room for.
+# Most bytes of an answer, per token. A token is four bytes of text on average. Escaped in JSON it is six bytes per
+# character, and a token of line breaks is about two hundred bytes. Servers may also send thoughts twice, or a
+# probability for each token. The rest of the answer is a few hundred bytes, with room for a server's own fields.
 _BYTES_PER_TOKEN: Final = 128
 _BYTES_AROUND: Final = 64 * 1024
 
-# The room for thoughts is given up for all requests once so many different ones in a row were refused for it. A single
-# one may be refused because its passage is long.
+# The room for thoughts is dropped for all requests after this many different requests in a row were refused because of
+# it. A single request may be refused because its passage is long.
 _ROOM_REFUSALS: Final = 3
 
 _logger = logging.getLogger(__name__)
 
-# What may be wrong with the form of the request, so that a simpler one is tried.
+# Statuses for a request whose form the server may not support; a simpler form is tried.
 _REFUSING_FORM: Final = frozenset({400, 422})
-# Codes of OpenAI's: no simpler form helps, and the parameter itself is refused, whatever its value.
+# OpenAI's codes. After the first, no simpler form helps. The second refuses the parameter itself, for any value.
 _TOO_LONG: Final = "context_length_exceeded"
 _UNSUPPORTED: Final = "unsupported_parameter"
 
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """How a request is put to this server: the best form of structured output and the parameters that it takes.
+    """The form of requests for this server: the best structured output and the parameters that it takes.
 
     Attributes:
         response_format: json_schema, json_object or none.
         dropped: Decoding parameters that the server refuses (reasoning models: temperature).
-        limit: What it calls the parameter max_tokens; None if it takes no limit at all.
-        room: Tokens that are left for thoughts where the limit bounds them, too.
-        has_room: Whether the limit has that room; None while it is not known whether the model thinks.
+        limit: Its name for the parameter max_tokens; None if it takes no limit.
+        room: Tokens that are added for thoughts if the limit includes them.
+        has_room: Whether the limit has that room; None while it is unknown whether the model thinks.
     """
 
     room: int
@@ -89,7 +89,7 @@ class _Dialect:
     limit: str | None = "max_tokens"
 
     def render(self, request: CompletionRequest) -> dict[str, Any]:
-        """The request's body, without the model."""
+        """Return the request's body, without the model."""
         body: dict[str, Any] = {}
         for parameter, value in request.parameters.items():
             name = self._name(parameter)
@@ -104,7 +104,7 @@ class _Dialect:
         return body
 
     def simpler(self, request: CompletionRequest, refusal: Fault) -> _Dialect | None:
-        """The next form to try after a refusal; None if nothing is left to leave out."""
+        """Return the next form to try after a refusal; None if there is no simpler one."""
         if refusal.code == _TOO_LONG:
             return None
         for parameter in request.parameters:
@@ -112,7 +112,7 @@ class _Dialect:
             if name is None or not _names(refusal, name):
                 continue
             if parameter == EFFORT:
-                # Somebody chose it, and replies are kept under it.
+                # The user chose the effort, and replies are stored under it.
                 return None
             if parameter != "max_tokens":
                 return replace(self, dropped=self.dropped | {parameter})
@@ -126,26 +126,26 @@ class _Dialect:
         return replace(self, response_format="json_object" if self.response_format == "json_schema" else "none")
 
     def most_output_tokens(self, max_tokens: int) -> int:
-        """Most tokens that a reply of at most max_tokens is paid as: those that a model thinks with count as output."""
+        """Return the most tokens that a reply of max_tokens may be paid as, including thoughts."""
         if self.limit is None:
             return _UNLIMITED_TOKENS
         return max_tokens + (self.room if self._leaves_room else 0)
 
     def limit_of(self, request: CompletionRequest) -> int:
-        """The limit to send: no more than was reserved for the request, perhaps before room was learnt."""
+        """Return the limit to send. It is at most what was reserved, which may be from before room was learnt."""
         most: int = self.most_output_tokens(request.parameters["max_tokens"])
         return min(most, request.max_output_tokens) if request.max_output_tokens else most
 
     def after(self, reply: ChatReply) -> _Dialect:
-        """The same, once a reply has shown whether the model thinks."""
+        """Return the form to use after a reply showed whether the model thinks."""
         return replace(self, has_room=True) if reply.has_thoughts and self.has_room is None else self
 
     def merge(self, known: _Dialect, learnt: _Dialect) -> _Dialect:
-        """Add what one request learnt. Of two requests that learnt different values at once, the first one counts.
+        """Add what one request learnt. If two requests learn different values at once, the first one wins.
 
         Args:
-            known: What the request began with.
-            learnt: What it succeeded with.
+            known: The form that the request began with.
+            learnt: The form that it succeeded with.
         """
         changes = {
             name: getattr(learnt, name)
@@ -156,31 +156,31 @@ class _Dialect:
 
     @property
     def _leaves_room(self) -> bool:
-        """Whether the limit has room for thoughts. Models that take it by its newer name think as a rule."""
+        """Whether the limit has room for thoughts. Models that take the newer parameter name usually think."""
         return self.limit == _LIMIT_WITH_THOUGHTS if self.has_room is None else self.has_room
 
     def _name(self, parameter: str) -> str | None:
-        """What the server calls a parameter; None if it does not take it."""
+        """Return the server's name of a parameter; None if it does not take it."""
         return self.limit if parameter == "max_tokens" else None if parameter in self.dropped else parameter
 
 
 class Endpoint:
-    """One OpenAI-compatible endpoint, shared by all runs of a worker.
+    """One OpenAI-compatible endpoint. All runs of a worker share it.
 
     Args:
-        model: Name of the model there.
+        model: The model's name at the endpoint.
         base_url: http(s) address up to and including the version; None means OpenAI's own.
-        url_variable: The variable of the environment that the address is set by, for errors.
-        api_key: None for servers that need none; it then needs a base_url.
-        api_key_file: A file that holds the key, in the place of api_key. It is read again for each try of a call.
-        reasoning_effort: How much the model thinks before it answers; None to leave it to the model.
-        concurrency: Most calls in flight at once; further ones wait in order of arrival, masses behind all else.
-        timeout: Seconds that the server may be silent within one try, or take for an answer that it has begun.
-        max_retries: Further tries after a lost connection, a time-out, an answer that is no chat completion or too
-            large, 408, 409, 429 or 5xx. Retry-After is obeyed up to a minute.
+        url_variable: The environment variable of the address, for errors.
+        api_key: None if the server needs none; then base_url is required.
+        api_key_file: A file with the key, instead of api_key. It is read again for each try.
+        reasoning_effort: How much the model thinks before it answers; None lets the model decide.
+        concurrency: Most calls in flight at once. Others wait in order of arrival, those of mass purposes last.
+        timeout: Most seconds of silence within one try, and for an answer that has begun.
+        max_retries: Further tries after a lost connection, a timeout, an invalid or too large answer, 408, 409, 429 or
+            5xx. Retry-After is obeyed up to a minute.
 
     Raises:
-        ConfigurationError: If model, address and key do not make an endpoint.
+        ConfigurationError: If model, address and key do not describe an endpoint.
     """
 
     def __init__(
@@ -207,7 +207,7 @@ class Endpoint:
             _THINKING_TOKENS[reasoning_effort],
             True if reasoning_effort not in (None, ReasoningEffort.NONE) else None,
         )
-        # Requests in a row that were refused with room for thoughts and answered without.
+        # Successive requests that were refused with room for thoughts and answered without it.
         self._refused_room: set[bytes] = set()
         self._client = self._address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
 
@@ -217,19 +217,19 @@ class Endpoint:
 
         Args:
             settings: The settings.
-            address: One of llm_addresses, in the place of openai_base_url; it has to be given where there are any.
-                Where there are several of them, the endpoint makes one try of a call.
+            address: One of llm_addresses, instead of openai_base_url; required if there are any. With several
+                addresses, the endpoint makes one try of a call.
 
         Raises:
-            ConfigurationError: If they do not make an endpoint.
+            ConfigurationError: If they do not describe an endpoint.
         """
         if address is None and settings.llm_addresses:
-            # Without one of them, passages and the key would go to OpenAI's own address.
+            # Otherwise passages and the key would be sent to OpenAI's address.
             raise ValueError("which of llm_addresses")
         if address is not None and settings.openai_base_url is not None:
             raise ConfigurationError(
                 "OPENAI_BASE_URL and PGCLARIFY_LLM_ENDPOINTS are both set",
-                detail="The language model has one address or several, and not both.",
+                detail="The language model has either one address or several.",
                 hint="Unset one of them.",
             )
         return cls(
@@ -246,7 +246,7 @@ class Endpoint:
 
     @property
     def address(self) -> Address:
-        """Where it is."""
+        """Return its address."""
         return self._address
 
     @property
@@ -256,7 +256,7 @@ class Endpoint:
 
     @property
     def reasoning_effort(self) -> ReasoningEffort | None:
-        """How much the model thinks before it answers; None if that is left to the model."""
+        """How much the model thinks before it answers; None if the model decides."""
         return self._effort
 
     @property
@@ -266,37 +266,37 @@ class Endpoint:
 
     @property
     def longest_call(self) -> float:
-        """Seconds after which a call has ended for certain, its retries included: what a lease has to cover."""
+        """Seconds after which a call has surely ended, with all retries. A lease must be at least this long."""
         return self._timeout * max(_TIMEOUTS_PER_TRY, self._max_retries + 1)
 
     def most_output_tokens(self, max_tokens: int) -> int:
-        """Tell what a reply is reckoned as before it is there.
+        """Return the tokens to reserve for a reply.
 
         Args:
-            max_tokens: Most tokens that it is asked to take.
+            max_tokens: Most tokens that the reply is asked to have.
 
         Returns:
-            As many; those that the model may think with on top, if it thinks; and a large number if it takes no limit.
-            It is known once a call has succeeded.
+            max_tokens; plus the room for thoughts if the model thinks; or a large number if the server takes no limit.
+            It is exact once a call has succeeded.
         """
         return self._dialect.most_output_tokens(max_tokens)
 
     async def complete(
         self, request: CompletionRequest, begin: Begin | None = None, *, ends_at: float = inf
     ) -> Completion:
-        """Make one call, as soon as the limit allows and unless begin raises.
+        """Make one call, as soon as the limit allows, unless begin raises.
 
-        A reply that is empty, cut off or a refusal is returned as it is: it was paid for, it is kept, and reading it
-        says what is wrong with it.
+        A reply that is empty, cut off or a refusal is returned unchanged: it is paid for and is kept, and reading it
+        shows what is wrong.
 
         Args:
-            request: What is asked.
+            request: The request.
             begin: Called before the call is made.
-            ends_at: When the call is given up at the latest, by the clock of the event loop.
+            ends_at: When to give up the call, by the clock of the event loop.
 
         Raises:
             RequestRefused: If the endpoint refuses this very request.
-            EndpointUnavailable: If no completion came back, after all retries.
+            EndpointUnavailable: If no completion was received, after all retries.
         """
         async with self._line.turn(request.purpose):
             if begin is not None:
@@ -326,9 +326,9 @@ class Endpoint:
         await self.aclose()
 
     async def _complete(self, request: CompletionRequest, ends_at: float) -> tuple[ChatReply, int]:
-        """Ask in the richest form known to work, and in simpler ones if the server refuses it.
+        """Send the request in the richest form that is known to work, and in simpler forms if that is refused.
 
-        A simpler form is remembered only once it has succeeded: a request can be refused for reasons of its own, such
+        A simpler form is remembered only after it succeeded, because a request may be refused for other reasons, such
         as its length.
 
         Returns:
@@ -339,7 +339,7 @@ class Endpoint:
         ends_at = min(ends_at, asyncio.get_running_loop().time() + self.longest_call)
         while True:
             most_tokens = dialect.most_output_tokens(request.parameters.get("max_tokens", _UNLIMITED_TOKENS))
-            # A model may think where that is not asked for, too.
+            # A model may also think without being asked to.
             most_bytes = (most_tokens + dialect.room) * _BYTES_PER_TOKEN + _BYTES_AROUND
             call = Call(read_reply, most_bytes, ends_at)
             await self._client.post("/chat/completions", {"model": self._model, **dialect.render(request)}, call)
@@ -355,7 +355,7 @@ class Endpoint:
         return call.reply, tries
 
     def _learn(self, request: CompletionRequest, known: _Dialect, learnt: _Dialect) -> None:
-        """Remember the form that a request succeeded with, for the requests after it."""
+        """Remember the form that succeeded, for later requests."""
         if learnt.has_room is False and known.has_room is not False:
             self._refused_room.add(request.input_hash)
             if len(self._refused_room) < _ROOM_REFUSALS:
@@ -385,19 +385,19 @@ class Endpoint:
         if not self._model:
             raise ConfigurationError(
                 "no language model is set",
-                detail=f"{self._address.host} needs to be told which model to use.",
+                detail=f"{self._address.host} requires the name of a model.",
                 hint="Set PGCLARIFY_LLM_MODEL to the name that the endpoint lists under /models.",
             )
         if is_reserved(self._model):
             raise ConfigurationError(
-                f"no model behind an endpoint may be called {self._model}",
-                detail="This name belongs to the extractive provider, which costs nothing.",
-                hint="Give the model another name at its endpoint, and set PGCLARIFY_LLM_MODEL to it.",
+                f"a model behind an endpoint must not have the name {self._model}",
+                detail="This name is reserved for the extractive provider, which costs nothing.",
+                hint="Rename the model at its endpoint, and set PGCLARIFY_LLM_MODEL to it.",
             )
         self._address.check()
 
     def _unavailable(self, call: Call[ChatReply], tries: int) -> EndpointUnavailable:
-        """Say why a call brought no reply after so many requests, and what to do about it."""
+        """Explain why a call got no reply after so many requests, and what to do."""
         asked = Asked(
             endpoint="the endpoint",
             reply="a chat completion",
@@ -410,7 +410,7 @@ class Endpoint:
         )
         why = self._address.explain(call, asked)
         if self._effort is not None and call.fault is not None and _refuses(call.fault, EFFORT):
-            # Every request has it, so the run cannot go on.
+            # Every request has this parameter, so the run cannot continue.
             return EndpointUnavailable(
                 f'the endpoint refused the reasoning effort "{self._effort}"',
                 detail=why.detail,
@@ -424,17 +424,17 @@ class Endpoint:
 
 
 def _refuses(fault: Fault, parameter: str) -> bool:
-    """Tell whether the form of a request is refused because of a parameter."""
+    """Tell whether the form of a request was refused because of a parameter."""
     return fault.status in _REFUSING_FORM and _names(fault, parameter)
 
 
 def _names(refusal: Fault, parameter: str) -> bool:
-    """Tell whether a refusal is about a parameter: by its field, or in its text where the server leaves that out."""
+    """Tell whether a refusal is about a parameter, by its field or, without that, by its text."""
     return re.search(rf"\b{re.escape(parameter)}\b", refusal.parameter or refusal.said) is not None
 
 
 def kind_of(fault: Fault | None) -> type[EndpointUnavailable]:
-    """Tell by the fault of a call whether another request may do better, or this one is at fault."""
+    """Tell from a call's fault whether only this request is refused, or the endpoint is unavailable."""
     if fault is None or fault.problem in (Problem.SILENT, Problem.TOO_LARGE) or fault.status >= 500:
         return EndpointFailed
     return RequestRefused if fault.status in REFUSING else EndpointUnavailable

@@ -1,4 +1,4 @@
-"""Embedding models behind an endpoint: texts wait in queues, share requests, and get their vectors or errors."""
+"""Embedding models behind an endpoint: texts wait in queues, share requests, and get vectors or errors."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from pgclarify.vocabulary import AT_ENDPOINT
 
 _logger = logging.getLogger(__name__)
 
-# Texts in one request: as many as text-embeddings-inference takes by default.
+# Texts in one request: the default limit of text-embeddings-inference.
 _MOST_TEXTS: Final = 32
-# A text that is refused may be too long all the same: then a quarter of it is not.
+# A refused text may still be too long. A quarter of it surely is not.
 _MOST_HALVINGS: Final = 2
-# pgvector indexes no longer vectors of half precision.
+# pgvector cannot index longer half-precision vectors.
 _MOST_DIMENSIONS: Final = 4000
-# What tells dimensions, and that an endpoint answers.
+# A text to embed once, which shows the dimensions and that the endpoint answers.
 _PROBE: Final = "probe"
 
-# A model's name, and the dimensions that are asked for. A name may have an @ of its own: text-gecko@003.
+# A model's name, and the requested dimensions. The name itself may contain an @: text-gecko@003.
 _NAME: Final = re.compile(rf"{AT_ENDPOINT}(?P<name>.+?)(?:@(?P<dimensions>[1-9][0-9]{{0,5}}))?")
 
 
 @dataclass(eq=False, slots=True)
 class _Waiting:
-    """A text, who pays for it, where its vector goes, and how often the text was halved."""
+    """A text in the queue, with its payer, the future of its vector, and how often it was halved."""
 
     text: str
     payer: Payer
@@ -50,16 +50,16 @@ class _Waiting:
 class EndpointEmbedder:
     """An embedding model behind an endpoint. Implements protocols.Embedder.
 
-    Texts that wait at the same time share requests, whoever asked for them. Passages come last: a run waits for all
-    other texts, and must not wait for a corpus. Among either, the text that has waited longest comes first. Only the
-    endpoint's own count would tell how many tokens a text has, so they are counted as more than they are: four Latin
-    letters, two digits, four blanks or one other character to a token. What is longer than max_tokens by that count is
-    cut. A text that the endpoint refuses all the same is cut in half, twice at most.
+    Texts that wait at the same time share requests, even if different tasks sent them. Passages have the lowest
+    priority, so that a run does not wait for the indexing of a corpus. Within each priority, the oldest text comes
+    first. Only the endpoint knows how many tokens a text has, so our count is an upper estimate: four Latin letters,
+    two digits, four blanks or one other character are a token. A text that is longer than max_tokens by that count is
+    cut. If the endpoint still refuses it, it is cut in half, at most twice.
 
     Args:
-        endpoint: Where the model is.
+        endpoint: The endpoint.
         model: Its name, as in `embedding_space.model`.
-        request: The body of a request for its embeddings, without the texts.
+        request: The body of an embedding request, without the texts.
         dimensions: Length of a vector.
     """
 
@@ -74,35 +74,35 @@ class EndpointEmbedder:
 
     @classmethod
     async def open(cls, endpoint: EmbeddingEndpoint, model: str) -> Self:
-        """Ask for one embedding, which tells the dimensions of a model and in which form the server sends numbers.
+        """Embed one text, to learn the model's dimensions and the form in which the server sends numbers.
 
         Args:
-            endpoint: Where the model is.
-            model: `endpoint:` and its name there; with `@` and a number, so many dimensions are asked for.
+            endpoint: The endpoint.
+            model: `endpoint:` and the model's name; `@` and a number at the end request that many dimensions.
 
         Raises:
-            ModelNotFound: If that is no name, or one of the extractive provider.
-            DimensionMismatch: If the vectors have other dimensions than were asked for, or more than an index takes.
+            ModelNotFound: If the name is missing, or is reserved for the extractive provider.
+            DimensionMismatch: If the dimensions are not those that were requested, or more than an index supports.
             EmbeddingUnavailable: If the endpoint cannot be reached, does not know the model, or refuses the request.
         """
         parts = _NAME.fullmatch(model)
         if parts is None:
             raise ModelNotFound(
-                "no model of the embedding endpoint is named",
-                detail=f"Nothing comes after {AT_ENDPOINT} in its name.",
-                hint="Name one as the endpoint does: endpoint:text-embedding-3-small",
+                "the name of the embedding model is missing",
+                detail=f"Nothing follows {AT_ENDPOINT}.",
+                hint="Use the endpoint's name of the model: endpoint:text-embedding-3-small",
             )
         if is_reserved(parts["name"]):
             raise ModelNotFound(
-                f"no model behind an endpoint may be called {parts['name']}",
-                detail="This name belongs to the extractive provider, which costs nothing.",
-                hint="Give the model another name at its endpoint.",
+                f"a model behind an endpoint must not have the name {parts['name']}",
+                detail="This name is reserved for the extractive provider, which costs nothing.",
+                hint="Rename the model at its endpoint.",
             )
         asked_dimensions = None if parts["dimensions"] is None else int(parts["dimensions"])
         request: dict[str, Any] = {"model": parts["name"]}
         if asked_dimensions is not None:
             request["dimensions"] = asked_dimensions
-        # A fifth of the bytes, and exact. A server that does not know the parameter may refuse it.
+        # Base64 is exact and needs a fifth of the bytes. A server that does not know the parameter may refuse it.
         compact = {**request, "encoding_format": "base64"}
         async with endpoint.limit:
             try:
@@ -113,22 +113,22 @@ class EndpointEmbedder:
         dimensions = probed.vectors.shape[1]
         if asked_dimensions not in (None, dimensions):
             raise DimensionMismatch(
-                f"the embedding model {parts['name']} does not give as many dimensions as are asked for",
-                detail=f"Asked for were {asked_dimensions}; {endpoint.base_url} gives {dimensions}.",
-                hint="Only some models can shorten their vectors. Leave out the @ and the number.",
+                f"the embedding model {parts['name']} does not return the requested number of dimensions",
+                detail=f"Requested: {asked_dimensions}; {endpoint.base_url} returns {dimensions}.",
+                hint="Only some models can shorten their vectors. Omit the @ and the number.",
             )
         if dimensions > _MOST_DIMENSIONS:
             raise DimensionMismatch(
                 f"the vectors of the embedding model {parts['name']} are too long for an index",
                 detail=f"They have {dimensions} dimensions; an index takes {_MOST_DIMENSIONS}. If the model can shorten"
                 f" them, ask for fewer: {AT_ENDPOINT}{parts['name']}@1024",
-                hint="Ask for fewer dimensions, or take another model.",
+                hint="Ask for fewer dimensions, or use another model.",
             )
         return cls(endpoint, model, request, dimensions)
 
     @property
     def model(self) -> str:
-        """The model's name, with what says that it is behind the endpoint."""
+        """The model's name, with the prefix for endpoints."""
         return self._model
 
     @property
@@ -138,12 +138,12 @@ class EndpointEmbedder:
 
     @property
     def max_tokens(self) -> int:
-        """Longest input in tokens of `tokenizer`; what is longer is cut."""
+        """Longest input in tokens of `tokenizer`; longer texts are cut."""
         return MAX_TOKENS
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """Counts more tokens than a model does."""
+        """A tokenizer that counts more tokens than a model does."""
         return tokenizer()
 
     async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
@@ -157,9 +157,9 @@ class EndpointEmbedder:
             float32, shape (len(texts), dimensions), rows of unit length, in the order of texts.
 
         Raises:
-            EmbeddingUnavailable: If the endpoint does not answer, or with vectors of another length.
-            EmbeddingError: If a text is not valid Unicode, if the endpoint refuses one, or if the vector of one is
-                no direction.
+            EmbeddingUnavailable: If the endpoint does not answer, or returns vectors of another length.
+            EmbeddingError: If a text is not valid Unicode, if the endpoint refuses one, or if a vector is zero or not
+                finite.
         """
         if not texts:
             return np.zeros((0, self._dimensions), dtype=np.float32)
@@ -169,7 +169,7 @@ class EndpointEmbedder:
         payer = current_payer()
         waiting = [_Waiting(prefix + text, payer, loop.create_future()) for text in await self._cut(texts)]
         (self._passages if are_passages else self._questions).extend(waiting)
-        # Other tasks that have texts to embed add them first.
+        # Let other tasks queue their texts first.
         await asyncio.sleep(0)
         for _ in range(-(-len(waiting) // _MOST_TEXTS)):
             task = asyncio.create_task(self._empty_queues(), name="embedding")
@@ -178,12 +178,12 @@ class EndpointEmbedder:
         try:
             return np.stack(await asyncio.gather(*(each.vector for each in waiting)))
         finally:
-            # Nobody wants them any more, if one has failed or the caller was cancelled.
+            # If one has failed or the caller was cancelled, the others are not needed.
             for each in waiting:
                 each.vector.cancel()
 
     def close(self) -> None:
-        """Make no further requests: what still waits is cancelled. Closing twice is fine."""
+        """Make no further requests; waiting texts are cancelled. Can be called twice."""
         for task in self._requests:
             task.cancel()
         while (each := self._next()) is not None:
@@ -202,7 +202,7 @@ class EndpointEmbedder:
     async def _empty_queues(self) -> None:
         while self._questions or self._passages:
             async with self._endpoint.limit:
-                # Not before: what comes meanwhile goes along, and what was cancelled is left out.
+                # Choose the texts only now, so that new ones join the request and cancelled ones are left out.
                 batch: list[_Waiting] = []
                 while len(batch) < _MOST_TEXTS and (each := self._next()) is not None:
                     if not each.vector.done():
@@ -211,11 +211,11 @@ class EndpointEmbedder:
                     await self._settle(batch)
 
     async def _settle(self, batch: list[_Waiting]) -> None:
-        """Give texts their vectors, or errors, whatever happens."""
+        """Set the vectors or errors of texts, in every case."""
         try:
             await self._answer(batch)
-        except Exception as error:  # whatever it is: a caller would take a cancelled vector for its own cancellation
-            _logger.exception("the answer of the embedding endpoint could not be used")
+        except Exception as error:  # any: to a caller, a cancelled vector would look like its own cancellation
+            _logger.exception("cannot use the answer of the embedding endpoint")
             failure = EmbeddingError(
                 "the answer of the embedding endpoint could not be used",
                 detail=f"{type(error).__name__}; the log of the worker says where it happened.",
@@ -224,12 +224,12 @@ class EndpointEmbedder:
                 if not each.vector.done():
                     each.vector.set_exception(failure)
         finally:
-            # Those that are left when this is cancelled.
+            # Texts that are still waiting when this task is cancelled.
             for each in batch:
                 each.vector.cancel()
 
     async def _answer(self, batch: list[_Waiting]) -> None:
-        """Give texts their vectors, or errors. A text that is to blame for a failure fails alone."""
+        """Set the vectors or errors of texts. A text that causes a failure fails alone."""
         try:
             vectors = await self._vectors([each.text for each in batch], [each.payer for each in batch])
             for each, vector in zip(batch, vectors, strict=True):
@@ -243,9 +243,9 @@ class EndpointEmbedder:
                 await self._answer(batch[middle:])
                 return
             if isinstance(error, RequestFailed) and are_to_blame and batch[0].halvings < _MOST_HALVINGS:
-                # What is no language, such as a key or an image in letters, has more tokens than are counted.
+                # Text that is no language, such as a key or an encoded image, may have more tokens than we count.
                 chars = len(batch[0].text)
-                _logger.warning("the embedding endpoint refused a text of %d characters: it is cut in half", chars)
+                _logger.warning("the embedding endpoint refused a text of %d characters: trying half of it", chars)
                 batch[0].text = batch[0].text[: chars // 2]
                 batch[0].halvings += 1
                 await self._answer(batch)
@@ -257,7 +257,7 @@ class EndpointEmbedder:
                     each.vector.set_exception(error)
 
     async def _vectors(self, texts: list[str], payers: Sequence[Payer] = ()) -> NDArray[np.float32]:
-        """Vectors of unit length, as one request gives them. The payers of the texts are charged; a probe has none."""
+        """Return the unit-length vectors of one request. The payers of the texts are charged; a probe has none."""
         embedded = await self._endpoint.ask(self._request, texts, self._dimensions)
         self._endpoint.tally.add(
             PaidTexts(payer, self._model, 1, tokens)
@@ -267,23 +267,23 @@ class EndpointEmbedder:
         dimensions = sent.shape[1]
         if dimensions != self._dimensions:
             raise EmbeddingUnavailable(
-                "the embedding endpoint gives vectors of another length than before",
-                detail=f"They had {self._dimensions} dimensions and have {dimensions} now.",
-                hint="Have it serve the model that the corpus was embedded with.",
+                "the embedding endpoint changed the length of its vectors",
+                detail=f"They had {self._dimensions} dimensions, and now have {dimensions}.",
+                hint="Serve the model that the corpus was embedded with.",
             )
         vectors = sent.astype(np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(vectors).all() or not lengths.all():
             raise EmbeddingError(
-                "the embedding endpoint gives no direction for a text",
-                detail="A vector has numbers that are not finite, or is zero.",
-                hint="See whether the server computes with too few bits for this model.",
+                "the embedding endpoint returned an unusable vector",
+                detail="A vector is zero, or has numbers that are not finite.",
+                hint="Check whether the server's precision is too low for this model.",
             )
         unit: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
         return unit
 
     async def _are_to_blame(self, error: EmbeddingError) -> bool:
-        """Whether the texts of a request are to blame for a failure: then the endpoint still embeds another text."""
+        """Whether the texts of a request caused a failure: then the endpoint can still embed another text."""
         if isinstance(error, EmbeddingUnavailable) and not isinstance(error, RequestFailed):
             return False
         try:

@@ -1,4 +1,4 @@
-"""Several endpoints that serve one model: they take calls by turns, and one that fails is left out for a while."""
+"""Several endpoints that serve one model. They share the calls, and an endpoint that fails is avoided for a while."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from pgclarify.protocols import Begin
 from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.endpoint import MAX_RETRIES, Endpoint
 
-# Seconds that an endpoint is left out after it has failed. Each further failure in a row doubles them, up to a limit.
+# Seconds that an endpoint is avoided after a failure. They double with each further failure, up to a limit.
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 30.0
-# An endpoint may ask for more, up to this.
+# An endpoint may ask for a longer pause, up to this.
 _LONGEST_ASKED_PAUSE: Final = 60.0
 
 _logger = logging.getLogger(__name__)
@@ -32,12 +32,12 @@ class _Member:
 
     Attributes:
         endpoint: It makes one try of each call.
-        in_flight: Calls that were given to it and are not over.
-        turn: When it last took a call, as a number that counts up.
+        in_flight: How many of its calls are in flight.
+        turn: Sequence number of its last call.
         failures: Failures in a row.
-        failed_at: When the last of them was, by the clock of the event loop.
-        error: What the last of them was; None if there was none.
-        resumes_at: Until when it is left out.
+        failed_at: Time of the last failure, by the clock of the event loop.
+        error: The last failure; None if there was none.
+        resumes_at: The time until which it is avoided.
     """
 
     endpoint: Endpoint
@@ -49,26 +49,26 @@ class _Member:
     resumes_at: float = 0.0
 
     def is_ready(self, now: float) -> bool:
-        """Whether it may take a call. After a failure it takes one alone, which finds out whether it works again."""
+        """Whether it may get a call. After a failure it first gets a single call, as a test."""
         return now >= self.resumes_at and (self.failures == 0 or self.in_flight == 0)
 
     def note_success(self) -> None:
-        """Use it as before."""
+        """Note that it works."""
         if self.failures:
-            _logger.warning("%s answers again", self.endpoint.base_url)
+            _logger.warning("%s works again", self.endpoint.base_url)
         self.failures, self.resumes_at = 0, 0.0
 
     def note_failure(self, began_at: float, now: float, error: EndpointUnavailable) -> None:
-        """Leave it out for a while.
+        """Avoid it for a while.
 
         Args:
-            began_at: When the call that failed began. One that began before the last failure is no further one.
+            began_at: When the failed call began. If that was before the last failure, it is not counted as another one.
             now: The time.
-            error: Why it failed. It says how many seconds the endpoint asks to wait.
+            error: Why it failed, with the seconds that the endpoint asks to wait.
         """
         worked = self.failures == 0
         if worked:
-            _logger.warning("%s is left out for a while: %s", self.endpoint.base_url, error.message)
+            _logger.warning("%s is not used for a while: %s", self.endpoint.base_url, error.message)
         self.error = error
         if worked or began_at >= self.failed_at:
             self.failures += 1
@@ -80,24 +80,24 @@ class _Member:
 
 
 class EndpointPool:
-    """Several endpoints that serve one model, used as one `Endpoint` is.
+    """Several endpoints that serve one model, with the interface of one `Endpoint`.
 
-    A call goes to the endpoint that has the fewest calls in flight, and among equals to the one that has waited
-    longest. If that fails, the call goes to another one at once.
+    A call goes to the endpoint with the fewest calls in flight; among equals, to the one that was used least recently.
+    If the call fails, it goes to another endpoint at once.
 
     Args:
-        endpoints: At least two, which make one try of each call.
+        endpoints: At least two; each makes one try of a call.
         concurrency: Most calls in flight at each.
-        timeout: Seconds that an endpoint may be silent within one try.
+        timeout: Most seconds of silence within one try.
     """
 
     def __init__(self, endpoints: Sequence[Endpoint], *, concurrency: int, timeout: float) -> None:
         self._members = [_Member(endpoint) for endpoint in endpoints]
-        # No more calls than this come to the endpoints. So those that wait are in no line of an endpoint that fails.
+        # Calls beyond this limit wait here, and not at an endpoint that may fail.
         self._line = CallLine(concurrency * len(endpoints))
         self._longest_call = timeout * (MAX_RETRIES + 1)
         self._turn = 0
-        # Wakes the calls that wait for an endpoint, each time a try ends.
+        # Set when a try ends, to wake the calls that wait for an endpoint.
         self._try_ended = asyncio.Event()
 
     @property
@@ -111,20 +111,20 @@ class EndpointPool:
         return self._members[0].endpoint.reasoning_effort
 
     def most_output_tokens(self, max_tokens: int) -> int:
-        """Tell the most of what the endpoints say; see Endpoint."""
+        """Return the greatest number of any endpoint; see Endpoint."""
         return max(member.endpoint.most_output_tokens(max_tokens) for member in self._members)
 
     async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        """Make one call, at one endpoint after the other until one of them answers; see Endpoint.
+        """Make one call, at one endpoint after another until one answers; see Endpoint.
 
         Raises:
-            RequestRefused: If an endpoint refuses this very request: the others serve the same model.
+            RequestRefused: If an endpoint refuses this very request, because the others serve the same model.
             EndpointUnavailable: If none answered.
         """
         async with self._line.turn(request.purpose):
             clock = asyncio.get_running_loop().time
             ends_at = clock() + self._longest_call
-            # Those at which this call may succeed yet.
+            # The endpoints at which this call may still succeed.
             members = list(self._members)
             tries_left = MAX_RETRIES + len(members)
             # Requests of this call that failed.
@@ -146,7 +146,7 @@ class EndpointPool:
                 error = max(failed or members, key=lambda member: member.failed_at).error
                 members = [member for member in members if member not in failed or _may_succeed(member)]
                 if error is not None and (not members or tries_left <= 0 or clock() >= ends_at):
-                    # A copy, because several calls may end with the error of one try.
+                    # A copy, because several calls may raise the error of one try.
                     copy = type(error)(error.message, detail=error.detail, hint=error.hint)
                     copy.tries = max(failures, 1)
                     raise copy from error
@@ -168,7 +168,7 @@ class EndpointPool:
     async def _ask(
         self, member: _Member, request: CompletionRequest, begin: Begin | None, ends_at: float
     ) -> Completion:
-        """Make one try, and note what it says about the endpoint."""
+        """Make one try, and note its outcome for the endpoint."""
         clock = asyncio.get_running_loop().time
         began_at = clock()
         member.in_flight += 1
@@ -191,7 +191,7 @@ class EndpointPool:
             self._try_ended.clear()
 
     def _choose(self, members: Sequence[_Member]) -> _Member | None:
-        """Choose an endpoint; None if all are left out."""
+        """Choose an endpoint; None if all have a pause."""
         now = asyncio.get_running_loop().time()
         ready = [member for member in members if member.is_ready(now)]
         return min(ready, key=lambda member: (member.in_flight, member.turn), default=None)
@@ -200,8 +200,8 @@ class EndpointPool:
         """Wait until a pause ends, a try ends, or the time is over.
 
         Returns:
-            The endpoints at which a further try failed. It counts for all calls that wait: if each of them had to make
-            all of its tries, one at a time, a run would take hours to find out that no endpoint works.
+            The endpoints at which another try failed. Such a failure counts for all calls that wait. If each call had
+            to make all its own tries, one at a time, a run would need hours to find out that no endpoint works.
         """
         now = asyncio.get_running_loop().time()
         before = [member.failures for member in members]
@@ -218,10 +218,10 @@ def _may_succeed(member: _Member) -> bool:
 
 
 def endpoints_of(settings: Settings) -> list[Endpoint]:
-    """Make the endpoints that the settings name, each of which makes one try of a call if there are several.
+    """Make the endpoints that the settings name. If there are several, each makes one try of a call.
 
     Raises:
-        ConfigurationError: If they do not make endpoints.
+        ConfigurationError: If the settings do not describe endpoints.
     """
     addresses = settings.llm_addresses
     return (
@@ -235,7 +235,7 @@ def open_endpoints(settings: Settings) -> Endpoint | EndpointPool:
     """Make the endpoint that the settings describe, or a pool of them.
 
     Raises:
-        ConfigurationError: If they do not make an endpoint.
+        ConfigurationError: If the settings do not describe an endpoint.
     """
     endpoints = endpoints_of(settings)
     if len(endpoints) == 1:

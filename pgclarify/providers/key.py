@@ -1,4 +1,4 @@
-"""The key of an endpoint: a variable of the environment, or a file that may change while the worker runs."""
+"""The key of an endpoint: from an environment variable, or from a file that may change while the worker runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from pgclarify.config import is_key
 from pgclarify.errors import ConfigurationError
 
-# Keys have some hundred characters; a token may have a few thousand. A larger file is something else.
+# Keys have about a hundred characters, tokens a few thousand. A larger file is not a key.
 _MOST_BYTES: Final = 16 * 1024
 
 _logger = logging.getLogger(__name__)
@@ -22,12 +22,11 @@ class Key:
 
     Args:
         value: The key; None or blank if there is none, or if it is in a file.
-        file: The file that holds it, and nothing else but white space around it.
-        variable: The variable of the environment that the key is set by; the file is set by the one with _FILE behind
-            it.
+        file: A file that contains the key, and otherwise only white space.
+        variable: The environment variable of the key. The variable of the file has the suffix _FILE.
 
     Attributes:
-        variable: The variable that is set, for errors; the one of the key if none is.
+        variable: The variable that is set, for errors; that of the key if neither is set.
 
     Raises:
         ConfigurationError: If both are given, or the file holds no key.
@@ -38,19 +37,20 @@ class Key:
         if given and file is not None:
             raise ConfigurationError(
                 f"{variable} and {variable}_FILE are both set",
-                detail=f"The key may come from the environment or from {file}, and not from both.",
+                detail=f"The key is taken either from the environment or from {file}.",
                 hint="Unset one of them.",
             )
         self.variable = variable if file is None else f"{variable}_FILE"
         self._file = file
         self._is_readable = True
-        # The second one is the key before the last change: a call that is under way may be refused with its text.
+        # The second one is the previous key: an error about a call in flight may quote it.
         self._known = (given if file is None else self._read(file), "")
 
     def current(self) -> str:
-        """Give the key; empty if there is none.
+        """Return the key; empty if there is none.
 
-        A file is read again each time. While it holds no key, such as in the middle of a change, the last one stays.
+        A file is read again each time. If it has no key at the moment, such as during a change, the last key stays
+        valid.
         """
         if self._file is not None:
             try:
@@ -66,7 +66,7 @@ class Key:
         return self._known[0]
 
     def hide(self, text: str) -> str:
-        """Replace the key in a text, and the one before it."""
+        """Remove the key, and the previous one, from a text."""
         self.current()
         for known in self._known:
             if known:
@@ -74,8 +74,8 @@ class Key:
         return text
 
     def _read(self, file: Path) -> str:
-        message = f"{self.variable} names no file with a key"
-        hint = f"Write the key into that file, readable for the worker, or set {self.variable} to another one."
+        message = f"{self.variable} does not name a file with a key"
+        hint = f"Write the key into that file, readable by the worker, or set {self.variable} to another file."
         try:
             with file.open("rb") as opened:
                 content = opened.read(_MOST_BYTES + 1)
@@ -87,7 +87,7 @@ class Key:
         if len(content) > _MOST_BYTES or not is_key(key):
             raise ConfigurationError(
                 message,
-                detail=f"{file} holds something else: a key is ASCII without blanks or control characters.",
+                detail=f"{file} has other content: a key is ASCII without blanks and control characters.",
                 hint=hint,
             )
         return key

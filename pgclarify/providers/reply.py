@@ -1,7 +1,7 @@
-"""What every reply of an endpoint has in common, from bytes to plain records: JSON, refusals, counts of tokens.
+"""Parsing that all replies share: JSON, refusals, token counts.
 
-Servers differ, and a broken one sends anything. What is understood is text and numbers of ours; all else is
-UnreadableReply, or a refusal without words. No shape of a server's gets any further.
+Servers differ, and a broken server may send anything. This module returns plain texts and numbers. Anything else raises
+UnreadableReply, or is a refusal without words. No other module sees a server's own data structures.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
-# What the ledger's columns hold.
+# The limit of the ledger's columns.
 _MOST_TOKENS: Final = 2**31 - 1
 
 
 class UnreadableReply(Exception):
-    """What came is not what was asked for.
+    """The reply is not what was asked for.
 
     Args:
-        said: What the server says about it, if it says anything.
+        said: The server's message, if there is one.
     """
 
     def __init__(self, said: str = "") -> None:
@@ -28,12 +28,12 @@ class UnreadableReply(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The body of an answer that is no success.
+    """The body of a response with an error status.
 
     Attributes:
-        message: What the server says; empty if it says nothing that can be read.
+        message: The server's message; empty if it has none that can be read.
         parameter: The parameter that it names; empty if none.
-        code: What kind of refusal it is, as a code; empty if it has none.
+        code: The server's code for the refusal; empty if it has none.
     """
 
     message: str
@@ -42,7 +42,7 @@ class Refusal:
 
 
 def read_refusal(body: bytes) -> Refusal:
-    """Read what a server says with a status that is no success: OpenAI's form, or what comes near it."""
+    """Read the body of a response with an error status, in OpenAI's form or a similar one."""
     try:
         found = parsed(body)
     except UnreadableReply:
@@ -57,32 +57,32 @@ def read_refusal(body: bytes) -> Refusal:
 
 
 def _name(error: object, key: str) -> str:
-    """A text under a key of an error; empty if there is none."""
+    """Return a text of an error by its key; empty if it is missing."""
     found = error.get(key) if isinstance(error, dict) else None
     return storable(found) if isinstance(found, str) else ""
 
 
 def storable(text: str) -> str:
-    """Replace what PostgreSQL's text cannot hold: NUL and lone surrogates, which JSON can smuggle in."""
+    """Replace what PostgreSQL cannot store: NUL and lone surrogates, which JSON may contain."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
 
 
 def parsed(body: bytes) -> object:
-    """Read JSON. Bytes that are no UTF-8 become U+FFFD: the rest was paid for.
+    """Read JSON. Invalid UTF-8 becomes U+FFFD, because the rest is paid for.
 
     Raises:
-        UnreadableReply: If it is none.
+        UnreadableReply: If it is not JSON.
     """
     try:
         return json.loads(body.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
         pass
-    # Outside of the handler, so that nothing holds on to the body.
+    # Raised outside the handler, so that the exception does not keep the body in memory.
     raise UnreadableReply
 
 
 def tokens(number: object) -> int | None:
-    """How many tokens a server says that there were; None if that is no such number."""
+    """Return a server's token count; None if it is not a valid count."""
     if isinstance(number, float) and number.is_integer():
         number = int(number)
     if isinstance(number, bool) or not isinstance(number, int):
@@ -91,7 +91,7 @@ def tokens(number: object) -> int | None:
 
 
 def words(error: object) -> str:
-    """What an error says, whatever its form."""
+    """Return the message of an error in any of its forms."""
     said = error.get("message", error) if isinstance(error, dict) else error
     if isinstance(said, str):
         return storable(said)

@@ -1,7 +1,7 @@
 """Cross-encoders behind an endpoint.
 
-Rerankers, `POST /rerank`: as Cohere, Jina, vLLM and llama.cpp have it, or as text-embeddings-inference (TEI) does.
-Models for natural language inference, `POST /predict`, as TEI has it.
+Rerankers use `POST /rerank`, in the form of Cohere, Jina, vLLM and llama.cpp, or in that of text-embeddings-inference
+(TEI). Models for natural language inference use `POST /predict`, in the form of TEI.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from pgclarify.vocabulary import AT_ENDPOINT
 _logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-# Statuses that may be about the form of a request, its length or one of its texts. Some servers answer 500 to a text
+# Statuses that may be due to the form of a request, its length or one of its texts. Some servers answer 500 to a text
 # that is too long.
 _ABOUT_A_REQUEST: Final = REFUSING | {500}
-# A text that is refused alone is too long, as a rule: then a quarter of it is not.
+# A text that is refused alone is usually too long. A quarter of it is not.
 _MOST_HALVINGS: Final = 2
-# What tells the form, and that an endpoint answers.
+# A text to score once, which shows the form and that the endpoint answers.
 _PROBE: Final = "probe"
 
-# Some servers repeat the texts, of which a character may be escaped as two codes of six bytes.
+# Some servers repeat the texts, and may escape a character as two codes of six bytes.
 _BYTES_PER_CHARACTER: Final = 12
 _BYTES_PER_SCORE: Final = 256
 _BYTES_PER_PAIR: Final = 4096
@@ -44,19 +44,20 @@ _BYTES_AROUND: Final = 64 * 1024
 
 
 class RerankEndpoint:
-    """One endpoint of rerankers, shared by all models and runs of a worker.
+    """One endpoint of rerankers. All models and runs of a worker share it.
 
-    It finds out by itself which of the two forms of a request the server takes, and how many texts at once.
+    It learns by itself which of the two forms the server takes, and how many texts at once.
 
     Args:
-        address: Where it is: what stands before `/rerank`.
+        address: The address without `/rerank`.
         concurrency: Most calls in flight at once.
-        timeout: Seconds that the server may be silent within one try of a request.
-        max_retries: Further tries of a request after a lost connection, a time-out, an answer that cannot be read, 408,
-            409, 429 or 5xx. Retry-After is obeyed up to a minute.
+        timeout: Most seconds of silence within one try of a request.
+        max_retries: Further tries of a request after a lost connection, a timeout, an unreadable answer, 408, 409, 429
+            or 5xx. Retry-After is obeyed up to a minute.
 
     Raises:
-        ConfigurationError: If the address is none. OpenAI's own is no default, since OpenAI has no rerankers.
+        ConfigurationError: If the address is invalid. OpenAI's address is not a default, because OpenAI has no
+            rerankers.
     """
 
     def __init__(
@@ -65,8 +66,8 @@ class RerankEndpoint:
         if not address.has_own:
             raise ConfigurationError(
                 "no rerank endpoint is set",
-                detail="Neither PGCLARIFY_RERANK_BASE_URL nor OPENAI_BASE_URL is set where the worker runs.",
-                hint="Set PGCLARIFY_RERANK_BASE_URL to what stands before /rerank in the server's address.",
+                detail="Neither PGCLARIFY_RERANK_BASE_URL nor OPENAI_BASE_URL is set in the worker's environment.",
+                hint="Set PGCLARIFY_RERANK_BASE_URL to the server's address without /rerank.",
             )
         address.check()
         self._address = address
@@ -75,24 +76,24 @@ class RerankEndpoint:
         self._longest_request = timeout * (max_retries + 1)
         self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
         self._is_tei = False
-        # Texts and characters of the smallest requests that were refused for having too many. None of these pairs is as
-        # large as another in both.
+        # Numbers of texts and characters of requests that were refused as too large. No pair is at least as large as
+        # another one in both numbers.
         self._refused: list[tuple[int, int]] = []
         self._cuts = 0
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Make the endpoint that the settings describe: that of rerankers, or else that of the language model.
+        """Make the endpoint that the settings describe: that of rerankers, else that of the language model.
 
         Raises:
-            ConfigurationError: If they do not make an endpoint. Without a language model, only the address of rerankers
-                makes one: an OPENAI_BASE_URL that is left in the environment gets no passages.
+            ConfigurationError: If they do not describe an endpoint. With the extractive provider, only the rerankers'
+                own address counts. So an OPENAI_BASE_URL that is still in the environment gets no passages.
         """
         if settings.llm_provider is Provider.EXTRACTIVE and settings.rerank_base_url is None:
             raise ConfigurationError(
                 "no rerank endpoint is set",
-                detail="With PGCLARIFY_LLM_PROVIDER=extractive no passage is sent to the address of a language model.",
-                hint="Set PGCLARIFY_RERANK_BASE_URL to what stands before /rerank in the server's address.",
+                detail="With PGCLARIFY_LLM_PROVIDER=extractive no passages are sent to the language model's address.",
+                hint="Set PGCLARIFY_RERANK_BASE_URL to the server's address without /rerank.",
             )
         address = Address.beside_chat(
             settings,
@@ -105,53 +106,53 @@ class RerankEndpoint:
 
     @property
     def address(self) -> Address:
-        """Where it is."""
+        """Return its address."""
         return self._address
 
     def model(self, name: str) -> RerankModel:
-        """Give one of its models. Whether there is such a model is known once it is asked.
+        """Return one of its models. The first call shows whether the model exists.
 
         Args:
-            name: `endpoint:` and its name there.
+            name: `endpoint:` and the model's name.
 
         Raises:
-            ModelNotFound: If that is no name, or one of the extractive provider.
+            ModelNotFound: If the name is missing, or is reserved for the extractive provider.
         """
         model = name.removeprefix(AT_ENDPOINT).strip()
         if not model:
             raise ModelNotFound(
-                "no model of the rerank endpoint is named",
-                detail=f"Nothing comes after {AT_ENDPOINT} in its name.",
-                hint="Name one as the endpoint does: endpoint:BAAI/bge-reranker-v2-m3",
+                "the name of the reranker is missing",
+                detail=f"Nothing follows {AT_ENDPOINT}.",
+                hint="Use the endpoint's name of the model: endpoint:BAAI/bge-reranker-v2-m3",
             )
         if is_reserved(model):
             raise ModelNotFound(
-                f"no model behind an endpoint may be called {model}",
-                detail="This name belongs to the extractive provider, which costs nothing.",
-                hint="Give the model another name at its endpoint.",
+                f"a model behind an endpoint must not have the name {model}",
+                detail="This name is reserved for the extractive provider, which costs nothing.",
+                hint="Rename the model at its endpoint.",
             )
         return RerankModel(self, model)
 
     async def rerank(
         self, model: str, query: str, texts: Sequence[str], begin: Begin | None = None
     ) -> tuple[RerankReply, float]:
-        """Score texts, as soon as the limit allows and unless begin raises.
+        """Score texts, as soon as the limit allows, unless begin raises.
 
-        It is one request, unless the server refuses that one and answers another: then halves of the texts follow, and
-        of a text that is refused alone a half, and a half of that. A size that the server refused is remembered.
+        Usually this is one request. If the server refuses it but answers another one, the texts are split in halves. A
+        single text that is refused is cut in half, at most twice. A refused size is remembered.
 
         Args:
-            model: Its name there.
+            model: The model's name.
             query: The question.
             texts: At least one.
-            begin: Called before the first request is made.
+            begin: Called before the first request.
 
         Returns:
             The scores, and how many seconds they took.
 
         Raises:
-            RequestRefused: If the endpoint refuses a text, also a quarter of it.
-            EndpointUnavailable: If no scores came back, after all retries.
+            RequestRefused: If the endpoint refuses a quarter of a text, too.
+            EndpointUnavailable: If no scores were received, after all retries.
         """
         async with self._limit:
             if begin is not None:
@@ -163,18 +164,18 @@ class RerankEndpoint:
     async def entails(
         self, model: str, pairs: Sequence[tuple[str, str]], begin: Begin | None = None
     ) -> tuple[Sequence[bool], float]:
-        """Tell which pairs are entailed, in one request, as soon as the limit allows and unless begin raises.
+        """Tell which pairs are entailed, in one request, as soon as the limit allows, unless begin raises.
 
         Args:
-            model: Its name there, for errors: TEI serves one model.
+            model: The model's name, for errors: TEI serves one model.
             pairs: Premise and hypothesis; at least one pair, and no more than the server takes at once.
-            begin: Called before the request is made.
+            begin: Called before the request.
 
         Returns:
-            For each pair, whether entailment is the likeliest of the model's labels; and how many seconds it took.
+            For each pair, whether entailment is the most likely label; and how many seconds it took.
 
         Raises:
-            EndpointUnavailable: If none came back, after all retries, or the model has no such label.
+            EndpointUnavailable: If no labels were received, after all retries, or the model has no such label.
         """
         async with self._limit:
             if begin is not None:
@@ -186,7 +187,7 @@ class RerankEndpoint:
             body = {"inputs": [list(pair) for pair in pairs], "truncate": True}
             await self._client.post("/predict", body, call)
             if call.reply is None:
-                raise self._unavailable(call, model, "the likeliest of the labels, entailment or another, of each pair")
+                raise self._unavailable(call, model, "for each pair, the most likely label, such as entailment")
             return call.reply, time.perf_counter() - started
 
     async def aclose(self) -> None:
@@ -207,44 +208,44 @@ class RerankEndpoint:
         if probed is None:
             raise self._unavailable(call, model)
         if is_tei != self._is_tei and may_switch:
-            # Once: a server that takes now this form and now that one must not be asked for ever.
+            # Only once, because a server that changes the form it takes would be asked without end.
             reply = await self._score(model, query, texts, halvings, may_switch=False)
         elif len(texts) > 1:
             cuts = self._cuts
             reply = await self._score_halves(model, query, texts)
             if status in REFUSING and cuts == self._cuts:
-                # There were too many of them, since each was taken as it is.
+                # The number of texts was the problem, because each text alone was accepted.
                 self._remember_refused(texts)
         elif halvings == _MOST_HALVINGS:
             raise self._unavailable(call, model)
         else:
             self._cuts += 1
             chars = len(texts[0])
-            _logger.warning("the rerank endpoint refused a text of %d characters: it is cut in half", chars)
+            _logger.warning("the rerank endpoint refused a text of %d characters: trying half of it", chars)
             reply = await self._score(model, query, [texts[0][: chars // 2]], halvings + 1)
         return RerankReply(reply.scores, _sum(reply.tokens, probed.tokens))
 
     async def _score_halves(self, model: str, query: str, texts: Sequence[str]) -> RerankReply:
         middle = (len(texts) + 1) // 2
-        # One after the other: where the first one fails, nothing is paid for the second.
+        # One after the other, so that the second half costs nothing if the first fails.
         first = await self._score(model, query, texts[:middle])
         second = await self._score(model, query, texts[middle:])
         return RerankReply(first.scores + second.scores, _sum(first.tokens, second.tokens))
 
     def _is_too_much(self, texts: Sequence[str]) -> bool:
-        """Tell whether a request with no more texts and no more characters was refused."""
+        """Tell whether a request that was not larger, in texts and in characters, was refused."""
         chars = sum(map(len, texts))
         return any(len(texts) >= count and chars >= size for count, size in self._refused)
 
     def _remember_refused(self, texts: Sequence[str]) -> None:
-        """Remember that a request was too large, by both: few long texts say nothing about many short ones."""
+        """Remember a request that was too large, by both numbers: few long texts say nothing about many short ones."""
         if not self._is_too_much(texts):
             most, chars = len(texts), sum(map(len, texts))
             self._refused = [(count, size) for count, size in self._refused if count < most or size < chars]
             self._refused.append((most, chars))
 
     async def _probe(self, model: str) -> RerankReply | None:
-        """Have the endpoint score another text, in either form, and remember in which; None if it does not."""
+        """Score a short text in either form, and remember the form that works; None if neither does."""
         for is_tei in (self._is_tei, not self._is_tei):
             call = await self._post(model, _PROBE, [_PROBE], is_tei=is_tei)
             if call.reply is not None:
@@ -253,7 +254,7 @@ class RerankEndpoint:
         return None
 
     async def _post(self, model: str, query: str, texts: Sequence[str], *, is_tei: bool) -> Call[RerankReply]:
-        """Make one request, in the form of text-embeddings-inference or in that of all others."""
+        """Make one request, in the form of text-embeddings-inference or in that of the other servers."""
         body: dict[str, Any] = (
             {"query": query, "texts": list(texts), "truncate": True}
             if is_tei
@@ -268,7 +269,7 @@ class RerankEndpoint:
     def _unavailable(
         self, call: Call[Any], model: str, reply: str = "a list of scores, one for each passage"
     ) -> EndpointUnavailable:
-        """Say why a request brought no reply, and what to do about it."""
+        """Explain why a request got no reply, and what to do."""
         asked = Asked(
             endpoint="the rerank endpoint",
             reply=reply,
@@ -283,7 +284,7 @@ class RerankEndpoint:
 
 
 def _sum(tokens: int | None, more: int | None) -> int | None:
-    """Add up tokens; None if some are not known."""
+    """Add up tokens; None if a number is unknown."""
     return None if tokens is None or more is None else tokens + more
 
 
@@ -293,8 +294,8 @@ class RerankModel:
     Implements protocols.Completer.
 
     Args:
-        endpoint: Shared by all runs of a worker; whoever made it closes it.
-        model: The model's name there.
+        endpoint: All runs of a worker share it; its creator closes it.
+        model: The model's name.
     """
 
     def __init__(self, endpoint: RerankEndpoint, model: str) -> None:
@@ -308,15 +309,15 @@ class RerankModel:
 
     @property
     def model(self) -> str:
-        """The model's name there, which prices go by."""
+        """The model's name at the endpoint; prices depend on it."""
         return self._model
 
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
-        """Give the call if it is of one of its prompts, and None if not: it can answer no other."""
+        """Return the call if it is of one of its prompts; None if not, because it cannot answer others."""
         return call if call.purpose in ("reranking", "inference") else None
 
     def request(self, call: ModelCall[Any]) -> CompletionRequest:
-        """Address a call to this model."""
+        """Make the request of a call to this model."""
         return CompletionRequest(
             purpose=call.purpose,
             model=self._model,
@@ -331,7 +332,7 @@ class RerankModel:
         """Make the call, as soon as the endpoint's limit allows.
 
         Raises:
-            EndpointUnavailable: If no scores came back, after all retries.
+            EndpointUnavailable: If no scores were received, after all retries.
         """
         contents = [message.content for message in request.messages]
         premises, texts = contents[::2], contents[1::2]
@@ -340,5 +341,5 @@ class RerankModel:
             verdicts, seconds = await self._endpoint.entails(self._model, pairs, begin)
             return Completion(json.dumps(verdicts), None, 0, 1000 * seconds)
         reply, seconds = await self._endpoint.rerank(self._model, premises[0], texts, begin)
-        # A reranker writes no tokens.
+        # A reranker generates no tokens.
         return Completion(json.dumps(reply.scores), reply.tokens, 0, 1000 * seconds)

@@ -1,4 +1,4 @@
-"""What a cross-encoder behind an endpoint sent: the one place that knows the shapes of its replies."""
+"""Reads replies of cross-encoder endpoints. Only this module knows their shapes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class RerankReply:
     """The scores of some texts.
 
     Attributes:
-        scores: One for each text, in their order, as the server sent them: finite, of any size.
+        scores: One for each text, in order, as the server sent them: finite, of any size.
         tokens: How many tokens the server charges for; None if it does not say.
     """
 
@@ -23,19 +23,19 @@ class RerankReply:
 
 
 def read_scores(body: bytes, count: int) -> RerankReply:
-    """Read scores, sorted in any way: an object with `results`, or a bare list, as text-embeddings-inference sends it.
+    """Read scores in any order: an object with `results`, or a bare list, as text-embeddings-inference sends it.
 
     Args:
-        body: What came.
+        body: The body of the reply.
         count: How many texts were sent.
 
     Raises:
-        UnreadableReply: If it is anything else, or not one finite score for each text.
+        UnreadableReply: If it is neither, or does not have one finite score for each text.
     """
     found = parsed(body)
     items = found.get("results") if isinstance(found, dict) else found
     if not isinstance(items, list):
-        # Some servers pass on a provider's failure as a success.
+        # Some servers return a provider's failure with a success status.
         raise UnreadableReply(words(found["error"]) if isinstance(found, dict) and "error" in found else "")
     scores: dict[object, float] = {}
     for item in items:
@@ -48,14 +48,14 @@ def read_scores(body: bytes, count: int) -> RerankReply:
 
 
 def read_entailments(body: bytes, count: int) -> tuple[bool, ...]:
-    """Read which pairs are entailed: a list for each pair, which has a score for each label, as TEI sends it.
+    """Read which pairs are entailed: TEI sends a list for each pair, with a score for each label.
 
     Args:
-        body: What came.
+        body: The body of the reply.
         count: How many pairs were sent.
 
     Raises:
-        UnreadableReply: If it is anything else, or the model has no label called entailment, or no other.
+        UnreadableReply: If it has another form, or if the labels are not entailment and at least one other.
     """
     found = parsed(body)
     if not isinstance(found, list) or len(found) != count:
@@ -75,14 +75,14 @@ def _is_entailed(item: object) -> bool:
 
 
 def _score(sent: object) -> float:
-    # An integer may be larger than any float.
+    # An integer may be too large for a float.
     if isinstance(sent, int | float) and not isinstance(sent, bool) and -1e300 < sent < 1e300:
         return float(sent)
     raise UnreadableReply
 
 
 def _tokens(found: object) -> int | None:
-    """What Jina, vLLM and llama.cpp call usage, and Cohere billed units, where those are tokens and no searches."""
+    """Read the tokens: usage of Jina, vLLM and llama.cpp, billed units of Cohere if they are tokens, not searches."""
     if not isinstance(found, dict):
         return None
     usage, meta = found.get("usage"), found.get("meta")

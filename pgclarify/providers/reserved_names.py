@@ -1,4 +1,4 @@
-"""Names that no model behind an endpoint may have: the ledger knows the extractive provider by its name."""
+"""Names that a model behind an endpoint must not have: by its name, the ledger recognizes the extractive provider."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 def is_reserved(model: str) -> bool:
-    """Tell whether a name belongs to the extractive provider, which is free and which no budget limits.
+    """Tell whether a name is reserved for the extractive provider, which is free and not limited by budgets.
 
     Users choose the names of rerankers and embedding models. SQL has the same rule in `is_reserved_at_endpoint`.
 
