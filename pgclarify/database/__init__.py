@@ -1,1 +1,1 @@
-"""The tables, as operations see them. Every statement is named in one of the *.sql files beside this one."""
+"""The stores of operations, on PostgreSQL. Every statement has a name in one of the *.sql files of this folder."""

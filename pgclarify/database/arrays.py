@@ -1,6 +1,6 @@
-"""Arrays and vectors as the text that PostgreSQL reads, for statements that are sent for every model call.
+"""Writes arrays and vectors as text for PostgreSQL, in statements that are sent for every model call.
 
-psycopg looks for the type of every list anew, which for a statement of a dozen arrays takes longer than all else.
+psycopg determines the type of every list again. For a statement with a dozen arrays, that takes most of the time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Element: TypeAlias = bool | int | float | str | bytes | datetime | None
 
 
 def array_text(elements: Iterable[Element]) -> str:
-    """Write an array; the statement says of what type it is."""
+    """Write an array; the statement has its type."""
     return f"{{{','.join(map(_element, elements))}}}"
 
 
@@ -35,12 +35,12 @@ def _element(value: Element) -> str:
 
 
 def vector_text(vector: NDArray[np.float32]) -> str:
-    """Write a vector as the type halfvec reads it: five digits tell all numbers of half precision apart."""
+    """Write a vector as the type halfvec reads it: five digits identify every half-precision number."""
     return f"[{','.join(map(_WRITTEN.__getitem__, vector.astype(np.float16).view(np.uint16).tolist()))}]"
 
 
 class _Written(dict[int, str]):
-    """Numbers of half precision as text, by their bits: there are few, and to format one takes long."""
+    """A cache of half-precision numbers as text, by their bits: there are few, and formatting is slow."""
 
     def __missing__(self, bits: int) -> str:
         written = self[bits] = f"{unpack('=e', pack('=H', bits))[0]:.5g}"

@@ -1,14 +1,14 @@
--- Statements that the command line sends, besides some of those in client_queries.sql.
+-- Statements of the command line, which also uses some of client_queries.sql.
 
 -- name: cli_get_server
--- What is connected to.
+-- The server of this connection.
 select
     current_database() as database,
     current_user as user,
     current_setting('server_version') as version;
 
 -- name: cli_get_queue
--- How much work waits.
+-- How much work is waiting.
 select
     queued, running, oldest_queued_at,
     extract(epoch from now() - oldest_queued_at)::double precision as oldest_queued_seconds,
@@ -16,7 +16,7 @@ select
 from pgclarify.queue_status;
 
 -- name: cli_list_sources
--- Tables that are attached to corpora of the caller.
+-- Attached tables of the caller's corpora.
 select
     corpus, source_id, relation, relation_oid, state, error, pending_changes, rows_added, rows_changed, rows_removed,
     load_started_at, loaded_at, attached_by
@@ -24,7 +24,7 @@ from pgclarify.source_status
 order by corpus, relation;
 
 -- name: cli_list_tight_budgets
--- Budgets of which a tenth or less is left.
+-- Budgets with a tenth or less left.
 select
     name, role_name, corpus, period, max_cost_usd, max_calls, left_usd, left_calls, resets_at
 from pgclarify.budget_status
@@ -32,11 +32,11 @@ where left_usd <= 0.1 * max_cost_usd or left_calls <= 0.1 * max_calls
 order by name;
 
 -- name: cli_list_idle_budgets
--- Budgets of roles that there are not.
+-- Budgets of roles that do not exist.
 select name, role_name from pgclarify.budget_status where not role_exists order by name;
 
 -- name: cli_check_load
--- Under which ids files would be stored, and which ids documents from elsewhere have.
+-- The ids under which files would be stored, and the ids that documents of other sources have.
 select located.ordinal, located.document_id, located.is_taken, located.is_unnoted, located.taken_from, located.relation
 from
     pgclarify_private.caller as caller,
@@ -50,7 +50,7 @@ from
 order by located.ordinal;
 
 -- name: cli_list_loaded
--- A page of the documents that come from a source.
+-- A page of the documents of a source.
 select loaded.document_id, loaded.origin
 from
     pgclarify_private.caller as caller,
@@ -64,7 +64,7 @@ from
 order by loaded.origin;
 
 -- name: cli_remove_loaded
--- Remove documents that still come from these files.
+-- Remove documents that still belong to these files.
 select
     pgclarify_private.remove_loaded(
         caller => caller,
@@ -75,7 +75,7 @@ select
 from pgclarify_private.caller as caller;
 
 -- name: cli_remove_documents
--- Remove documents by their ids: whether there was one, for each.
+-- Remove documents by their ids; tell for each whether it existed.
 select
     given.document_id,
     pgclarify.remove_document(corpus => %(corpus)s, document_id => given.document_id) as is_removed
@@ -101,7 +101,7 @@ order by document.id
 limit %(most)s;
 
 -- name: cli_find_run
--- The caller's last run that asked this trimmed question by an operation: how it stands, and how much it looked at.
+-- The caller's last run of an operation with this trimmed question: its state, and how many passages it judged.
 select
     run_id, status, stop_reason, stop_code, coalesce(stop_code = 'budget', false) as is_over_budget, candidates,
     (
@@ -114,24 +114,24 @@ order by run_id desc
 limit 1;
 
 -- name: cli_explain
--- What a run did, line by line, each in the pieces that pgclarify.explain puts together.
+-- The lines of a run's explanation, in the parts that pgclarify.explain joins.
 select explained.kind, explained.indent, explained.label, explained.body, explained.figures
 from pgclarify_private.caller
 cross join lateral pgclarify_private.explain(caller, %(run_id)s, %(options)s::jsonb) as explained;
 
 -- name: cli_get_stop_code
--- What a stop code means, and what helps.
+-- The meaning of a stop code, and what to do.
 select stop_code, meaning, help from pgclarify_private.stop_codes() where stop_code = %(stop_code)s;
 
 -- name: cli_count_foreign_documents
--- Documents of a corpus whose ids are not among those given.
+-- Documents of a corpus whose ids are not in a list.
 select count(*) as documents
 from pgclarify.document
 inner join pgclarify.corpus using (corpus_id)
 where corpus.name = %(corpus)s and document.id <> all(%(document_ids)s::text[]);
 
 -- name: cli_get_run
--- How one run stands, how much it looked at, why it went no further, and what it cost.
+-- One run: its state, how many passages it judged, why it stopped early, and its cost.
 select
     status, candidates, verdicts, interpretations, stop_reason, stop_code,
     coalesce(stop_code = 'budget', false) as is_over_budget, cost_usd
@@ -139,7 +139,7 @@ from pgclarify.run_summary
 where run_id = %(run_id)s;
 
 -- name: cli_list_failed_documents
--- Documents of a corpus that cannot be indexed, and why.
+-- Documents of a corpus that cannot be indexed, with the reason.
 select document.id as document_id, document.error
 from pgclarify.document
 inner join pgclarify.corpus using (corpus_id)
@@ -148,7 +148,7 @@ order by document.id
 limit 100;
 
 -- name: cli_list_recent_runs
--- The last runs that the caller may see, newest first.
+-- The latest runs that the caller may see, newest first.
 select
     run_id, operation, corpus, question, status, error, requested_by, created_at, finished_at, interpretations,
     completions, reused_completions, model,
@@ -158,7 +158,7 @@ order by run_id desc
 limit %(most)s;
 
 -- name: cli_list_recent_errors
--- Of the last runs those that failed or came out in part, newest first, and what went wrong or why they stopped.
+-- The latest runs that failed or are partial, newest first, with the error or the reason.
 select
     run_summary.run_id, run_summary.corpus, run_summary.question, run_summary.status, run_summary.finished_at,
     extract(epoch from clock_timestamp() - run_summary.finished_at)::double precision as age_seconds,
@@ -187,17 +187,17 @@ left join pgclarify.stage as checking
         and run_summary.operation = 'clarifying_questions'
 where
     run_summary.status in ('failed', 'partial')
-    -- Without a bound, a house without errors would be searched from end to end.
+    -- Limits the search if there are no errors.
     and run_summary.run_id > (select max(newest.run_id) - 10000 from pgclarify.run_summary as newest)
 order by run_summary.run_id desc
 limit %(most)s;
 
 -- name: cli_read_interval
--- How long an interval is.
+-- The length of an interval.
 select extract(epoch from %(interval)s::interval)::double precision as seconds;
 
 -- name: cli_list_extensions
--- Versions of the extensions that pgclarify uses: what is in this database, and what the server could install.
+-- The extensions of pgclarify: the versions in this database, and those that the server can install.
 select
     wanted.name,
     installed.extversion as installed,
@@ -207,7 +207,7 @@ left join pg_catalog.pg_extension as installed on wanted.name = installed.extnam
 left join pg_catalog.pg_available_extensions as available on wanted.name = available.name;
 
 -- name: cli_list_roles
--- Roles of pgclarify that exist, and which of them the caller has the rights of.
+-- Existing roles of pgclarify, and whether the caller has their rights.
 select
     rolname as role,
     pg_has_role(oid, 'usage') as has_usage
@@ -215,11 +215,12 @@ from pg_catalog.pg_roles
 where rolname = any(%(roles)s::text[]);
 
 -- name: cli_list_orphaned_roles
--- What belongs to roles that are gone; for members of pgclarify_owner.
+-- Objects of roles that no longer exist; for members of pgclarify_owner.
 select name, role_oid, present_oid <> 0 as is_present, kind, count from pgclarify_private.orphaned_roles();
 
 -- name: cli_list_open_superusers
--- Superusers whom the embedded server's TCP lets in, for what they are members of; its rules name postgres and the owner.
+-- Superusers who can connect to the embedded server over TCP, through membership; its rules name postgres and the
+-- owner.
 with recursive member (role, of_role) as (
     select oid, rolname
     from pg_catalog.pg_roles
@@ -238,15 +239,15 @@ having not bool_or(member.of_role = 'pgclarify_owner')
 order by rolname;
 
 -- name: cli_freeze_snapshot
--- From here on, this transaction sees what others commit through the loopback alone.
+-- From here on, this transaction sees others' commits only through the loopback.
 set transaction isolation level repeatable read;
 
 -- name: cli_wait_for_nothing
--- Look at no run at all.
+-- Wait for no run at all, to test waiting.
 select run_id from pgclarify.wait('{}', timeout => '5s');
 
 -- name: cli_list_running
--- Runs under way that the caller may see, with their age, oldest first.
+-- Runs in work that the caller may see, with their age, oldest first.
 select
     run_id,
     extract(epoch from now() - coalesce(started_at, created_at))::double precision as seconds
@@ -256,7 +257,7 @@ order by started_at
 limit 100;
 
 -- name: cli_build_graph
--- Have the graph of a corpus built again.
+-- Start to build the graph of a corpus again.
 select pgclarify.build_graph(%(corpus)s) as passages;
 
 -- name: cli_count_pending_links
@@ -269,11 +270,11 @@ select passages, linked, unlinked, pending, self_edges, dangling, orphans, gaps,
 from pgclarify.check_graph(%(corpus)s, %(sample)s);
 
 -- name: cli_grant_access
--- Let a role read, ask or analyze a corpus; the statements that this took.
+-- Let a role read, ask or analyze a corpus; return the statements.
 select statement
 from pgclarify.grant_access(%(corpus)s, %(role)s, %(access)s) as statement;
 
 -- name: cli_revoke_access
--- Take that back; the statements that this took.
+-- Revoke that; return the statements.
 select statement
 from pgclarify.revoke_access(%(corpus)s, %(role)s, %(access)s) as statement;

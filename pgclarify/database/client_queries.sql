@@ -28,7 +28,7 @@ from pgclarify.clarify_many(
 order by question_ordinal, ordinal;
 
 -- name: client_submit_many
--- Ask, and come back for the answers.
+-- Ask without waiting.
 select
     pgclarify.submit_many(
         questions => %(questions)s::text[],
@@ -38,7 +38,7 @@ select
     ) as run_ids;
 
 -- name: client_start
--- Start an operation, and come back for its rows.
+-- Start an operation without waiting.
 select pgclarify.start(operation => %(operation)s, arguments => %(arguments)s::jsonb) as run_id;
 
 -- name: client_wait
@@ -47,14 +47,14 @@ select run_id, status, error, interpretations, stop_reason, cost_usd, stop_code,
 from pgclarify.wait(run_ids => %(run_ids)s::bigint[], timeout => %(timeout)s::interval);
 
 -- name: client_result
--- What a run found.
+-- The result of a run.
 select
     run_id, status, ordinal, interpretation, answer, support, cohesion, document_ids, citations
 from pgclarify.result(run_id => %(run_id)s)
 order by ordinal;
 
 -- name: client_closest_passages
--- The passages that a run found and its search ranks first, as far as the caller may read them; no model is called.
+-- The best passages of a run's search that the caller may read; no model is called.
 select
     candidate.rank, candidate.passage_id, candidate.document_id, document.title, candidate.heading, passage.content,
     candidate.score, candidate.origin
@@ -77,7 +77,7 @@ from pgclarify.consolidate(run_id => %(run_id)s, options => %(options)s::jsonb)
 order by ordinal;
 
 -- name: client_estimate
--- What questions would take of the language model.
+-- Estimate the model calls of questions.
 select
     run_id, questions, distinct_questions, answered, sampled, calls, calls_at_most, reused_calls, prompt_tokens,
     completion_tokens, cost_usd, model
@@ -86,7 +86,7 @@ from pgclarify.estimate(
 );
 
 -- name: client_search
--- The passages that fit a question best.
+-- The passages that match a question best.
 select rank, passage_id, document_id, title, heading, content, score, origin
 from pgclarify.search(
     question => %(question)s, corpus => %(corpus)s, top_k => %(top_k)s, options => %(options)s::jsonb
@@ -94,7 +94,7 @@ from pgclarify.search(
 order by rank;
 
 -- name: client_watch_run
--- How a run stands, with the verdicts that have not been seen yet: one row at least, if the run may be seen.
+-- The state of a run, with the verdicts that were not returned yet: at least one row if the caller may see the run.
 select
     run.run_id,
     run.operation,
@@ -124,12 +124,12 @@ where run.run_id = %(run_id)s
 order by verdict.created_at, verdict.rank;
 
 -- name: client_investigate
--- Have a question investigated, and wait for the answer.
+-- Investigate a question, and wait for the answer.
 select run_id, status, outcome, answer, confidence, steps, document_ids, citations
 from pgclarify.investigate(question => %(question)s, corpus => %(corpus)s, options => %(options)s::jsonb);
 
 -- name: client_create_corpus
--- Make a corpus.
+-- Create a corpus.
 select
     pgclarify.create_corpus(
         name => %(name)s, embedding_model => %(embedding_model)s, options => %(options)s::jsonb
@@ -148,7 +148,7 @@ select pgclarify.remove_document(corpus => %(corpus)s, document_id => %(document
 select pgclarify.erase_document(corpus => %(corpus)s, document_id => %(document_id)s) as is_erased;
 
 -- name: client_corpus_status
--- How far the corpus is that is named here or in the session; all of them if none is.
+-- The state of the corpus that is named here or in the session; of all corpora if none is named.
 select
     corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error,
     next_embedding_model, next_embedded, pending_passages
@@ -173,7 +173,7 @@ from pgclarify.corpus_status
 order by corpus;
 
 -- name: client_add_documents
--- Add a batch of documents in one round trip: how many are new or have changed, and how many were just so.
+-- Add a batch of documents in one round trip; count the new or changed ones, and the unchanged ones.
 select loaded.changed, loaded.unchanged
 from
     pgclarify_private.caller as caller,
@@ -191,19 +191,19 @@ from
     ) as loaded;
 
 -- name: client_submit_investigation
--- Have a question investigated, and come back for the answer.
+-- Start an investigation without waiting.
 select
     pgclarify.submit_investigation(
         question => %(question)s, corpus => %(corpus)s, options => %(options)s::jsonb
     ) as run_id;
 
 -- name: client_investigation
--- What an investigation came to.
+-- The result of an investigation.
 select run_id, status, outcome, answer, confidence, steps, document_ids, citations
 from pgclarify.investigation(run_id => %(run_id)s);
 
 -- name: client_watch_investigation
--- How a run stands, with the steps that have not been seen yet: one row at least, if the run may be seen.
+-- The state of a run, with the steps that were not returned yet: at least one row if the caller may see the run.
 select
     run.run_id,
     run.operation,
@@ -230,29 +230,29 @@ where run.run_id = %(run_id)s
 order by step.ordinal;
 
 -- name: client_search_results
--- What a search found.
+-- The passages of a search.
 select rank, passage_id, document_id, title, heading, content, score, origin
 from pgclarify.search_results(run_id => %(run_id)s)
 order by rank;
 
 -- name: client_ambiguity
--- What detect_ambiguity found.
+-- The judgement of detect_ambiguity.
 select run_id, is_ambiguous, probability, kind, reasons
 from pgclarify.ambiguity(run_id => %(run_id)s);
 
 -- name: client_question_ambiguities
--- What detect_ambiguity_many found.
+-- The judgements of detect_ambiguity_many.
 select question_ordinal, question, run_id, is_ambiguous, probability, kind, reasons, status
 from pgclarify.question_ambiguities(run_id => %(run_id)s)
 order by question_ordinal;
 
 -- name: client_rewritten_question
--- What a question was rewritten to.
+-- The rewritten question.
 select run_id, rewritten, was_ambiguous, reason
 from pgclarify.rewritten_question(run_id => %(run_id)s);
 
 -- name: client_proposed_questions
--- What clarifying_questions proposed.
+-- The questions of clarifying_questions.
 select
     run_id, ordinal, ambiguity_type, clarifying_question, reformulation, document_ids, reasoning, is_answerable,
     citations
@@ -260,13 +260,13 @@ from pgclarify.proposed_questions(run_id => %(run_id)s)
 order by ordinal;
 
 -- name: client_answers
--- Which answers list_answers found.
+-- The answers of list_answers.
 select run_id, ordinal, answer, variants, document_ids, citations
 from pgclarify.answers(run_id => %(run_id)s)
 order by ordinal;
 
 -- name: client_estimation
--- What estimate came to.
+-- The result of estimate.
 select
     run_id, questions, distinct_questions, answered, sampled, calls, calls_at_most, reused_calls, prompt_tokens,
     completion_tokens, cost_usd, model
@@ -277,7 +277,7 @@ from pgclarify.estimation(run_id => %(run_id)s);
 select pgclarify.cancel(%(run_id)s) as was_cancelled;
 
 -- name: client_explain
--- What a run did, line by line.
+-- Explain a run, line by line.
 select line from pgclarify.explain(run_id => %(run_id)s, options => %(options)s::jsonb) as line;
 
 -- name: client_detect_ambiguity
@@ -294,12 +294,12 @@ from pgclarify.detect_ambiguity_many(questions => %(questions)s::text[], options
 order by question_ordinal;
 
 -- name: client_rewrite
--- Make a question stand on its own.
+-- Rewrite a question so that it stands alone.
 select run_id, rewritten, was_ambiguous, reason
 from pgclarify.rewrite(question => %(question)s, history => %(history)s::text[], options => %(options)s::jsonb);
 
 -- name: client_get_route
--- Which way the router in front of a run went, and why: no row if there is none such to see.
+-- The route that the router chose for a run, and why; no row if there is none that the caller may see.
 select
     run.run_id,
     run.route,
@@ -314,7 +314,7 @@ left join pgclarify.detection
 where run.run_id = %(run_id)s;
 
 -- name: client_clarifying_questions
--- Propose what to ask back.
+-- Propose clarifying questions.
 select
     run_id, ordinal, ambiguity_type, clarifying_question, reformulation, document_ids, reasoning, is_answerable,
     citations
@@ -327,12 +327,12 @@ from pgclarify.clarifying_questions(
 order by ordinal;
 
 -- name: client_choose
--- Choose a reformulation that was proposed.
+-- Choose a proposed reformulation.
 select conversation_id, turn, question, turns_left
 from pgclarify.choose(run_id => %(run_id)s, ordinal => %(ordinal)s);
 
 -- name: client_reply
--- Reply to what was asked back.
+-- Reply to a clarifying question.
 select conversation_id, turn, question, turns_left
 from pgclarify.reply(run_id => %(run_id)s, reply => %(reply)s, options => %(options)s::jsonb);
 

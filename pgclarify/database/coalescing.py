@@ -1,4 +1,4 @@
-"""Merges single writes that wait at the same time into one statement."""
+"""Merges concurrent single writes into one statement."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
-# A reply of the network passes through some rounds of the event loop before it becomes a write.
+# A reply needs several rounds of the event loop before it becomes a write.
 _QUIET_ROUNDS = 8
 
 
 class Coalescer(Generic[T, R]):
-    """While one batch is being written, the next one gathers: a lone write goes out at once, many share a commit.
+    """Collects writes while a batch is being written: a single write is sent at once, many share a commit.
 
     Args:
-        write: Writes a batch and returns one result per item, in order. What it raises, every item of the batch raises.
+        write: Writes a batch and returns one result per item, in order. If it raises, every item of the batch raises
+            that.
         most: Most items in a batch.
     """
 
@@ -27,9 +28,9 @@ class Coalescer(Generic[T, R]):
         self._writer: asyncio.Task[None] | None = None
 
     async def add(self, item: T) -> R:
-        """Write an item with whatever else is waiting, and return its result.
+        """Write an item together with other waiting items, and return its result.
 
-        A cancelled caller does not take its item back.
+        Cancelling the caller does not cancel the write.
         """
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
@@ -47,7 +48,7 @@ class Coalescer(Generic[T, R]):
             self._writer = None
 
     async def _gather(self) -> None:
-        """Let the event loop go round until that brings nothing new: what arrives in one burst is written at once."""
+        """Wait until the event loop adds no new items, so that simultaneous items are written together."""
         quiet_rounds = 0
         while quiet_rounds < _QUIET_ROUNDS and len(self._waiting) < self._most:
             before = len(self._waiting)

@@ -1,4 +1,4 @@
-"""Connections that notice when the network is gone, and that can be cut when it does not let them notice."""
+"""Connections that detect a lost network, and that can be closed from outside."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgclarify.database.queries import queries
 
 _AnyConnection: TypeAlias = psycopg.Connection[Any] | psycopg.AsyncConnection[Any]
 
-# A peer that is silent for some 20 seconds is gone: as long as a worker's lease.
+# A peer that is silent for about 20 seconds, the length of a worker's lease, is gone.
 _KEEPALIVES = {
     "connect_timeout": 10,
     "keepalives": 1,
@@ -27,25 +27,25 @@ _KEEPALIVES = {
 
 
 def with_keepalives(dsn: str) -> str:
-    """A connection string by which TCP notices soon that the server is gone; what it says itself stays."""
+    """Add keepalives to a connection string, so that TCP detects a lost server soon; its own settings win."""
     given = conninfo_to_dict(dsn)
     return make_conninfo(dsn, **{name: value for name, value in _KEEPALIVES.items() if name not in given})
 
 
 def cut(connection: _AnyConnection) -> None:
-    """End a connection so that whoever waits for an answer on it gets an error at once."""
+    """Close a connection at once, so that code waiting on it gets an error."""
     with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(connection.fileno())) as line:
         line.shutdown(socket.SHUT_RDWR)
 
 
 class Connections:
-    """Those of a worker, which are cut together when it does not count as alive any more."""
+    """The connections of a worker. They are closed together when the worker counts as dead."""
 
     def __init__(self) -> None:
         self._open: WeakSet[psycopg.AsyncConnection[Any]] = WeakSet()
 
     async def prepare(self, connection: psycopg.AsyncConnection[Any]) -> None:
-        """Set a new connection up, and remember it.
+        """Set up a new connection, and remember it.
 
         Raises:
             psycopg.Error: If the server refuses.
@@ -56,6 +56,9 @@ class Connections:
             await connection.commit()
 
     def cut(self) -> None:
-        """Cut all that are open: a statement to which the network brings no answer, nor a cancellation, ends too."""
+        """Close all connections.
+
+        A statement then ends even if the network delivers neither its answer nor a cancellation.
+        """
         for connection in list(self._open):
             cut(connection)

@@ -1,4 +1,4 @@
-"""The tables of a dialogue: detections, rewritten questions, clarifying questions, conversations and listed answers."""
+"""The tables of dialogues: detections, rewritten questions, clarifying questions, conversations and listed answers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pgclarify.dialogue import ClarifyingQuestion, Detection, ListedAnswer, Matc
 from pgclarify.errors import ConfigurationError, DatabaseError
 from pgclarify.model import Run
 
-# Owners of corpora write rules, and nothing checks how long a pattern takes: no connection is taken for longer, and one
-# at a time is.
+# Owners of corpora write the patterns, which can be arbitrarily slow. So a statement that matches them is limited in
+# time, and only one runs at a time.
 _MATCHING_LIMIT: Final = "10s"
-# Of questions of the usual length, some thousand; of the longest, ten.
+# Enough for about a thousand usual questions, or ten of the longest.
 _CHARS_AT_ONCE: Final = 100_000
 _PROGRAM_LIMIT_EXCEEDED: Final = "54000"
 
@@ -46,7 +46,7 @@ class DialogueTables:
             except DatabaseError as error:
                 if error.sqlstate != _PROGRAM_LIMIT_EXCEEDED:
                     raise
-                # Whoever wrote the rule can mend it, and nobody else; to try again would take as long.
+                # Only the author of the rule can fix it. Trying again would take as long.
                 raise ConfigurationError(
                     error.message, detail=error.detail, hint=error.hint, sqlstate=error.sqlstate
                 ) from error
@@ -112,7 +112,7 @@ class DialogueTables:
 
 
 def _slices(questions: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Cut questions into lists of so many characters, or one question each, with the number of those before them."""
+    """Split questions into lists of limited length, each with the number of questions before it."""
     start = length = 0
     for place, question in enumerate(questions):
         if place > start and length + len(question) > _CHARS_AT_ONCE:
@@ -124,5 +124,5 @@ def _slices(questions: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _without_nulls(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Leave out what is null: only a reason that a corpus gave has documents."""
+    """Leave out nulls: only a reason from a corpus has documents."""
     return {name: value for name, value in fields if value is not None}

@@ -1,4 +1,4 @@
-"""The tables of corpora, for ingestion."""
+"""The document tables, for ingestion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgclarify.database.pool import Pool, fetch
 from pgclarify.database.queries import queries
 from pgclarify.model import IndexedDocument, PendingDocument, passage_hash
 
-# Longer than a slow machine takes for one claim; a dead worker's leases are taken over at once.
+# Longer than one claim takes on a slow machine. Leases of a dead worker are taken over at once.
 LEASE = timedelta(minutes=15)
 
 
@@ -105,7 +105,7 @@ class Documents:
                         "worker_id": self._worker_id,
                         "batch_id": batch_id,
                         "corpus_id": documents[0].document.corpus_id,
-                        # All were claimed together.
+                        # All documents of the claim have the same space.
                         "embedding_space_id": documents[0].document.embedding_space_id,
                         "document_ids": [indexed.document.document_id for indexed in documents],
                         "content_hashes": [indexed.document.content_hash for indexed in documents],
@@ -122,7 +122,7 @@ class Documents:
 
 
 async def copy_passages(connection: AsyncConnection[Any], batch_id: UUID, documents: Sequence[IndexedDocument]) -> None:
-    """Copy chunks and vectors to where store_documents takes them from, in the connection's transaction."""
+    """Copy chunks and vectors to the staging table of store_documents, in the connection's transaction."""
     async with connection.cursor() as cursor, cursor.copy(queries["stage_passages"]) as copy:
         copy.set_types(["uuid", "text", "int4", "text", "text", "int4", "int4", "bytea", "halfvec"])
         for indexed in documents:

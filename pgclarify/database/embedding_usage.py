@@ -1,4 +1,4 @@
-"""Where the costs of embeddings are kept."""
+"""Stores the cost of embeddings."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _logger = logging.getLogger(__name__)
 
 
 async def count_embeddings(pool: Pool, tally: EmbeddingTally) -> None:
-    """Write down what was embedded since the last time; if that fails, it stays in the tally.
+    """Store the counts since the last call; if that fails, they stay in the tally.
 
     Raises:
         ServerUnavailable: If there is no connection.
-        DatabaseBusy: If a transaction locks budgets.
+        DatabaseBusy: If another transaction locks budgets.
         DatabaseError: If the server refuses.
     """
     paid = tally.take()
@@ -33,13 +33,13 @@ async def count_embeddings(pool: Pool, tally: EmbeddingTally) -> None:
             tokens=[each.tokens for each in paid],
         )
     except BaseException:
-        # Cancelled, too: to count it twice, which is rare, is better than to give it away.
+        # Also after a cancellation: counting twice, which is rare, is better than not counting.
         tally.add(paid)
         raise
 
 
 async def try_to_count_embeddings(pool: Pool, tally: EmbeddingTally) -> None:
-    """As `count_embeddings`, but a failure is a warning in the log: it must not end what goes on, or is done."""
+    """Like `count_embeddings`, but a failure is only logged: it must not end other work."""
     try:
         await count_embeddings(pool, tally)
     except DatabaseError as error:

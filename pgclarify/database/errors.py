@@ -1,4 +1,4 @@
-"""Turns what psycopg raises into our own exceptions."""
+"""Converts psycopg's exceptions into our own."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from pgclarify.errors import (
     ServerUnavailable,
 )
 
-# The class of codes that are our own.
+# The class of our own SQLSTATEs.
 _OURS = "PC"
-# Of our own class PC: a run that is no longer carried out here.
+# PC006: the run is no longer this worker's.
 _WORKERS_REFUSALS: Mapping[str, type[PgclarifyError]] = {"PC006": RunLost}
-# Deadlocks, lost races, locks not granted, statements cut off, and too little of anything.
+# Temporary: deadlocks, serialization failures, lock timeouts, cancelled statements, and insufficient resources.
 _PASSING = frozenset({"40001", "40P01", "55P03", "57014", "53"})
-# The server is going, gone, or not there yet; a class or a code.
+# The server is shutting down, gone, or still starting; a class or a code.
 _GONE = frozenset({"08", "57P01", "57P02", "57P03", "57P05"})
-# What the driver refuses before the server sees it, by the code that the server would have for it.
+# The SQLSTATE for data that the driver itself refuses.
 _DATA_EXCEPTION = "22000"
 _NOT_IN_REPERTOIRE = "22021"
 _HINTS: Mapping[type[PgclarifyError], str] = {
@@ -38,16 +38,16 @@ _HINTS: Mapping[type[PgclarifyError], str] = {
 
 @contextmanager
 def translated(refusals: Mapping[str, type[PgclarifyError]] = _WORKERS_REFUSALS) -> Iterator[None]:
-    """Raise our own exceptions in place of psycopg's.
+    """Convert psycopg's exceptions in the block into our own.
 
     Args:
-        refusals: The exception for a SQLSTATE, or for the two characters of its class. Without it, a worker's.
+        refusals: The exception for a SQLSTATE, or for the two characters of its class. The default is a worker's.
 
     Raises:
-        ServerUnavailable: If the connection broke, could not be had, or the server is shutting down.
-        DatabaseBusy: If it may go better the next time.
-        DatabaseError: For any other error of the server that refusals do not name.
-        PgclarifyError: Those that they do; RunLost for PC006 without any.
+        ServerUnavailable: If the connection broke or could not be opened, or the server is shutting down.
+        DatabaseBusy: If a later attempt may succeed.
+        DatabaseError: For any other error of the server that refusals does not have.
+        PgclarifyError: The exceptions of refusals; by default, RunLost for PC006.
     """
     try:
         yield
@@ -59,15 +59,15 @@ def translated(refusals: Mapping[str, type[PgclarifyError]] = _WORKERS_REFUSALS)
         raise _translation(error, refusals) from error
     except UnicodeEncodeError as error:
         raise _kind(_NOT_IN_REPERTOIRE, refusals)(
-            "a text has half a surrogate pair in it",
+            "a text contains half a surrogate pair",
             detail=f"It is character {error.start + 1} of {len(error.object)}.",
-            hint="Remove it, or decode the text in its own encoding.",
+            hint="Remove it, or decode the text with the right encoding.",
             sqlstate=_NOT_IN_REPERTOIRE,
         ) from error
 
 
 def _translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyError]]) -> PgclarifyError:
-    # What did not come from the server may have several lines.
+    # An error of the driver itself may have several lines.
     first_line, _, other_lines = str(error).strip().partition("\n")
     message = error.diag.message_primary or first_line or type(error).__name__
     detail = error.diag.message_detail if error.diag.message_primary else " ".join(other_lines.split()) or None
@@ -80,7 +80,7 @@ def _translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyErro
         kind = ServerUnavailable
     elif kind is DatabaseError and {code, code[:2]} & _PASSING:
         kind = DatabaseBusy
-    # PostgreSQL's own hint on a function that is not there speaks of type casts.
+    # For a missing function, PostgreSQL's hint is about type casts, which would mislead.
     hint = None if kind is SchemaMismatch else error.diag.message_hint
     said = kind(message, detail=detail, hint=hint or _HINTS.get(kind), sqlstate=sqlstate)
     values = tuple(value for value in (error.diag.datatype_name or "").split(",") if value)

@@ -1,7 +1,7 @@
--- Statements about single runs that an evaluation sends, as whoever evaluates.
+-- Statements about single runs that an evaluation sends, as the role that evaluates.
 
 -- name: eval_get_run_facts
--- How a run ended and why, what it made of its question, how often it searched; whether it was there before a time.
+-- How a run ended and why, its relaxed question, the number of its searches; whether it existed before a time.
 select
     run.status, run.relaxed_question, run.stop_reason, run.error_code,
     run.created_at < %(time)s::timestamptz as was_there,
@@ -9,7 +9,7 @@ select
         select count(*)
         from pgclarify.stage
         where stage.run_id = run.run_id
-            -- Detection searches once, where it looks at the corpus.
+            -- Detection searches once if it has a corpus.
             and stage.name = case run.operation when 'detect_ambiguity' then 'checking' else 'retrieval' end
     ) as retrievals
 from pgclarify.run
@@ -20,7 +20,7 @@ where run.run_id = %(run_id)s;
 select clock_timestamp() as now;
 
 -- name: eval_find_reply
--- The latest run that made one question of a reply to what a run asked back; none if none did.
+-- The latest run of reply to a run of clarifying_questions; no row if there is none.
 select run.run_id
 from pgclarify.run
 where run.parent_run_id = %(run_id)s and run.operation = 'reply'
@@ -28,7 +28,7 @@ order by run.run_id desc
 limit 1;
 
 -- name: eval_find_run
--- The latest run of the caller that answered this question, asked in this way since a time.
+-- The caller's latest run that answered this question with these settings since a time.
 select max(run.run_id) as run_id
 from pgclarify.run
 where

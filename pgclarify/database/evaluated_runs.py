@@ -1,4 +1,4 @@
-"""What an evaluation asks about single runs and the workers behind them."""
+"""Reads single runs and their workers, for evaluations."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pgclarify.vocabulary import RunStatus
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What a run did beside what it found.
+    """What a run did, besides its result.
 
     Attributes:
-        status: How it stands; None of one that the caller may not see.
-        relaxed_question: As it searched; None if it searched with the question itself.
-        stop_reason: Why it went no further; None if nothing stopped it.
-        error_code: Why it failed, as a SQLSTATE; of a partial rewrite, why its call failed; None otherwise.
-        was_there: Whether it had been asked for before a certain time.
-        retrievals: How often it searched the corpus; neighbors of passages, which a graph has, are no search.
+        status: Its state; None if the caller may not see the run.
+        relaxed_question: The relaxed question that it searched with; None if it used the question itself.
+        stop_reason: Why it stopped early; None if it did not.
+        error_code: Why it failed, as a SQLSTATE; for a partial rewrite, why its call failed; else None.
+        was_there: Whether it existed before a given time.
+        retrievals: How often it searched the corpus. Looking up neighbors in the graph does not count.
     """
 
     status: RunStatus | None
@@ -34,10 +34,10 @@ class RunFacts:
 
 
 class EvaluatedRuns:
-    """Reads runs and workers as whoever evaluates.
+    """Reads runs and workers as the role that evaluates.
 
     Args:
-        world: Where evaluations read.
+        world: The reader of evaluations.
     """
 
     def __init__(self, world: EvaluatedWorld) -> None:
@@ -54,11 +54,11 @@ class EvaluatedRuns:
         return now
 
     async def facts(self, run_id: int, time: datetime) -> RunFacts:
-        """What a run did beside what it found; nothing of one that the caller may not see.
+        """Return what a run did; empty if the caller may not see it.
 
         Args:
             run_id: The run.
-            time: Before which it may have been asked for.
+            time: The time for was_there.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -69,10 +69,10 @@ class EvaluatedRuns:
         return RunFacts(**{**rows[0], "status": RunStatus(rows[0]["status"])})
 
     async def find_reply(self, run_id: int) -> int | None:
-        """The latest run of reply to what a run asked back; None if the caller can see none.
+        """Find the latest run of reply to a run of clarifying_questions; None if the caller can see none.
 
         Args:
-            run_id: Of clarifying_questions.
+            run_id: The run of clarifying_questions.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -83,14 +83,14 @@ class EvaluatedRuns:
     async def find(
         self, operation: str, question: str, corpus_id: int, settings: Mapping[str, Any], *, since: datetime
     ) -> int | None:
-        """The run of a call that told no number: the caller's latest that answered; None if there is none.
+        """Find the run of a call that returned no run id: the caller's latest that answered; None if there is none.
 
         Args:
-            operation: Which was called.
-            question: With which question.
-            corpus_id: On which corpus.
-            settings: With which parameters, by the names of column run.settings.
-            since: When it was called, by the server's clock: earlier runs had other parameters, maybe.
+            operation: The operation.
+            question: Its question.
+            corpus_id: Its corpus.
+            settings: Its parameters, by the names of column run.settings.
+            since: The time of the call, by the server's clock, because earlier runs may have had other parameters.
 
         Raises:
             DatabaseError: If the server refuses.

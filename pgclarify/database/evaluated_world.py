@@ -1,4 +1,4 @@
-"""What evaluations read of corpora, workers, runs and the ledger: as whoever evaluates, under row-level security."""
+"""Reads corpora, workers, runs and the ledger for evaluations, as the role that evaluates, under row-level security."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pgclarify.evaluated import CorpusDescription, EvaluationPlan, ServingWorker
 from pgclarify.model import Passage
 from pgclarify.vocabulary import Outcome
 
-# As docs/errors.md has them for people.
+# The same table is in docs/errors.md.
 REFUSALS: Final[Mapping[str, type[PgclarifyError]]] = {
     "22": InputError,
     "42501": PermissionDenied,
@@ -32,21 +32,21 @@ _MOST_NAMES: Final = 10
 
 
 class EvaluatedWorld:
-    """Reads what an evaluation needs to know before it begins and after each run, as the role of the pool.
+    """Reads what an evaluation needs before it begins and after each run, as the role of the pool.
 
     Args:
-        pool: Connections of a role that has the rights of pgclarify_reader.
+        pool: Connections of a role with the rights of pgclarify_reader.
     """
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
 
     async def describe_corpus(self, name: str | None) -> CorpusDescription:
-        """Find a corpus that the caller may search; None means that of the session, or the only one.
+        """Find a corpus that the caller may search; None means the corpus of the session, or the only one.
 
         Raises:
-            NotFound: If the caller can search none of that name.
-            InputError: If none is named, and there is more than one, or none.
+            NotFound: If the caller can search no corpus of that name.
+            InputError: If no name is given, and the number of corpora is not one.
             DatabaseError: If the server refuses.
         """
         rows = await self.fetch("eval_list_corpora")
@@ -67,7 +67,7 @@ class EvaluatedWorld:
         raise InputError("no corpus is named", detail=searchable, hint="Name one, or load one: pgclarify load.")
 
     async def serving_workers(self) -> list[ServingWorker]:
-        """Who answers on the workers that live and serve: one entry for all that answer alike.
+        """Return provider, model and prompt version of the live workers that serve; equal ones once.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -75,7 +75,7 @@ class EvaluatedWorld:
         return [ServingWorker(**row) for row in await self.fetch("eval_list_serving_workers")]
 
     async def usage(self, run_ids: Sequence[int]) -> Mapping[int, Usage]:
-        """What runs took of a model, whether it was paid for by them or before; only those that the caller sees.
+        """Return the model usage of runs, whether they paid for it or not; only for runs that the caller may see.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -83,7 +83,7 @@ class EvaluatedWorld:
         return {row["run_id"]: read_usage(row) for row in await self.fetch("eval_list_usage", run_ids=list(run_ids))}
 
     async def verdict_answers(self, run_id: int) -> list[VerdictAnswer]:
-        """What was decided about each candidate of a run, by rank.
+        """Return the verdict on each candidate of a run, by rank.
 
         Raises:
             NotFound: If there is no such run, or the caller may not see it.
@@ -93,12 +93,13 @@ class EvaluatedWorld:
         return [VerdictAnswer(**{**row, "outcome": Outcome(row["outcome"])}) for row in rows]
 
     async def rankings(self, run_id: int) -> dict[int | None, list[Passage]]:
-        """The passages that were retrieved for a run, by rank, with their contents as they are now.
+        """Return the passages that a run retrieved, by rank, with their current contents.
 
-        Those that are gone, or that the caller may not read, are left out.
+        Passages that are gone, or that the caller may not read, are missing.
 
         Returns:
-            By step of an investigation, in order, the passages of each step once; those of other operations under None.
+            For an investigation, the passages of each step, each once, by step in order; for other operations, all
+            under None.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -107,7 +108,7 @@ class EvaluatedWorld:
         if not candidates:
             return {}
         keys = list(dict.fromkeys((row["document_id"], row["passage_id"]) for row in candidates))
-        # The corpus is given and not joined, so that one partition is read, and the others are not even planned with.
+        # The corpus is a parameter instead of a join, so that the plan has one partition only.
         rows = await self.fetch(
             "eval_read_passages",
             corpus_id=candidates[0]["corpus_id"],
@@ -124,7 +125,7 @@ class EvaluatedWorld:
         return {step: list(passages) for step, passages in found.items()}
 
     async def token_averages(self, model: str) -> Mapping[str, TokenAverages]:
-        """What calls of a model have taken so far, by purpose, whoever paid for them.
+        """Return the average tokens of calls of a model so far, by purpose, for all payers.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -137,16 +138,16 @@ class EvaluatedWorld:
     async def paid_verdicts(
         self, plan: EvaluationPlan, questions: Sequence[str], *, search: Mapping[str, str | None], top_k: int
     ) -> int:
-        """How many replies of earlier runs of these very questions are in the ledger, as a plan asks for them.
+        """Count the replies for exactly these questions that earlier runs left in the ledger.
 
-        Only runs of the plan's model and prompts count, on its corpus at its revision, that searched in the same way:
-        others saw other passages. For each question at most top_k + 1: a verdict for each passage, and the relaxed
-        question. A question that stands there twice is asked once.
+        Only runs with the plan's model and prompts count, on its corpus at its revision, with the same search, because
+        others saw other passages. For each question at most top_k + 1 are counted: a verdict for each passage, and the
+        relaxed question. A repeated question counts once.
 
         Args:
-            plan: Of the evaluation.
-            questions: What it asks.
-            search: Its search, reranker and retrieval, as column run.settings has them; None for what is not there.
+            plan: The plan of the evaluation.
+            questions: Its questions.
+            search: Its search, reranker and retrieval, as in column run.settings; None for absent ones.
             top_k: Most verdicts of a question.
 
         Raises:
@@ -167,10 +168,10 @@ class EvaluatedWorld:
         return sum(row["replies"] for row in rows)
 
     async def fetch(self, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401 - whatever the statement has
-        """Run a named statement in a transaction of its own and return its rows.
+        """Run a named statement in its own transaction and return its rows.
 
         Raises:
-            DatabaseError: If the server refuses; another PgclarifyError where REFUSALS has one.
+            DatabaseError: If the server refuses; or another PgclarifyError that REFUSALS has for the error.
         """
         with translated(REFUSALS):
             async with self.pool.connection() as connection:

@@ -1,4 +1,4 @@
--- Statements of evaluations: what `pgclarify eval` and reports send, as whoever calls them.
+-- Statements of `pgclarify eval` and of reports, as the role that calls them.
 
 -- name: eval_list_corpora
 -- The corpora that the caller may search, and the one that the session names.
@@ -13,7 +13,7 @@ inner join pgclarify.corpus on status.corpus = corpus.name
 order by status.corpus;
 
 -- name: eval_count_missing_documents
--- How many of these ids are of no document of the corpus that the caller may see.
+-- How many of these ids belong to no document of the corpus that the caller may see.
 select count(*) as missing
 from unnest(%(document_ids)s::text[]) as named (document_id)
 where
@@ -23,18 +23,18 @@ where
     );
 
 -- name: eval_list_serving_workers
--- Who answers on the workers that live and serve.
+-- Provider, model and prompt version of live workers that serve.
 select distinct worker.provider, worker.model, worker.prompt_version
 from pgclarify.worker_status as worker
 where worker.is_alive
 order by worker.provider, worker.model, worker.prompt_version;
 
 -- name: eval_lock
--- Hold what must be begun once; false if another session does.
+-- Lock an evaluation that must be executed once; false if another session has the lock.
 select pg_try_advisory_lock(hashtextextended(current_user || ' ' || %(kind)s, 0)) as is_locked;
 
 -- name: eval_unlock
--- Let go of it, if this session holds it.
+-- Release the lock, if this session has it.
 select pg_advisory_unlock_all();
 
 -- name: eval_list_unfinished
@@ -52,7 +52,7 @@ where
 order by eval_run.eval_run_id desc;
 
 -- name: eval_count_done
--- How many cases of each evaluation are judged.
+-- How many cases of each evaluation have been judged.
 select eval_run.eval_run_id, (
     select count(*) from pgclarify.eval_case where eval_case.eval_run_id = eval_run.eval_run_id
 ) as done
@@ -60,7 +60,7 @@ from pgclarify.eval_run
 where eval_run.eval_run_id = any(%(eval_run_ids)s::bigint[]);
 
 -- name: eval_get_coverage
--- How many answers that are known were found in the cases that are judged: as a sum of shares, and of how many cases.
+-- Sum of answer_coverage over the judged cases, and the number of these cases.
 select coalesce(sum(eval_metric.value), 0)::double precision as total, count(*) as cases
 from pgclarify.eval_metric
 where
@@ -69,7 +69,7 @@ where
     and eval_metric.ordinal is not null;
 
 -- name: eval_resume
--- Go on with an evaluation under its new name.
+-- Continue an evaluation under its new name.
 select pgclarify_private.resume_evaluation(caller, %(eval_run_id)s, %(name)s) as done
 from pgclarify_private.caller as caller;
 
@@ -79,7 +79,7 @@ select pgclarify_private.begin_evaluation(caller, %(plan)s::jsonb) as eval_run_i
 from pgclarify_private.caller as caller;
 
 -- name: eval_record
--- Keep cases with their metrics, unless they are kept already.
+-- Store cases with their metrics, unless they are stored already.
 select pgclarify_private.record_eval_cases(caller, %(eval_run_id)s, %(cases)s::jsonb)
 from pgclarify_private.caller as caller;
 
@@ -98,12 +98,12 @@ where eval_case.eval_run_id = %(eval_run_id)s
 order by eval_case.ordinal;
 
 -- name: eval_finish
--- End an evaluation that has all its cases, and keep the metrics of all together.
+-- Finish an evaluation that has all its cases, and store the metrics of all together.
 select pgclarify_private.finish_evaluation(caller, %(eval_run_id)s, %(metrics)s::jsonb) as is_finished
 from pgclarify_private.caller as caller;
 
 -- name: eval_find
--- The evaluation of that id, or else of that name: the caller's own first, finished ones before others, the latest first.
+-- The evaluation of that id, else of that name: the caller's own first, then finished ones, then the latest.
 select
     eval_run.eval_run_id, eval_run.name, eval_run.data_set, eval_run.data_set_hash, eval_run.corpus_id,
     eval_run.corpus_name, eval_run.corpus_revision, eval_run.embedding_model, eval_run.method, eval_run.settings,
@@ -122,7 +122,7 @@ order by
 limit 1;
 
 -- name: eval_find_newer_unfinished
--- The latest evaluation of the same name and role that was begun after this one, and is not finished.
+-- The latest unfinished evaluation of the same name and role that began after this one.
 select max(newer.eval_run_id) as eval_run_id
 from pgclarify.eval_run as found
 inner join pgclarify.eval_run as newer
@@ -166,7 +166,7 @@ where
 order by eval_metric.eval_run_id, eval_metric.stratum, eval_metric.metric;
 
 -- name: eval_list_cases
--- The cases of an evaluation, with their metrics; all, or those of some ordinals, with what the method gave or without.
+-- The cases of an evaluation with their metrics: all or some, with or without the method's output.
 select
     eval_case.ordinal, eval_case.case_id, eval_case.question, eval_case.gold,
     case when %(has_output)s then eval_case.output else '{}' end as output, eval_case.run_id, eval_case.status,
@@ -186,14 +186,14 @@ where
 order by eval_case.ordinal;
 
 -- name: eval_list_answers_by_call
--- What is known of each case, and after how many calls and tokens its method had which answer.
+-- The known answers of each case, and after how many calls and tokens its method had which answer.
 select eval_case.gold, eval_case.output #> '{notes,answers_by_call}' as steps
 from pgclarify.eval_case
 where eval_case.eval_run_id = %(eval_run_id)s
 order by eval_case.ordinal;
 
 -- name: eval_list_usage
--- What runs took of a model, whether it was paid for by them or before.
+-- The model usage of runs, whether they paid for it or not.
 select
     run.run_id,
     coalesce(sum(stage.calls + stage.reused_calls), 0)::bigint as calls,
@@ -207,7 +207,7 @@ where run.run_id = any(%(run_ids)s::bigint[])
 group by run.run_id;
 
 -- name: eval_list_verdicts
--- What was decided about each candidate of a run, and the tokens that it took.
+-- The verdict on each candidate of a run, with its tokens.
 select
     verdict.rank, verdict.outcome, verdict.answer, verdict.quote, coalesce(paid.prompt_tokens, 0) as prompt_tokens,
     coalesce(paid.completion_tokens, 0) as completion_tokens
@@ -217,14 +217,14 @@ inner join pgclarify.verdict on verdict.run_id = %(run_id)s and paid.rank = verd
 order by verdict.rank;
 
 -- name: eval_list_candidates
--- The passages that were retrieved for a run, by their keys, and the step of an investigation that each was found in.
+-- The passages that a run retrieved, by their keys, with the step of an investigation.
 select candidate.corpus_id, candidate.document_id, candidate.passage_id, candidate.step_ordinal
 from pgclarify.candidate
 where candidate.run_id = %(run_id)s
 order by candidate.rank;
 
 -- name: eval_read_passages
--- Passages of a corpus as they are now, as far as the caller may read them.
+-- Current passages of a corpus that the caller may read.
 select
     passage.document_id, passage.id as passage_id, passage.content, document.title, passage.heading, passage.start_char
 from pgclarify.passage
@@ -238,16 +238,16 @@ where
     );
 
 -- name: eval_list_token_averages
--- What calls of each purpose have taken so far.
+-- The average tokens of calls so far, by purpose.
 select averages.purpose, averages.prompt_tokens, averages.completion_tokens, averages.calls
 from pgclarify_private.caller as caller
 cross join lateral pgclarify_private.token_averages(caller, %(model)s) as averages;
 
 -- name: eval_count_paid_verdicts
--- How many replies to these questions, searched for in this way, are in the ledger, as runs that the caller sees count.
+-- The number of replies in the ledger for these questions with this search, from runs that the caller may see.
 select
     run.question,
-    -- Of several runs of one question, the one that took most has what the others had.
+    -- Of several runs of one question, the one with the most replies includes those of the others.
     least(max(run.completions + run.reused_completions), %(top_k)s + 1) as replies
 from pgclarify.run
 where

@@ -1,4 +1,4 @@
-"""What evaluations keep as JSON, and what PostgreSQL cannot store of it."""
+"""The JSON records of evaluations, without what PostgreSQL cannot store."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from pgclarify.evaluated import Case, EvaluationPlan, Output
 
 
 def storable(text: str) -> str:
-    """Put marks of replacement for what no text in PostgreSQL has: null characters and halves of surrogate pairs."""
+    """Replace characters that PostgreSQL's text cannot store: NUL and lone surrogates."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
 
 
 def case_json(
     ordinal: int, case: Case, output: Output, values: Mapping[str, float], supported: Sequence[bool] | None
 ) -> str:
-    """One case with its metrics, as the parameter cases of _record_eval_cases has it.
+    """Write one case with its metrics as JSON, for the parameter cases of _record_eval_cases.
 
     Args:
         ordinal: Its place in the data set, from 1.
         case: The case.
-        output: What the method gave.
+        output: The method's output.
         values: Its metrics by name.
-        supported: Whether each reading is grounded; None if nobody judged that.
+        supported: Whether each reading is grounded; None if that was not judged.
 
     Raises:
-        ValueError: If there are not as many judgements as readings, or a number is not finite.
-        TypeError: If a note is nothing that JSON has.
+        ValueError: If the numbers of judgements and readings differ, or a number is not finite.
+        TypeError: If a note cannot be written as JSON.
     """
     usage = output.usage
     return _json(
@@ -56,18 +56,18 @@ def case_json(
 
 
 def plan_json(plan: EvaluationPlan) -> str:
-    """A plan, as _begin_evaluation takes it.
+    """Write a plan as JSON, for _begin_evaluation.
 
     Raises:
         ValueError: If a number of its settings is not finite.
-        TypeError: If one is nothing that JSON has.
+        TypeError: If a setting cannot be written as JSON.
     """
-    # bytea, as PostgreSQL reads it.
+    # The hash in PostgreSQL's notation of bytea.
     return _json(asdict(plan) | {"data_set_hash": f"\\x{plan.data_set_hash.hex()}"})
 
 
 def _gold(case: Case) -> Mapping[str, Any]:
-    """What is known of a case, as column eval_case.gold has it."""
+    """Write the known answers of a case, for column eval_case.gold."""
     return {
         "interpretations": [
             {
@@ -88,7 +88,7 @@ def _gold(case: Case) -> Mapping[str, Any]:
 
 
 def _output(output: Output, supported: Sequence[bool] | None) -> Mapping[str, Any]:
-    """What a method gave, as column eval_case.output has it."""
+    """Write a method's output, for column eval_case.output."""
     judgements = [None] * len(output.interpretations) if supported is None else supported
     return {
         "interpretations": [

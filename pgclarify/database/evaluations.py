@@ -1,4 +1,4 @@
-"""The tables of evaluations: written and read as whoever evaluates, under row-level security."""
+"""The tables of evaluations, written and read as the role that evaluates, under row-level security."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from pgclarify.evaluated import Begun, Case, EvaluatedCase, Evaluation, Evaluati
 from pgclarify.vocabulary import RunStatus
 
 _LARGEST_ID: Final = 2**63 - 1
-# What is fetched at once of cases, each with all that its method gave.
+# How many cases are fetched at once, each with its method's output.
 _CASES_AT_ONCE: Final = 100
 
 
 class EvaluationTables(EvaluatedWorld):
-    """Reads and writes evaluations, and reads what they need of runs, as the role of the pool.
+    """Reads and writes evaluations, and reads their runs, as the role of the pool.
 
-    An evaluation that was begun is held by a connection of its own, taken out of the pool, until it is finished or
-    left: its session has an advisory lock, so that the evaluation of a process that died is free at once.
+    A connection of its own holds each running evaluation until it is finished or left. Its session has an advisory
+    lock, so that the evaluation of a process that died is free at once.
 
     Args:
-        pool: Connections of a role that has the rights of pgclarify_user, or of pgclarify_reader to read only.
+        pool: Connections of a role with the rights of pgclarify_user, or of pgclarify_reader to read only.
     """
 
     def __init__(self, pool: Pool) -> None:
@@ -41,16 +41,17 @@ class EvaluationTables(EvaluatedWorld):
         self._held: dict[int, psycopg.AsyncConnection[DictRow]] = {}
 
     async def begin(self, plan: EvaluationPlan) -> Begun:
-        """Begin an evaluation, or go on with the caller's latest one of this kind that was not finished.
+        """Begin an evaluation, or continue the caller's latest unfinished one of this kind.
 
-        That of another kind (see EvaluationPlan.kind) is left alone, or half its cases would be so, too; to begin anew
-        is cheap, since what was paid for is in the ledger. Likewise any, where the caller may not know the corpus's
-        revision: nothing would tell whether it is the same. The name may differ: the evaluation takes the new one.
+        An evaluation of another kind (see EvaluationPlan.kind) is not continued, because its cases would not be
+        comparable. Beginning again is cheap, because paid replies are in the ledger. It also begins again if the caller
+        may not know the corpus's revision, and so cannot tell whether it is the same. The name may differ: the
+        evaluation then gets the new one.
 
-        It is held until `finish` or `leave`, so that two processes never carry out one evaluation.
+        It is locked until `finish` or `leave`, so that two processes never execute the same evaluation.
 
         Raises:
-            NotReady: If another process is carrying out an evaluation of this kind for the same role.
+            NotReady: If another process is executing an evaluation of this kind for the same role.
             PermissionDenied: If the role may not evaluate.
             DatabaseError: If the server refuses.
         """
@@ -65,17 +66,17 @@ class EvaluationTables(EvaluatedWorld):
         return begun
 
     async def leave(self, eval_run_id: int) -> None:
-        """Let go of an evaluation, finished or not; nothing happens if it is not held here."""
+        """Release an evaluation, finished or not; does nothing if it is not held here."""
         if eval_run_id not in self._held:
             return
         await self._give_back(self._held.pop(eval_run_id))
 
     async def _give_back(self, connection: psycopg.AsyncConnection[DictRow]) -> None:
         try:
-            # Not left to the end of the session, which the server may notice only when we ask for the lock again.
+            # Not left to the end of the session, which the server may notice late.
             await connection.execute(queries["eval_unlock"])
         except BaseException as error:
-            # Then it goes with the session, if that has not gone already.
+            # Then the lock ends with the session.
             await connection.close()
             if not isinstance(error, psycopg.Error):
                 raise
@@ -91,20 +92,20 @@ class EvaluationTables(EvaluatedWorld):
         values: Mapping[str, float],
         supported: Sequence[bool] | None,
     ) -> None:
-        """Keep a case with its metrics, in one short transaction; what is kept already stays as it is.
+        """Store a case with its metrics, in one short transaction; a stored case is not changed.
 
-        What PostgreSQL cannot store in texts is replaced by U+FFFD.
+        Characters that PostgreSQL cannot store are replaced by U+FFFD.
 
         Args:
             eval_run_id: The evaluation.
             ordinal: Its place in the data set, from 1.
             case: The case.
-            output: What the method gave.
+            output: The method's output.
             values: Its metrics by name.
-            supported: Whether each reading is grounded; None if nobody judged that.
+            supported: Whether each reading is grounded; None if that was not judged.
 
         Raises:
-            ValueError: If a number is not finite, or there are not as many judgements as readings.
+            ValueError: If a number is not finite, or the numbers of judgements and readings differ.
             DatabaseError: If the server refuses.
         """
         for metric, value in values.items():
@@ -115,7 +116,7 @@ class EvaluationTables(EvaluatedWorld):
         )
 
     async def done(self, plan: EvaluationPlan) -> int:
-        """How many cases are judged of the evaluation that `begin` would go on with; 0 if it would begin a new one.
+        """Count the judged cases of the evaluation that `begin` would continue; 0 if it would begin a new one.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -129,7 +130,7 @@ class EvaluationTables(EvaluatedWorld):
         return done
 
     async def count_missing_documents(self, corpus_id: int, document_ids: Sequence[str]) -> int:
-        """How many of these ids are of no document of the corpus that the caller may see.
+        """Count the ids that belong to no document of the corpus that the caller may see.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -141,7 +142,7 @@ class EvaluationTables(EvaluatedWorld):
         return missing
 
     async def coverage(self, eval_run_id: int) -> tuple[float, int]:
-        """The sum of answer_coverage over the cases that are judged, and how many have it.
+        """Return the sum of answer_coverage over the judged cases, and the number of cases that have it.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -150,7 +151,7 @@ class EvaluationTables(EvaluatedWorld):
         return row["total"], row["cases"]
 
     async def values(self, eval_run_id: int) -> list[tuple[int, Mapping[str, float]]]:
-        """The metrics of each case that is judged, by ordinal.
+        """Return the metrics of each judged case, by ordinal.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -161,16 +162,16 @@ class EvaluationTables(EvaluatedWorld):
     async def finish(
         self, eval_run_id: int, summaries: Mapping[str, Summary], strata: Mapping[str, Mapping[str, Summary]]
     ) -> None:
-        """End an evaluation that has all its cases, keep the metrics of several cases together, and let go of it.
+        """Finish an evaluation that has all its cases, store the metrics of all together, and release it.
 
         Args:
             eval_run_id: The evaluation.
             summaries: The metrics of all cases together, by name.
-            strata: Those of the cases of a stratum, by stratum and name.
+            strata: The metrics of each stratum, by stratum and name.
 
         Raises:
             ValueError: If a number is not finite.
-            NotReady: If cases are missing, it is finished, or there is none of that id that the caller may write.
+            NotReady: If cases are missing, if it is finished, or if the caller may not write it.
             DatabaseError: If the server refuses.
         """
         rows = [
@@ -186,15 +187,15 @@ class EvaluationTables(EvaluatedWorld):
         if not ended["is_finished"]:
             raise NotReady(
                 f"evaluation {eval_run_id} cannot be finished",
-                detail="It has not all its cases, is finished already, or is not yours.",
-                hint="See: pgclarify eval list.",
+                detail="Cases are missing, it is finished already, or it is not yours.",
+                hint="See pgclarify eval list.",
             )
         await self.leave(eval_run_id)
 
     async def find(self, reference: str) -> Evaluation:
         """Find an evaluation by its id, or by its name.
 
-        Of a name, those of the caller come before those of others, and finished ones before others; then the latest.
+        Of a name, the caller's own come first, then finished ones, then the latest.
 
         Raises:
             NotFound: If there is none that the caller may see.
@@ -206,13 +207,13 @@ class EvaluationTables(EvaluatedWorld):
         if not rows:
             raise NotFound(
                 f'evaluation "{reference}" does not exist',
-                detail="There is none of that id or name, or none that you may see.",
-                hint="Those that there are: pgclarify eval list.",
+                detail="No evaluation has that id or name, or you may not see it.",
+                hint="List the evaluations with: pgclarify eval list.",
             )
         return _evaluation(rows[0])
 
     async def newer_unfinished(self, eval_run_id: int) -> int | None:
-        """The latest evaluation of the same name and role that was begun later and is not finished; None if none is.
+        """Return the latest unfinished evaluation of the same name and role that began later; None if there is none.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -230,7 +231,7 @@ class EvaluationTables(EvaluatedWorld):
         return [_evaluation(row) for row in await self.fetch("eval_list", limit=limit)]
 
     async def summaries(self, eval_run_ids: Sequence[int]) -> Mapping[int, Mapping[str, Summary]]:
-        """The metrics of all cases together, by evaluation and name; an evaluation that has none has none here.
+        """Return the metrics of all cases together, by evaluation and name; an evaluation without any is missing.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -254,7 +255,7 @@ class EvaluationTables(EvaluatedWorld):
         return found
 
     async def answers_by_call(self, eval_run_id: int) -> list[tuple[Mapping[str, Any], Sequence[Any]]]:
-        """Of each case, what is known, and after how many calls and tokens which answer was there; by ordinal.
+        """Return for each case, by ordinal, the known answers, and the calls and tokens before each found answer.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -269,8 +270,8 @@ class EvaluationTables(EvaluatedWorld):
 
         Args:
             eval_run_id: The evaluation.
-            ordinals: Which; None means all.
-            has_output: Whether what the method gave is read, too, which is most of a case; without it, it is empty.
+            ordinals: The cases; None means all.
+            has_output: Whether to read the method's output, which is most of a case; without it, it is empty.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -282,7 +283,7 @@ class EvaluationTables(EvaluatedWorld):
             "has_output": has_output,
         }
         with translated(REFUSALS):
-            # A cursor of the server's, so that nothing is held twice.
+            # A server-side cursor, so that the rows are not in memory twice.
             async with (
                 self.pool.connection() as connection,
                 connection.transaction(),
@@ -298,9 +299,9 @@ async def _begin(connection: psycopg.AsyncConnection[DictRow], plan: EvaluationP
     (row,) = await (await connection.execute(queries["eval_lock"], {"kind": plan.kind})).fetchall()
     if not row["is_locked"]:
         raise NotReady(
-            "this evaluation is being carried out already",
+            "this evaluation is already running",
             detail="Another process evaluates the same cases with the same method and settings, as the same role.",
-            hint="Wait until it is finished, or end it; then the same command goes on with what it has done.",
+            hint="Wait until it is finished, or stop it; the same command then continues it.",
         )
     hashed = {"data_set_hash": plan.data_set_hash}
     unfinished = await (await connection.execute(queries["eval_list_unfinished"], hashed)).fetchall()
@@ -314,7 +315,7 @@ async def _begin(connection: psycopg.AsyncConnection[DictRow], plan: EvaluationP
 
 
 def _resumable(plan: EvaluationPlan, unfinished: Sequence[DictRow]) -> int | None:
-    """The evaluation of these that is gone on with; None if there is none."""
+    """Return the evaluation to continue among these; None if there is none."""
     return next((row["eval_run_id"] for row in unfinished if _plan(row).kind == plan.kind), None)
 
 

@@ -79,7 +79,7 @@ class ExplorationTables:
             [
                 Found(_passage(row), row["similarity"], "neighbor", row["signal_score"])
                 for row in rows
-                # Of those that are known, and of later edges to the same passage, there is nothing but the id.
+                # A known passage, and a repeated edge to a passage, have only the id.
                 if row["content"] is not None
             ],
         )
@@ -104,7 +104,7 @@ class ExplorationTables:
 
 
 def found_passage(row: Mapping[str, Any]) -> Found:
-    """Read a row of what a search came upon."""
+    """Read a row of a search."""
     return Found(_passage(row), row["score"], row["origin"], row["signal_score"])
 
 

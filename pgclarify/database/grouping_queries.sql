@@ -1,5 +1,5 @@
 -- name: group_questions
--- Put runs that have ended into groups of questions that mean the same.
+-- Put finished runs into groups of questions with the same meaning.
 select
     grouped, wanted_run_ids, wanted_questions, wanted_models
 from pgclarify_private.group_questions(
@@ -7,11 +7,11 @@ from pgclarify_private.group_questions(
 );
 
 -- name: count_served
--- Count answers that were served again.
+-- Count answers that were served from earlier runs.
 select pgclarify_private.count_served(%(most)s) as answers;
 
 -- name: prune_question_groups
--- Delete groups of questions that no run has any more.
+-- Delete groups of questions without runs.
 select
     pruned, seen
 from pgclarify_private.prune_question_groups(%(after)s, %(most)s);

@@ -1,4 +1,4 @@
-"""The tables of corpora, for documents that are indexed part by part."""
+"""The document tables, for documents that are indexed in parts."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class LongDocuments:
                 row = await cursor.fetchone()
                 if row is not None and row["stored"]:
                     return True
-                # What is staged stays, for another try.
+                # Keep the staged parts for another attempt.
                 raise psycopg.Rollback
         return False
 

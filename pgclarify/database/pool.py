@@ -1,4 +1,4 @@
-"""Connections of a worker."""
+"""The connection pool of a worker."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from pgclarify.database.sessions import require_own_sessions
 from pgclarify.errors import DatabaseBusy
 
 Pool: TypeAlias = AsyncConnectionPool[psycopg.AsyncConnection[DictRow]]
-# Statements are short and writes are batched, so that few connections serve many runs.
+# Statements are short and writes are batched, so a few connections serve many runs.
 _MOST_CONNECTIONS = 6
-# Serialization failure and deadlock: the statement has done nothing, and alone it will go through.
+# Serialization failure and deadlock: the statement had no effect, and may simply be repeated.
 _LOST_RACES = frozenset({"40001", "40P01"})
 _MOST_ATTEMPTS = 5
 
@@ -34,12 +34,12 @@ async def open_pool(
 
     Args:
         dsn: Connection string of the database.
-        application_name: What they call themselves in pg_stat_activity.
-        connections: Where they are kept, so that they can be cut; None if nobody will.
+        application_name: Their name in pg_stat_activity.
+        connections: Registers the connections, so that they can be closed from outside; None if that is not needed.
 
     Raises:
         ServerUnavailable: If there is no connection within 10 seconds.
-        ConfigurationError: If there is a pooler on the way that gives each transaction another session.
+        ConfigurationError: If a pooler shares sessions between transactions.
     """
     dsn = with_keepalives(dsn)
     kept = connections or Connections()
@@ -49,7 +49,7 @@ async def open_pool(
         await connection.execute(queries["find_vector_types"])
         await register_vector_async(connection)
 
-    # What these sessions set would be found by whoever comes into one of them next.
+    # Behind a pooler, other clients would get sessions with our settings.
     await asyncio.to_thread(require_own_sessions, dsn)
     pool: Pool = AsyncConnectionPool(
         dsn,
@@ -69,12 +69,12 @@ async def open_pool(
 
 
 async def fetch(pool: Pool, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
-    """Run a named statement in a transaction of its own and return its rows; a lost race is run again.
+    """Run a named statement in its own transaction and return its rows; repeat it after a serialization failure.
 
     Raises:
         RunLost: If the run is no longer this worker's.
         ServerUnavailable: If there is no connection.
-        DatabaseBusy: If it may go better later.
+        DatabaseBusy: If a later attempt may succeed.
         DatabaseError: If the server refuses.
     """
     attempt = 0
@@ -91,18 +91,18 @@ async def fetch(pool: Pool, name: str, /, **parameters: Any) -> list[DictRow]:  
 
 
 async def fetch_within(pool: Pool, limit: str, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
-    """Run a named statement that may take so long, and no longer, in a transaction of its own, and return its rows.
+    """Run a named statement with a time limit in its own transaction, and return its rows.
 
     Args:
         pool: The pool.
-        limit: As setting statement_timeout has it, such as 10s.
+        limit: As for setting statement_timeout, such as 10s.
         name: The statement.
         parameters: Its parameters.
 
     Raises:
         RunLost: If the run is no longer this worker's.
         ServerUnavailable: If there is no connection.
-        DatabaseBusy: If it took longer and does not say why, or may go better later.
+        DatabaseBusy: If it took longer, or a later attempt may succeed.
         DatabaseError: If the server refuses.
     """
     with translated():

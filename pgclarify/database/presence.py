@@ -1,4 +1,4 @@
-"""A worker's entry in the database: it is alive by a lock that its session holds, and by a heartbeat."""
+"""A worker's row in the database. The worker is alive while its session holds a lock and it sends heartbeats."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# How long a worker counts as alive after a heartbeat, by the database's clock; four heartbeats fit into it.
+# How long a worker counts as alive after a heartbeat, by the database's clock: four heartbeats.
 LEASE = timedelta(seconds=20)
 _HEARTBEATS_A_LEASE = 4
-# An event loop that does not come round for so long is stuck, and no longer busy: its worker must not look alive.
+# If the event loop does not run for this long, it is stuck, not busy. Then its worker must not look alive.
 _LOOP_PATIENCE_SECONDS = 60.0
 _JOIN_SECONDS = 5.0
 
@@ -38,10 +38,10 @@ _Connection = psycopg.Connection[dict[str, Any]]
 
 
 class Presence:
-    """A worker that is entered, and alive.
+    """A registered worker that is kept alive.
 
-    A thread with a session of its own holds the worker's advisory lock and sends the heartbeat, so that an event loop
-    that is busy for some seconds costs no run. The thread stops when the loop does.
+    A thread with its own session holds the worker's advisory lock and sends heartbeats. So an event loop that is busy
+    for some seconds does not lose its runs. The thread stops when the event loop is stuck.
 
     Args:
         dsn: Connection string of the database.
@@ -49,8 +49,8 @@ class Presence:
         lease: How long the worker counts as alive after a heartbeat.
 
     Attributes:
-        lost: Ends with ServerUnavailable once the worker does not count as alive any more. It has to stop its runs
-            then: others may have taken them over.
+        lost: Ends with ServerUnavailable when the worker no longer counts as alive. The worker must then stop its runs,
+            because others may have taken them over.
     """
 
     def __init__(self, dsn: str, entry: dict[str, Any], lease: timedelta) -> None:
@@ -61,14 +61,14 @@ class Presence:
         self._loop = asyncio.get_running_loop()
         self._entered: asyncio.Future[int] = self._loop.create_future()
         self.lost: asyncio.Future[None] = self._loop.create_future()
-        # Else asyncio reports an error that no task has awaited.
+        # Otherwise asyncio reports an exception that was never retrieved.
         self.lost.add_done_callback(lambda lost: lost.cancelled() or lost.exception())
-        # Heartbeats that are awaited; None ends a pause.
+        # Requests for a heartbeat; None ends the pause of the thread.
         self._asked: queue.SimpleQueue[asyncio.Future[None] | None] = queue.SimpleQueue()
         self._said: tuple[list[str], int | None] = ([], None)
         self._is_closing = False
         self._connection: _Connection | None = None
-        # When the loop last came round, and when the heartbeat was sent that is not answered yet; both monotonic.
+        # When the loop last ran, and when the unanswered heartbeat was sent; both monotonic.
         self._fed_at = time.monotonic()
         self._beating_since: float | None = None
         self._thread = threading.Thread(target=self._live, name="presence", daemon=True)
@@ -91,15 +91,15 @@ class Presence:
         is_serving: bool = True,
         lease: timedelta | None = None,
     ) -> AsyncIterator[Presence]:
-        """Enter a worker and keep it alive.
+        """Register a worker and keep it alive.
 
         Args:
             dsn: Connection string of the database.
             version: Of pgclarify.
             provider: openai or extractive.
-            model: Model that it asks.
+            model: Its model.
             prompt_version: Version of its prompts.
-            is_serving: False for a process that only leases replies of the ledger: nobody who asks may wait for it.
+            is_serving: False for a process that only leases replies of the ledger; callers must not wait for it.
             lease: How long it counts as alive after a heartbeat; None for LEASE.
 
         Raises:
@@ -126,10 +126,10 @@ class Presence:
             await presence._close()
 
     async def say(self, embedding_models: Sequence[str], queue_worker_id: int | None) -> None:
-        """Send a heartbeat now, and have this one and those that follow say what the worker has loaded.
+        """Send a heartbeat now. This and later heartbeats report which models the worker has loaded.
 
         Raises:
-            ServerUnavailable: If the worker does not count as alive any more.
+            ServerUnavailable: If the worker no longer counts as alive.
         """
         self._said = (list(embedding_models), queue_worker_id)
         heard: asyncio.Future[None] = self._loop.create_future()
@@ -139,11 +139,11 @@ class Presence:
             self.lost.result()
 
     async def _feed(self) -> None:
-        """Show the thread that the loop comes round, and give up on a heartbeat that the network has swallowed."""
+        """Tell the thread that the loop runs, and give up if a heartbeat gets no answer."""
         while True:
             self._fed_at = time.monotonic()
             since = self._beating_since
-            # The heartbeat before may have been a pause earlier: the worker stops before others take its runs over.
+            # The previous heartbeat may be up to a pause older. The worker must stop before others take over its runs.
             if since is not None and self._fed_at - since > self._lease_seconds - self._pause_seconds:
                 self._end(
                     ServerUnavailable(
@@ -160,7 +160,7 @@ class Presence:
         self._asked.put(None)
         if self._beating_since is not None:
             self._cut()
-        # It is a daemon: one that is still connecting to a server that does not answer holds up nothing.
+        # It is a daemon thread, so one that is still connecting to a dead server blocks nothing.
         await asyncio.to_thread(self._thread.join, _JOIN_SECONDS)
 
     def _cut(self) -> None:
@@ -168,7 +168,7 @@ class Presence:
             cut(self._connection)
 
     def _live(self) -> None:
-        """What the thread does."""
+        """Run the thread."""
         try:
             with translated():
                 connection: _Connection = psycopg.connect(
@@ -190,14 +190,14 @@ class Presence:
                 heard = self._asked.get(timeout=self._pause_seconds)
             if self._is_closing:
                 return
-            # One that is asked for comes from the loop.
+            # A heartbeat on request shows that the loop runs.
             if heard is None and time.monotonic() - self._fed_at > _LOOP_PATIENCE_SECONDS:
                 continue
             self._beating_since = time.monotonic()
             try:
                 self._beat(connection, worker_id)
             except DatabaseBusy as busy:
-                # The lease has room for the next one.
+                # There is time for the next heartbeat before the lease ends.
                 _logger.warning("a heartbeat failed: %s", busy.message)
             finally:
                 self._beating_since = None
@@ -214,7 +214,7 @@ class Presence:
         if row is None or not row["is_alive"]:
             raise ServerUnavailable(
                 f"worker {worker_id} counts as dead",
-                detail="Its lease ran out while it could not say that it is there; others take its runs over.",
+                detail="It could not send a heartbeat before its lease ended; other workers take over its runs.",
             )
 
     def _end(self, error: PgclarifyError) -> None:
@@ -224,7 +224,7 @@ class Presence:
                 return
 
     def _in_loop(self, action: Any, *arguments: Any) -> None:  # noqa: ANN401
-        # A loop that is closed asks for nothing any more.
+        # The loop may be closed already; then nothing waits for this.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(action, *arguments)
 
@@ -232,7 +232,7 @@ class Presence:
 def _register(connection: _Connection, entry: dict[str, Any]) -> int:
     while True:
         (registered,) = connection.execute(queries["register_worker"], entry).fetchall()
-        # Anyone may take a lock of any number; under another one we are as good as under this.
+        # Any role may take a lock of this number. With another number, this worker is as safe.
         (lock,) = connection.execute(queries["take_worker_lock"], registered).fetchall()
         if lock["is_locked"]:
             return int(registered["worker_id"])

@@ -14,13 +14,13 @@ def parse(text: str) -> dict[str, LiteralString]:
     """Split a file of statements, each under a line "-- name: its_name".
 
     Raises:
-        ValueError: If a name stands there twice.
+        ValueError: If a name is repeated.
     """
     _, *parts = _NAME.split(text)
     names = parts[::2]
     if len(set(names)) < len(names):
-        raise ValueError("a statement is named twice")
-    # They come from files of this package, and nothing is ever put into them.
+        raise ValueError("a statement name is repeated")
+    # LiteralString is true: these are files of the package, and nothing is inserted into them.
     return {name: cast("LiteralString", body.strip()) for name, body in zip(names, parts[1::2], strict=True)}
 
 

@@ -1,7 +1,8 @@
--- Statements that workers send. Those of clients are in client_queries.sql and cli_queries.sql.
+-- Statements of workers. Those of clients are in client_queries.sql and cli_queries.sql.
 
 -- name: prepare_session
--- Undo what a database sets for people, wait for nobody's lock for long, and let go of locks once this worker is gone.
+-- Override settings of the database that are meant for people; limit waiting for locks; release locks soon if this
+-- worker dies.
 select set_config(given.name, given.value, false)
 from (
     values
@@ -17,37 +18,37 @@ from (
     ('tcp_keepalives_count', '3'),
     ('tcp_user_timeout', '20s')
 ) as given (name, value)
--- Some are of later servers than others.
+-- Some settings exist only in later versions of the server.
 inner join pg_catalog.pg_settings on pg_settings.name = given.name;
 
 -- name: find_vector_types
--- Find pgvector's types wherever they live.
+-- Find pgvector's types in any schema.
 select set_config('search_path', 'pg_catalog, ' || quote_ident(pg_namespace.nspname) || ', pg_temp', false)
 from pg_catalog.pg_extension
 inner join pg_catalog.pg_namespace on pg_extension.extnamespace = pg_namespace.oid
 where pg_extension.extname = 'vector';
 
 -- name: get_session
--- Which process of the server answers.
+-- The process id of this session.
 select pg_backend_pid() as process_id;
 
 -- name: has_session_option
--- Whether what a connection asked for at its beginning is in force.
+-- Whether the options of the connection are in effect.
 select current_setting('lock_timeout') = '54321ms' as is_set;
 
 -- name: register_worker
--- Enter this worker.
+-- Register this worker.
 select
     pgclarify_private.register_worker(
         %(host)s, %(process_id)s, %(version)s, %(provider)s, %(model)s, %(prompt_version)s, %(is_serving)s, %(lease)s
     ) as worker_id;
 
 -- name: take_worker_lock
--- Be alive as long as this session is; false if somebody else holds the lock.
+-- Hold the lock that shows this session's worker is alive; false if another session holds it.
 select pg_try_advisory_lock(1885823084, %(worker_id)s::integer) as is_locked;
 
 -- name: note_heartbeat
--- Say that this worker is there; false if it counts as dead.
+-- Send a heartbeat; false if this worker counts as dead.
 select pgclarify_private.note_heartbeat(%(worker_id)s, %(embedding_models)s::text[], %(queue_worker_id)s::bigint) as is_alive;
 
 -- name: take_job
@@ -81,7 +82,7 @@ select
 from pgclarify_private.work_counts();
 
 -- name: end_own_job
--- End a job that this worker still has, and none that another has taken over.
+-- Finish a job, if this worker still has it.
 select pgclarify_queue.procrastinate_finish_job_v1(own.id, %(status)s, %(delete_job)s)
 from (
     select job.id
@@ -95,7 +96,7 @@ from (
 ) as own;
 
 -- name: retry_own_job
--- Put a job back that this worker still has, and none that another has taken over.
+-- Put a job back into the queue, if this worker still has it.
 select pgclarify_queue.procrastinate_retry_job_v2(own.id, %(retry_at)s, null, null, null)
 from (
     select job.id
@@ -109,7 +110,7 @@ from (
 ) as own;
 
 -- name: due_work
--- What there may be to do beside taking runs.
+-- What work there may be besides runs.
 select pgclarify_private.due_work() as due;
 
 -- name: requeue_lost_jobs
@@ -117,76 +118,76 @@ select pgclarify_private.due_work() as due;
 select pgclarify_private.requeue_lost_jobs(%(worker_id)s) as jobs;
 
 -- name: fold_tallies
--- Fold the counts of each corpus into one row.
+-- Sum the counts of each corpus in one row.
 select pgclarify_private.fold_tallies();
 
 -- name: apply_term_changes
--- Bring document frequencies up to date with documents that were removed, or were long.
+-- Update document frequencies for documents that were removed or are long.
 select pgclarify_private.apply_term_changes() as changes;
 
 -- name: link_passages
--- Find the neighbors of some passages of one space, or take what is gone out of its graph.
+-- Find the neighbors of some passages of one space, or remove deleted passages from its graph.
 select pgclarify_private.link_passages(%(max_passages)s) as passages;
 
 -- name: claim_graph
--- Claim a space whose lists are all to be made in memory; nulls if there is none.
+-- Claim a space whose graph is to be built in memory; nulls if there is none.
 select embedding_space_id, passages, dimensions, degree
 from pgclarify_private.claim_graph(
     %(worker_id)s, %(min_passages)s, %(max_passages)s, %(max_bytes)s, %(skipped_space_ids)s
 );
 
 -- name: read_vectors
--- The next passages of a space by key, and their vectors in the binary form of halfvec.
+-- The next passages of a space by key, with their vectors in the binary form of halfvec.
 select document_ids, passage_ids, vectors
 from pgclarify_private.read_vectors(
     %(embedding_space_id)s, %(after_document_id)s, %(after_passage_id)s, %(max_passages)s
 );
 
 -- name: store_graph
--- Write lists of a space that the worker has claimed; null is to be tried again.
+-- Write neighbor lists of a claimed space; null means try again.
 select pgclarify_private.store_graph(
     %(worker_id)s, %(embedding_space_id)s, %(document_ids)s::text[], %(passage_ids)s::bigint[],
     %(neighbor_document_ids)s::text[], %(neighbor_ids)s::bigint[], %(similarities)s::real[], %(is_last)s
 ) as is_ours;
 
 -- name: drop_orphan_partition
--- Drop one partition that a dropped corpus has left.
+-- Drop one partition of a dropped corpus.
 select pgclarify_private.drop_orphan_partition() as dropped;
 
 -- name: list_waiting_sources
--- Attached tables with changes, a load or a removal to do.
+-- Attached tables with pending changes, a pending load or a pending removal.
 select source_id, work from pgclarify_private.waiting_sources();
 
 -- name: follow_changes
--- Take changes of an attached table; null if somebody holds it.
+-- Process changes of an attached table; null if another session has it locked.
 select pgclarify_private.follow_changes(%(source_id)s, %(max_changes)s, %(max_bytes)s) as done;
 
 -- name: load_source
--- Compare some rows of an attached table; null if somebody holds it.
+-- Compare some rows of an attached table; null if another session has it locked.
 select pgclarify_private.load_source(%(source_id)s, %(max_rows)s, %(max_bytes)s) as done;
 
 -- name: remove_source
--- Remove some documents of a detached table; null if somebody holds it.
+-- Remove some documents of a detached table; null if another session has it locked.
 select pgclarify_private.remove_source(%(source_id)s, %(max_documents)s) as done;
 
 -- name: inspect_sources
--- Look whether attached tables are what they were.
+-- Check whether attached tables have changed their structure or rights.
 select pgclarify_private.inspect_sources();
 
 -- name: drop_orphan_capture
--- Drop one trigger function that a dropped corpus has left.
+-- Drop one trigger function of a dropped corpus.
 select pgclarify_private.drop_orphan_capture() as dropped;
 
 -- name: drop_idle_table_reader
--- Drop one function, with its role, that reads tables of an owner of whom none is attached any more.
+-- Drop one function, with its role, that reads tables of an owner without attached tables.
 select pgclarify_private.drop_idle_table_reader() as dropped;
 
 -- name: forget_session
--- Undo all that a session has kept: settings, prepared statements, locks, temporary tables.
+-- Reset a session: settings, prepared statements, locks, temporary tables.
 discard all;
 
 -- name: end_session
--- End a session of this role, with what it does.
+-- Terminate a session of this role, with its statement.
 select pg_catalog.pg_terminate_backend(%(process_id)s);
 
 -- name: list_building_spaces
@@ -194,23 +195,23 @@ select pg_catalog.pg_terminate_backend(%(process_id)s);
 select embedding_space_id, model from pgclarify_private.building_spaces();
 
 -- name: open_space
--- Make a space's tables, now that its model is known.
+-- Create a space's tables, when its model is known.
 select pgclarify_private.open_space(%(embedding_space_id)s, %(dimensions)s);
 
 -- name: refuse_space
--- Keep why a space cannot be opened.
+-- Store why a space cannot be opened.
 select pgclarify_private.refuse_space(%(embedding_space_id)s, %(error)s);
 
 -- name: refuse_filling
--- Keep why a worker cannot fill a space.
+-- Store why a worker cannot fill a space.
 select pgclarify_private.refuse_filling(%(embedding_space_id)s, %(error)s);
 
 -- name: delay_documents
--- Keep why documents wait for the embedding model.
+-- Store why documents wait for the embedding model.
 select pgclarify_private.delay_documents(%(embedding_space_id)s, %(error)s);
 
 -- name: count_embeddings
--- Count what embedding endpoints were used for, and charge budgets.
+-- Store the usage of embedding endpoints, and charge budgets.
 select
     pgclarify_private.count_embeddings(
         %(run_ids)s::bigint[],
@@ -225,11 +226,11 @@ select
 select embedding_space_id from pgclarify_private.due_spaces();
 
 -- name: advance_space
--- Begin to fill a space, switch to it, tidy up after it, or drop it.
+-- Start to fill a space, switch to it, clean up after it, or drop it.
 select pgclarify_private.advance_space(%(embedding_space_id)s) as is_done;
 
 -- name: claim_passages
--- Lease passages that a space is to be filled with.
+-- Lease passages that need a vector in a space.
 select
     embedding_space_id, document_id, passage_id, title, heading, content, content_hash, embedding_model, dimensions
 from
@@ -238,7 +239,7 @@ from
     );
 
 -- name: release_passages
--- Give back what this worker has leased of them.
+-- Release the passages that this worker has leased.
 select pgclarify_private.release_passages(%(worker_id)s) as kept;
 
 -- name: store_vectors
@@ -255,7 +256,7 @@ select
     ) as stored;
 
 -- name: fail_passage
--- Note that a passage could not be embedded.
+-- Store that a passage could not be embedded.
 select
     pgclarify_private.fail_passage(
         %(worker_id)s, %(embedding_space_id)s, %(document_id)s, %(passage_id)s, %(error)s, %(pause)s
@@ -276,7 +277,7 @@ from
     );
 
 -- name: leased_documents
--- Which of claimed documents are still this worker's, and as they were.
+-- Which claimed documents are still leased by this worker and unchanged.
 select document_id
 from
     pgclarify_private.leased_documents(
@@ -284,21 +285,21 @@ from
     ) as document_id;
 
 -- name: release_documents
--- Give back what this worker has leased.
+-- Release the documents that this worker has leased.
 select
     pgclarify_private.release_documents(
         %(worker_id)s, %(are_long)s, %(corpus_id)s, %(document_ids)s::text[], %(content_hashes)s::bytea[]
     ) as kept;
 
 -- name: set_aside_documents
--- Say that documents take several steps.
+-- Mark documents that need several steps.
 select
     pgclarify_private.set_aside_documents(
         %(worker_id)s, %(corpus_id)s, %(document_ids)s::text[], %(passages)s::integer[]
     );
 
 -- name: claim_long_document
--- Lease a document that takes several steps, for the next one.
+-- Lease a document that needs several steps, for its next step.
 select
     corpus_id, document_id, title, content, content_hash, was_indexed, embedding_space_id, embedding_model, dimensions,
     batch_id, staged_passages, staged_chars
@@ -306,12 +307,12 @@ from
     pgclarify_private.claim_long_document(%(worker_id)s, %(lease)s, %(skipped_models)s::text[], %(after_corpus_id)s);
 
 -- name: unstaged_hashes
--- What of a claimed document has a vector already, and is not staged to stay.
+-- The texts of a claimed document that have a vector and are not staged to stay.
 select content_hash
 from pgclarify_private.unstaged_hashes(%(corpus_id)s, %(document_id)s, %(batch_id)s) as content_hash;
 
 -- name: keep_part
--- Note that a part of a document has been staged.
+-- Store that a part of a document has been staged.
 select
     pgclarify_private.keep_part(
         %(worker_id)s,
@@ -326,17 +327,17 @@ select
     ) as is_kept;
 
 -- name: passage_hashes
--- What of claimed documents has a vector already.
+-- The texts of claimed documents that have a vector already.
 select document_id, content_hashes from pgclarify_private.passage_hashes(%(corpus_id)s, %(document_ids)s::text[]);
 
 -- name: stage_passages
--- Copy passages of a batch to where store_documents takes them from.
+-- Copy passages of a batch to the staging table of store_documents.
 copy pgclarify_private.staged_passage
 (batch_id, document_id, ordinal, heading, content, start_char, end_char, content_hash, vector)
 from stdin (format binary);
 
 -- name: store_documents
--- Move a staged batch into place.
+-- Publish a staged batch.
 select
     pgclarify_private.store_documents(
         %(worker_id)s,
@@ -353,13 +354,13 @@ select
     pgclarify_private.fail_document(%(worker_id)s, %(corpus_id)s, %(document_id)s, %(content_hash)s, %(error)s);
 
 -- name: start_run
--- Take a run in hand.
+-- Start a run.
 select
     must_be_alone, attempt, operation, question, settings, corpus_id, embedding_model, dimensions, parent_run_id
 from pgclarify_private.start_run(%(run_id)s, %(worker_id)s, %(is_alone)s);
 
 -- name: find_passages
--- Search for a run, as its requester, without choosing candidates.
+-- Search for a run, with its requester's rights, without recording candidates.
 select
     document_id, passage_id, title, heading, content, start_char, score, origin, signal_score
 from pgclarify_private.find_passages(
@@ -374,7 +375,7 @@ from pgclarify_private.find_passages(
 );
 
 -- name: find_neighbors
--- The neighbors of a batch, as far as the run's requester may read them.
+-- The neighbors of a batch that the run's requester may read.
 select
     via_passage_id, document_id, passage_id, similarity, title, heading, content, start_char, signal_score
 from pgclarify_private.find_neighbors(
@@ -391,7 +392,7 @@ from pgclarify_private.find_neighbors(
 );
 
 -- name: record_candidates
--- Keep candidates; the ranks of those that were kept come back.
+-- Store candidates; return the ranks of the stored ones.
 select
     pgclarify_private.record_candidates(
         %(run_id)s,
@@ -407,11 +408,11 @@ select
     ) as kept;
 
 -- name: record_relaxation
--- Keep the relaxed question.
+-- Store the relaxed question.
 select pgclarify_private.record_relaxation(%(run_id)s, %(attempt)s, %(relaxed_question)s);
 
 -- name: record_verdicts
--- Keep verdicts of several runs; the runs that are still ours come back.
+-- Store verdicts of several runs; return the runs that this worker still has.
 select
     pgclarify_private.record_verdicts(
         %(run_ids)s::bigint[],
@@ -433,17 +434,17 @@ select
     ) as running;
 
 -- name: copy_verdicts
--- Take over the verdicts of the parent run.
+-- Copy the verdicts of the parent run.
 select
     rank, document_id, interpretation, answer, quote, start_char, end_char, vector, completion_id
 from pgclarify_private.copy_verdicts(%(run_id)s, %(attempt)s);
 
 -- name: record_step
--- Keep a step of an investigation.
+-- Store a step of an investigation.
 select pgclarify_private.record_step(%(run_id)s, %(attempt)s, %(step)s::jsonb);
 
 -- name: find_for_each
--- Search for several questions of a run, as its requester.
+-- Search for several questions of a run, with its requester's rights.
 select
     question_ordinal, document_id, passage_id, title, heading, content, start_char, score, origin, signal_score
 from pgclarify_private.find_for_estimate(
@@ -458,7 +459,7 @@ from pgclarify_private.find_for_estimate(
 );
 
 -- name: known_completions
--- Look inputs up in the ledger, for a run that pays for nothing.
+-- Look up inputs in the ledger, for a run that pays for nothing.
 select
     ordinal, reply, prompt_tokens, completion_tokens, latency_ms
 from pgclarify_private.known_completions(
@@ -473,11 +474,11 @@ from pgclarify_private.known_completions(
 );
 
 -- name: record_estimate
--- Keep what questions would take.
+-- Store an estimate.
 select pgclarify_private.record_estimate(%(run_id)s, %(attempt)s, %(seen)s::jsonb);
 
 -- name: limit_statements
--- End what takes longer, for the rest of this transaction.
+-- Limit the time of statements for the rest of this transaction.
 select set_config('statement_timeout', %(limit)s, true);
 
 -- name: match_ambiguity_rules
@@ -488,30 +489,30 @@ from pgclarify_private.match_ambiguity_rules(%(run_id)s, %(attempt)s, %(question
 order by ordinal, ambiguity_rule_id;
 
 -- name: record_detections
--- Keep whether the questions of a run are ambiguous.
+-- Store whether the questions of a run are ambiguous.
 select pgclarify_private.record_detections(%(run_id)s, %(attempt)s, %(detections)s::jsonb);
 
 -- name: record_route
--- Keep which way a run went.
+-- Store the route of a run.
 select pgclarify_private.record_route(%(run_id)s, %(attempt)s, %(route)s, %(saved_completions)s);
 
 -- name: record_rewriting
--- Keep the question that a run came to.
+-- Store the rewritten question of a run.
 select pgclarify_private.record_rewriting(%(run_id)s, %(attempt)s, %(rewriting)s::jsonb);
 
 -- name: record_clarifying_questions
--- Keep what is to be asked back.
+-- Store clarifying questions.
 select pgclarify_private.record_clarifying_questions(%(run_id)s, %(attempt)s, %(questions)s::jsonb);
 
 -- name: conversation_turns
--- The conversation that a reply goes on with.
+-- The conversation that a reply continues.
 select
     question, asked, reply
 from pgclarify_private.conversation_turns(%(run_id)s, %(attempt)s)
 order by ordinal;
 
 -- name: record_answer
--- Keep one answer of several.
+-- Store one listed answer.
 select pgclarify_private.record_answer(%(run_id)s, %(attempt)s, %(answer)s::jsonb);
 
 -- name: finish_run
@@ -535,11 +536,11 @@ select
 select pgclarify_private.unfinished_runs(%(run_ids)s::bigint[]) as unfinished;
 
 -- name: list_lost_runs
--- Runs that were cancelled or that another worker has taken over.
+-- Runs that were cancelled, or that another worker has taken over.
 select pgclarify_private.lost_runs(%(run_ids)s::bigint[], %(attempts)s::integer[]) as lost;
 
 -- name: claim_completions
--- Look inputs up in the ledger, and lease those that nobody has answered or is asking.
+-- Look up inputs in the ledger, and lease those without a reply that are not leased.
 select
     ordinal, completion_id, is_ours, is_taken_over, leased_until, reply, prompt_tokens, completion_tokens, latency_ms,
     refusal
@@ -563,7 +564,7 @@ from pgclarify_private.claim_completions(
 order by ordinal;
 
 -- name: store_completions
--- Keep what a model said.
+-- Store the replies of a model.
 select
     pgclarify_private.store_completions(
         %(worker_id)s,
@@ -578,9 +579,9 @@ select
     );
 
 -- name: release_completions
--- Give leases back.
+-- Release leases.
 select pgclarify_private.release_completions(%(worker_id)s, %(completion_ids)s::bigint[], %(leases)s::timestamptz[]);
 
 -- name: settle_run
--- Write down what a run that was ended from outside has paid for, once all its calls are over.
+-- Store the cost of a run that was ended from outside, when all its calls are over.
 select pgclarify_private.settle_runs(array[%(run_id)s::bigint]);

@@ -1,11 +1,11 @@
--- Statements that the report of a run is made of. Row-level security decides what of it the caller sees.
+-- Statements of the report of a run. Row-level security decides what the caller sees.
 
 -- name: report_begin
--- From here on, everything is seen as it is now.
+-- From here on, all statements see the same snapshot.
 set transaction isolation level repeatable read;
 
 -- name: report_run
--- A run, how it was asked and what it cost.
+-- A run, with its settings and its cost.
 select
     run.run_id, run.operation, run.corpus_id, run.corpus_name as corpus, run.question, run.relaxed_question, run.history,
     run.settings, run.parent_run_id, run.requested_by, run.status, run.error, run.corpus_revision, run.model,
@@ -18,13 +18,13 @@ left join pgclarify_private.stop_codes() as known on run.stop_code = known.stop_
 where run.run_id = %(run_id)s;
 
 -- name: report_passages
--- The passages of a run with what was decided about them; of those and their documents, what the caller may read now.
+-- The passages of a run with their verdicts; contents only if the caller may read them now.
 select
     candidate.rank, candidate.document_id, candidate.passage_id, candidate.heading, document.title, document.uri,
     passage.content, passage.start_char, candidate.score, candidate.origin, candidate.via_passage_id, candidate.batch,
     candidate.step_ordinal, verdict.interpretation, verdict.answer, verdict.quote,
     verdict.start_char as quote_start_char, verdict.reason, verdict.is_reused,
-    -- What a budget kept from being judged: the run's stop_reason says why, once.
+    -- Passages that a budget kept from being judged; the run's stop_reason says it once.
     case when not pgclarify_private.is_over_budget(verdict.error_code) then verdict.outcome end as outcome,
     case when not pgclarify_private.is_over_budget(verdict.error_code) then verdict.error end as error,
     verdict.vector::text as vector
@@ -50,7 +50,7 @@ where interpretation.run_id = %(run_id)s
 order by interpretation.ordinal;
 
 -- name: report_interpretation_citations
--- What proves the readings of a run.
+-- The citations of the readings of a run.
 select
     shown.ordinal, shown.rank, citation.candidate_rank, shown.is_medoid, shown.document_id, shown.passage_id, shown.title,
     shown.uri, shown.heading, shown.quote, shown.start_char, shown.is_current
@@ -61,14 +61,14 @@ where shown.run_id = %(run_id)s
 order by shown.ordinal, shown.rank;
 
 -- name: report_steps
--- What an investigation asked on its way.
+-- The steps of an investigation.
 select ordinal, kind, question, answer, outcome, confidence, reason
 from pgclarify.investigation_step
 where run_id = %(run_id)s
 order by ordinal;
 
 -- name: report_step_citations
--- What proves the answers of an investigation's steps.
+-- The citations of the answers of an investigation's steps.
 select
     shown.step_ordinal as ordinal, shown.rank, citation.candidate_rank, false as is_medoid, shown.document_id,
     shown.passage_id, shown.title, shown.uri, shown.heading, shown.quote, shown.start_char, shown.is_current
@@ -79,14 +79,14 @@ where shown.run_id = %(run_id)s
 order by shown.step_ordinal, shown.rank;
 
 -- name: report_answers
--- The answers that a run listed.
+-- The listed answers of a run.
 select ordinal, answer, variants
 from pgclarify.listed_answer
 where run_id = %(run_id)s
 order by ordinal;
 
 -- name: report_answer_citations
--- What proves the answers that a run listed.
+-- The citations of the listed answers of a run.
 select
     shown.ordinal, shown.rank, evidence.candidate_rank, false as is_medoid, shown.document_id, shown.passage_id,
     shown.title, shown.uri, shown.heading, shown.quote, shown.start_char, shown.is_current

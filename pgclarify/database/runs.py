@@ -22,24 +22,24 @@ from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 
 _logger = logging.getLogger(__name__)
 
-# Longer than a call may wait for its turn and take with all its retries. A dead worker's leases are taken over at once,
-# so this is only for one that hangs.
+# Longer than a call can take, with its wait and all its retries. Leases of a dead worker are taken over at once, so
+# this is only for a worker that hangs.
 _LEASE = timedelta(hours=1)
 _LOCK_NOT_AVAILABLE = "55P03"
-# Each waits for half a second at least, so that replies are given up after ten minutes.
+# Each attempt waits at least half a second, so a reply is given up after ten minutes.
 _MOST_STORE_ATTEMPTS = 1200
 _REFUSALS: Mapping[str, type[NotAllowed]] = {"PC007": BudgetSpent, "PC008": PriceMissing}
 
 
 @dataclass(frozen=True, slots=True)
 class _Bought:
-    """A reply on its way into the ledger.
+    """A reply that is not in the ledger yet.
 
     Attributes:
         completion_id: Its row.
-        run_id: The run that pays; None for what is no run.
-        lease: When the lease under which the call was made would have ended, which tells it from all others of the row.
-        completion: What the model said.
+        run_id: The run that pays; None if there is no run.
+        lease: The end of the lease of the call, which distinguishes it from other leases of the row.
+        completion: The reply.
     """
 
     completion_id: int
@@ -49,7 +49,7 @@ class _Bought:
 
 
 class Runs:
-    """What all runs of a worker share: the pool, and the batches that their writes are merged into."""
+    """What all runs of a worker share: the pool, and the batches of writes."""
 
     def __init__(self, pool: Pool, worker_id: int) -> None:
         self.pool = pool
@@ -59,25 +59,25 @@ class Runs:
         self._last_lock: str | None = None
 
     async def start(self, run_id: int, *, is_alone: bool = False) -> Run | None:
-        """Take a run in hand; None if it was cancelled or has ended.
+        """Start a run; None if it was cancelled or has ended.
 
         Args:
             run_id: The run.
-            is_alone: Whether the worker carries out nothing else, and will not until this run is over.
+            is_alone: Whether the worker executes nothing else until this run is over.
 
         Raises:
-            RunSuspected: If the run may be carried out alone only.
+            RunSuspected: If the run may only be executed alone.
             DatabaseError: If the server refuses.
         """
         rows = await fetch(self.pool, "start_run", run_id=run_id, worker_id=self.worker_id, is_alone=is_alone)
         if not rows:
             return None
         if rows[0].pop("must_be_alone"):
-            raise RunSuspected(f"run {run_id} is carried out alone, since workers were lost with it")
+            raise RunSuspected(f"run {run_id} must be executed alone, because workers were lost with it")
         return Run(run_id=run_id, **rows[0])
 
     async def is_over(self, run_id: int) -> bool:
-        """Whether a run has ended, however it did.
+        """Tell whether a run has ended, in any state.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -86,7 +86,7 @@ class Runs:
         return not row["unfinished"]
 
     async def lost(self, runs: Sequence[Run]) -> list[Run]:
-        """Those of the given runs that were cancelled or that another worker has taken over.
+        """Return the runs that were cancelled, or that another worker has taken over.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -148,7 +148,7 @@ class Runs:
         return [None] * len(batch)
 
     def warn_of_lock(self, busy: DatabaseBusy) -> None:
-        """Log what stands in the way of a claim or a reply, unless that was the last thing logged of it."""
+        """Log which lock blocks a claim or a reply, unless that was the last message about it."""
         if busy.detail != self._last_lock:
             self._last_lock = busy.detail
             _logger.warning("%s: %s", busy.message, busy.detail)
@@ -159,9 +159,9 @@ class LedgerTables:
 
     Args:
         runs: What all runs of the worker share.
-        run_id: The run that pays; None for what is no run.
-        attempt: Which attempt at the run; None for what is no run.
-        corpus_id: The corpus whose passages are shown to the model, for what is no run.
+        run_id: The run that pays; None if there is no run.
+        attempt: The attempt at the run; None if there is no run.
+        corpus_id: The corpus whose passages the model sees, if there is no run.
     """
 
     def __init__(
@@ -171,18 +171,18 @@ class LedgerTables:
         self._run_id = run_id
         self._attempt = attempt
         self._corpus_id = corpus_id
-        # By rows of the ledger. Each attempt at a run has its own, so that none gives back what is another's.
+        # By row of the ledger. Each attempt at a run has its own, so that none releases another's lease.
         self._leases: dict[int, datetime] = {}
         self.refusal: NotAllowed | None = None
 
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
-        """See Ledger. While somebody locks what a claim needs, all are to be waited for."""
+        """See Ledger. If another session locks what a claim needs, all claims of the batch are answered "wait"."""
         try:
             rows = await self._claim_rows(requests)
         except DatabaseBusy as busy:
             if busy.sqlstate != _LOCK_NOT_AVAILABLE:
                 raise
-            # Not the end of this attempt: a run may be started only so many times.
+            # The attempt must not end here, because a run may be started only a few times.
             self._runs.warn_of_lock(busy)
             return [Claim(completion_id=None, completion=None, is_ours=False)] * len(requests)
         claims = [_claim(row) for row in rows]
@@ -190,7 +190,7 @@ class LedgerTables:
         if self.refusal is None:
             self.refusal = next((claim.refusal for claim in claims if claim.refusal is not None), None)
             if self.refusal is not None:
-                # Once: all that come after it are told the same.
+                # Only once, because all later refusals have the same reason.
                 _logger.warning("%s", self.refusal.message)
         return claims
 
@@ -239,11 +239,11 @@ class LedgerTables:
 
 
 class RunTables(LedgerTables):
-    """`pgclarify.protocols.RunStore` for one run of a worker; the ledger keeps which run paid for what.
+    """`pgclarify.protocols.RunStore` for one run of a worker; the ledger records which run paid for what.
 
     Attributes:
-        status: How the run ended here; None if it has not.
-        code: Why it ended so, as an error code or a stop code; empty if there is neither.
+        status: How this worker ended the run; None if it did not.
+        code: The error code or stop code of that; empty if there is neither.
     """
 
     def __init__(self, runs: Runs, run: Run) -> None:
@@ -252,7 +252,7 @@ class RunTables(LedgerTables):
         self.code = ""
 
     async def settle(self) -> None:
-        """Write down what a run that others have ended has paid for; nothing if it goes on.
+        """Store the cost of a run that others have ended; does nothing if the run is not over.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -273,7 +273,7 @@ class RunTables(LedgerTables):
         """See RunStore."""
         is_running = await self._runs.verdicts.add((run, verdict))
         if not is_running:
-            raise RunLost(f"run {run.run_id} is no longer carried out here")
+            raise RunLost(f"run {run.run_id} is no longer this worker's")
 
     async def verdicts(self, run: Run) -> list[tuple[str, Verdict]]:
         """See RunStore."""

@@ -1,4 +1,4 @@
-"""Whether connections are sessions of their own, as they are not behind a pooler such as PgBouncer."""
+"""Checks whether each connection has its own session. Behind a pooler such as PgBouncer it does not."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from pgclarify.database.errors import translated
 from pgclarify.database.queries import queries
 from pgclarify.errors import ConfigurationError
 
-# Poolers keep free sessions on a stack or in a ring: two connections that take turns like this meet in one session
-# on either. While others use the pool, too, they may miss each other once, but not every time.
+# Poolers keep free sessions on a stack or in a ring. Two connections that alternate in this order get the same session
+# in both cases. If others use the pool at the same time, this can fail once, but not every time.
 _TURNS = (0, 1, 1, 0) * 3
-# Set as a connection begins, which is when the queue names its schema. Nobody sets it to this by chance.
+# The option of a new connection, as the queue sets its schema. This value does not occur by chance.
 _OPTION = "-c lock_timeout=54321ms"
 
 
 def sharing(dsn: str) -> str | None:
-    """Say whether transactions of one connection are carried out in sessions of others, by connecting twice.
+    """Tell, by connecting twice, whether transactions of different connections share a session.
 
-    Nothing is left behind in a session.
+    The sessions are left unchanged.
 
     Args:
         dsn: Connection string of the database.
 
     Returns:
+        What was found, as a sentence; None if each connection has its own session.
         What was found, in a whole sentence; None if each connection is a session of its own.
 
     Raises:
@@ -45,23 +46,23 @@ def sharing(dsn: str) -> str | None:
 
 
 def stripping(dsn: str) -> str | None:
-    """Say whether settings that come with a connection are turned down or lost on the way.
+    """Tell whether options of a connection are rejected or lost on the way.
 
     Args:
         dsn: Connection string of the database.
 
     Returns:
-        What was found, in a whole sentence; None if they arrive.
+        What was found, as a sentence; None if they take effect.
 
     Raises:
-        ServerUnavailable: If there is no connection without any, either.
+        ServerUnavailable: If a connection without options fails, too.
         DatabaseBusy: If there are too few.
     """
     try:
         with _connect(dsn, options=_OPTION) as connection:
             ((is_set,),) = connection.execute(queries["has_session_option"])
     except psycopg.OperationalError as error:
-        # A server that is full or going down turns everybody away; a pooler those alone who bring settings.
+        # A full or stopping server rejects every connection; a pooler rejects only those with options.
         with translated():
             _connect(dsn).close()
         return f"A connection with settings of its own is turned down: {str(error).strip().splitlines()[-1]}."
@@ -69,13 +70,13 @@ def stripping(dsn: str) -> str | None:
 
 
 def require_own_sessions(dsn: str) -> None:
-    """Refuse a pooler in transaction mode: what a session sets would be lost, and found by others who share it.
+    """Refuse a pooler in transaction mode: settings of a session would be lost, and affect other clients.
 
     Args:
         dsn: Connection string of the database.
 
     Raises:
-        ConfigurationError: If there is one.
+        ConfigurationError: If there is such a pooler.
         ServerUnavailable: If there is no connection.
         DatabaseBusy: If there are too few.
     """
@@ -83,7 +84,7 @@ def require_own_sessions(dsn: str) -> None:
 
 
 def require_direct(dsn: str) -> None:
-    """Refuse any pooler: what workers hold, listen to and set as they connect would be lost.
+    """Refuse any pooler: locks, notifications and connection options of workers would be lost.
 
     Args:
         dsn: Connection string of the database.
@@ -102,10 +103,10 @@ def _refuse(found: str | None) -> None:
     raise ConfigurationError(
         "the database is reached through a connection pooler",
         detail=found,
-        hint="Set PGCLARIFY_DATABASE_URL to the server itself. Whoever only asks may go through the pooler.",
+        hint="Set PGCLARIFY_DATABASE_URL to the server itself. Clients that only ask may use the pooler.",
     )
 
 
 def _connect(dsn: str, **settings: Any) -> psycopg.Connection[tuple[Any, ...]]:  # noqa: ANN401
-    # Prepared statements are as little a pooled connection's own.
+    # Prepared statements are not the connection's own behind a pooler, either.
     return psycopg.connect(dsn, autocommit=True, prepare_threshold=None, application_name="pgclarify", **settings)

@@ -12,9 +12,9 @@ from pgvector import HalfVector
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.model import PendingPassage
 
-# Longer than a slow machine takes for one claim; a dead worker's leases are taken over at once.
+# Longer than one claim takes on a slow machine. Leases of a dead worker are taken over at once.
 _LEASE = timedelta(minutes=15)
-# Until a passage that could not be embedded is tried again: long enough for what passes to have passed.
+# Pause before a passage that could not be embedded is tried again: long enough for temporary problems to end.
 _PAUSE = timedelta(seconds=20)
 
 

@@ -1,4 +1,4 @@
-"""A connection for statements that read attached tables, and may run code of the tables' owners."""
+"""A connection for statements that read attached tables, and may execute code of the tables' owners."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from pgclarify.database.pool import Pool, fetch
 from pgclarify.database.queries import queries
 from pgclarify.errors import DatabaseBusy
 
-# A batch takes some tenths of a second. Code of an owner may wait for ever, and may ignore a cancel.
+# A batch takes some tenths of a second. An owner's code may wait forever, and may ignore a cancel.
 _MOST_SECONDS = 90.0
 
 
 class TableSession:
-    """A session that is used for nothing else.
+    """A session for nothing else.
 
-    Code that a statement runs can replace prepared statements of its session, and take or release the session's locks,
-    with no right at all. So nothing is prepared here, and each statement begins in a new session or a forgotten one.
+    Code that a statement executes needs no rights to replace the session's prepared statements, or to take or release
+    its locks. So nothing is prepared here, and each statement starts in a new or a reset session.
 
     Args:
         dsn: Connection string of the database.
-        pool: The worker's connections, over one of which the session is ended.
-        most_seconds: What takes longer is ended with the session.
+        pool: The worker's connections; one of them terminates the session.
+        most_seconds: Time limit of a statement; then the session is terminated.
     """
 
     def __init__(self, dsn: str, pool: Pool, *, most_seconds: float = _MOST_SECONDS) -> None:
@@ -36,11 +36,11 @@ class TableSession:
         self._connection: psycopg.AsyncConnection[DictRow] | None = None
 
     async def fetch(self, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
-        """Run a named statement in a transaction of its own and return its rows.
+        """Run a named statement in its own transaction and return its rows.
 
         Raises:
             ServerUnavailable: If there is no connection.
-            DatabaseBusy: If it may go better later, or took too long.
+            DatabaseBusy: If a later attempt may succeed, or it took too long.
             DatabaseError: If the server refuses.
         """
         with translated():
@@ -87,7 +87,7 @@ class TableSession:
             raise DatabaseBusy(
                 "reading an attached table took too long",
                 detail=f"It was ended after {self._most_seconds:g} seconds.",
-                hint="See what its indexes and constraints call.",
+                hint="Check which functions its indexes and constraints call.",
             )
 
 
