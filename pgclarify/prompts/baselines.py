@@ -110,7 +110,7 @@ _DISAMBIGUATION_SCHEMA: Final = object_schema(
     }
 )
 
-# What may stand before the JSON of a reply that was cut off; the end of a code block is not there then.
+# A reply that was cut off may have this before its JSON; the code block then has no end.
 _BEFORE_JSON: Final = re.compile(r"\A\s*(?:<think>.*?</think>\s*)?(?:```(?:json)?\s*\n)?", re.DOTALL)
 
 _Text = Annotated[str, BeforeValidator(one_line), Field(min_length=1, max_length=500)]
@@ -266,7 +266,7 @@ def _complete_readings(reply: str) -> list[_Disambiguated]:
     text = _BEFORE_JSON.sub("", reply)
     try:
         cut = _Cut.model_validate(from_json(text, allow_partial=True)).interpretations
-        # Half a number is a number, so that it is the end of a reading that tells whether it is complete.
+        # Half a number is a valid number. So only the end of a reading shows that it is complete.
         if not text.rstrip(" \n\r\t,]").endswith("}"):
             cut = cut[:-1]
         complete = [_Disambiguated.model_validate(one) for one in cut[:-1]]

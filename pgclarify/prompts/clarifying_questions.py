@@ -19,10 +19,10 @@ from pgclarify.prompts.replies import Reasoning, one_line, read_form, shown
 from pgclarify.prompts.rewriting import history_lines
 from pgclarify.vocabulary import AmbiguityType
 
-# AT-CoT, §4.2: some variety, without too much invention.
+# AT-CoT, §4.2: some variety, but not too much invention.
 _TEMPERATURE: Final = 0.6
 _TOKENS_A_QUESTION: Final = 120
-# Room for three entries, however few are asked for: a reply that is cut off is paid for in vain.
+# Room for three entries, even if fewer are asked for: a reply that is cut off is paid for and useless.
 _LEAST_TOKENS: Final = 360
 _TOKENS_OF_REASONING: Final = 400
 
@@ -202,7 +202,7 @@ def _read(completion: Completion, scheme: PromptScheme, form: Form, count: int) 
             clarifying_question=asked,
             reformulation=one.reformulation,
         )
-        # A small model likes to say the same twice.
+        # A small model tends to repeat itself.
         found.setdefault(text.casefold().rstrip(" ?.!"), proposed)
     if not found:
         raise InvalidReply("the model proposed nothing", detail=f"It replied: {shown(completion.reply)}")
@@ -274,6 +274,6 @@ def _schema(scheme: PromptScheme, form: Form, count: int) -> Mapping[str, Any]:
         PromptScheme.COT: {"reasoning": text},
         PromptScheme.AT_COT: {"types": types},
     }
-    # As many as were asked for: a small model gives as many as the example has.
+    # Exactly the requested number, because a small model gives as many as the example has.
     questions = {"type": "array", "minItems": count, "maxItems": count, "items": object_schema(**entry)}
     return object_schema(**before.get(scheme, {}), questions=questions)

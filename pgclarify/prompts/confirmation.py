@@ -53,7 +53,7 @@ _REMINDER: Final = """\
 An earlier reply to this had the wrong form. Reply with exactly one JSON object with the key confirmed: true or false \
 for each claim, as many as there are claims. No other words."""
 _MAX_TOKENS: Final = 256
-# A question that was asked in one pass may be longer than any reading.
+# The question of a single pass may be longer than any reading.
 _LONGEST: Final = 1000
 
 

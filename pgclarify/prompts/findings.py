@@ -16,7 +16,7 @@ from pgclarify.steps import Evidence, Finding
 TEXT_OR_NULL: Final = {"type": ["string", "null"]}
 ANSWER_SCHEMA: Final = object_schema(quote=TEXT_OR_NULL, passage={"type": ["integer", "null"]}, answer=TEXT_OR_NULL)
 
-# How models say that there is no answer where they should say null. What follows has to speak of what was shown: "not
+# How models say that there is no answer, instead of null. The following words must be about the shown text: "not
 # available in stores" is an answer.
 _SHOWN: Final = r"(?:the|these|this|any|given|provided|of|\s)*(?:passage|text|context|document|information|fact)s?\b.*"
 _NO_ANSWER: Final = re.compile(
@@ -31,7 +31,7 @@ _NO_ANSWER: Final = re.compile(
     re.IGNORECASE,
 )
 
-# By itself, this may be the name of a song. It is no answer where nothing is quoted.
+# Alone, this may be the name of a song. Without a quote, it is not an answer.
 _NO_FURTHER: Final = re.compile(r"(?:there (?:is|are) )?no (?:further|more|other|additional)\.?", re.IGNORECASE)
 
 

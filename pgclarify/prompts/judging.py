@@ -125,9 +125,9 @@ _REMINDER: Final = """\
 An earlier reply to this had the wrong form. Reply with exactly one JSON object of the form that you were told, with \
 as many entries as it has to have, and no other words."""
 
-# Longer ones are no reading and no answer, and would bury what they are compared with.
+# Longer texts are neither readings nor answers, and would hide the texts that they are compared with.
 _LONGEST: Final = 500
-# A judgement takes two tokens or three.
+# A judgement needs two or three tokens.
 _TOKENS: Final = 1024
 
 

@@ -76,7 +76,7 @@ def listing(
     Source: AmbigPrompt, §3, Equation 5.
     """
     asked = question_line(question)
-    # A small model that is told of no answers so far says that there is none.
+    # A small model that sees an empty list of answers says that there is none.
     known = [
         line(label, "; ".join(excerpt(answer, _LONGEST_ANSWER) for answer in given))
         for label, given in (("Found so far", answers), ("Refused so far", refused))

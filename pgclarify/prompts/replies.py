@@ -11,7 +11,7 @@ from pgclarify.errors import InvalidReply
 from pgclarify.language.thoughts import without_thoughts
 from pgclarify.model_calls import Completion
 
-# What a chat model wraps around its JSON where the server does not constrain it.
+# Chat models put this around their JSON if the server does not constrain the reply.
 _CODE_BLOCK: Final = "```"
 
 _Form = TypeVar("_Form", bound=BaseModel)
@@ -36,7 +36,7 @@ def read_form(form: type[_Form], completion: Completion) -> _Form:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        # The reply is a model's, and may repeat a passage: it is shown short, and not as the cause.
+        # A model's reply may repeat a passage. So it is shown shortened, and not as the cause of the error.
         raise InvalidReply(
             "the model's reply does not fit its form",
             detail=f"{where + ': ' if where else ''}{first['msg']}. It replied: {shown(completion.reply)}",

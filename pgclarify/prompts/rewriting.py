@@ -81,9 +81,9 @@ No other words."""
 _REWRITING_SCHEMA: Final = object_schema(question={"type": ["string", "null"]})
 _REFORMULATION_SCHEMA: Final = object_schema(question={"type": "string"})
 _MAX_TOKENS: Final = 256
-# What helps to understand a question is short; a turn may be a whole page.
+# The helpful part of a turn is short, but a turn may be a whole page.
 _LONGEST_TURN: Final = 600
-# Of ten that were asked back, each has to be told from the others.
+# The model must distinguish up to ten earlier questions.
 _LONGEST_PROPOSAL: Final = 200
 
 

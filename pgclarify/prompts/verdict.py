@@ -59,7 +59,7 @@ _SCHEMA: Final = object_schema(interpretation=_TEXT_OR_NULL, answer=_TEXT_OR_NUL
 _MAX_TOKENS: Final = 1024
 
 _SOURCE: Final = r"(?:passage|text|document|context|excerpt|article|paragraph)"
-# With "of" or a number behind it, it is a thing of the world: the text of the treaty, article 5.
+# With "of" or a number after it, the word means a real thing: the text of the treaty, article 5.
 _ALONE: Final = r"\b(?!\s+(?:of|on|for|\d))"
 _LEANS_ON_SOURCE: Final = re.compile(
     rf"\b(?:according to|based on|mentioned in|stated in|described in|given in|in|from|by)"
