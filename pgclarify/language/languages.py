@@ -1,4 +1,4 @@
-"""Whether a text is in English, or plainly in another language: by its letters and its most frequent words."""
+"""Is a text in English, or plainly in another language? Judged by its letters and its most frequent words."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Final
 from pgclarify.language.words import ASKING, FUNCTION_WORDS, STOP_WORDS, word_set
 
 _ENGLISH: Final = STOP_WORDS | FUNCTION_WORDS
-# Around a title or a saying in another language these are English: "cast of Como agua para chocolate".
+# English words around a title or a saying in another language: "cast of Como agua para chocolate".
 _FRAMING: Final = frozenset((*ASKING, "of", "the"))
-# They stand in English texts, too, as words or in names: "World War II in color", "Charles de Gaulle", "El Paso".
+# Words that also occur in English texts, alone or in names: "World War II in color", "Charles de Gaulle", "El Paso".
 _TELL_NOTHING: Final = word_set(
     "de la le les las los el du des del della di da do dos das die der van von den ten het st san santa und et"
     " war er son sin con come hat hay plus dove pod ale mit man pour till per tu entre se si ma mi pas tot ob en mal"
     " op am an in man"
 )
-# Frequent words that say little by themselves. Those that are English words, too, count on both sides.
+# Frequent words with little meaning. Those that are also English words count for both languages.
 _OTHERS: Final = (
     # German
     word_set(
@@ -75,24 +75,25 @@ _OTHERS: Final = (
 _FEWEST: Final = 2
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _LATIN: Final = re.compile(r"[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff]")
-# A word in small letters that has one beyond those of English.
+# A word in small letters with a letter that English does not have.
 _ACCENTED: Final = re.compile(r"\b[a-z\u00df-\u024f]*[\u00df-\u024f]")
-# In Spanish alone a question begins so.
+# Only Spanish questions begin with it.
 _SPANISH: Final = "\u00bf"
-# Of a long text, the beginning tells.
+# The beginning of a long text suffices.
 _READ: Final = 4000
 
 
-# A question is asked about for each of its passages, and a passage by many questions.
+# A question is checked for each of its passages, and a passage for many questions.
 @lru_cache(maxsize=1024)
 def is_foreign(text: str) -> bool:
     """Tell whether a text is plainly in another language than English.
 
-    It is if most of its letters are not Latin, or if it has more of the frequent words of another language than of
-    English, two at least; by a margin of two if it has an English question word, "of" or "the". Names and a few words
-    without grammar ("rental cars", "Charles de Gaulle") pass for English.
+    It is if most of its letters are not Latin, or if it has at least two frequent words of another language, and more
+    of them than English ones. If it has an English question word, "of" or "the", the difference must be at least two.
+    Names and a few words without grammar ("rental cars", "Charles de Gaulle") count as English.
 
     Args:
+        text: Any text; the first 4,000 characters are read.
         text: Any text; the first 4,000 characters are read.
     """
     text = text[:_READ]

@@ -9,25 +9,25 @@ from typing import Final
 from pgclarify.language.words import ASKING, COMMON, WORD, folded_words, without_possessive
 
 _DOTTED_INITIALS: Final = re.compile(r"\b([^\W\d_])\.(?:\s(?=[^\W\d_]\.))?(?=[^\W\d_]\b|\W|$)")
-# They make no difference to what is asked, however they are spelled.
+# Words that do not change what a question asks, in any spelling.
 _NOT_CONTENT: Final = COMMON | {*ASKING, "do", "does", "did", "i"}
 TITLES: Final = frozenset({"dr", "mr", "mrs", "ms", "sir"})
 
 
 def names(text: str) -> frozenset[str]:
-    """List the words of names, and the numbers, that a text has in it, folded.
+    """List the words of names, and the numbers, in a text, folded.
 
-    A word is part of a name if it is capitalized and not the first one, or if it has a digit in it.
+    A word is part of a name if it is capitalized and not the first one, or if it has a digit.
     """
     return frozenset(part for _, word, is_name in content_words(text) if is_name for part in folded_words(word))
 
 
 def content_words(text: str) -> Iterator[tuple[int, str, bool]]:
-    """The words that are neither asking nor common: place, bare form, and whether they are part of a name."""
+    """Yield the words that are neither asking nor common: place, bare form, and whether they are part of a name."""
     for place, match in enumerate(WORD.finditer(text)):
         word = match[0]
         if word.lower() not in _NOT_CONTENT:
-            # The first word is capitalized whatever it is.
+            # The first word is always capitalized.
             is_name = any(map(str.isdigit, word)) or (place > 0 and word[0].isupper())
             yield place, without_possessive(word.lower()), is_name
 
@@ -37,7 +37,7 @@ def join_initials(text: str) -> str:
     return _DOTTED_INITIALS.sub(r"\1", text)
 
 
-# Common in English texts, in small letters; what is no first name as often as not is left out.
+# Common first names in English texts, in small letters. Names that are often something else are left out.
 GIVEN_NAMES: Final = frozenset(
     str.split(
         "aaron abigail abraham ada adam adrian agnes aisha alan albert alejandro alex alexander alexandra alfred ali"

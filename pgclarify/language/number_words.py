@@ -1,4 +1,4 @@
-"""Numbers as texts in other languages than English have them: in digits with any marks, and a few in words."""
+"""Numbers in texts of other languages than English: in digits with any marks, and a few in words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LISTED: Final = {
 
 
 def _folded(text: str) -> str:
-    # An accent that stands apart is no part of a word.
+    # A decomposed accent is not a word character.
     return _DATE.sub(r"\1.\2.", _HOUR.sub(":", unicodedata.normalize("NFC", fold(text))))
 
 
@@ -47,27 +47,28 @@ _WORDS: Final = {_folded(word): str(value) for value, listed in _LISTED.items() 
 
 
 def digits(text: str) -> frozenset[str]:
-    """List the numbers that a text has in digits, in one notation.
+    """List the numbers of a text in digits, in one notation.
 
     Args:
         text: "1.200,50 € am 14.10.2026", or "1,200.50 €".
 
     Returns:
-        "1200.50" and "14.10.2026". A mark is dropped only before three digits, which it groups: 1,25 is not 125.
+        "1200.50" and "14.10.2026". A mark is dropped only as a thousands separator, before three digits: 1,25 is not
+        125.
     """
     return frozenset(map(_plain, _WRITTEN.findall(_folded(text))))
 
 
 def numbers(text: str) -> frozenset[str]:
-    """List the numbers that a text not in English may be taken to say, in the notation of `digits`.
+    """List the numbers that a text in another language than English may mean, in the notation of `digits`.
 
     Args:
         text: "14.10.2026 um neun".
 
     Returns:
-        Those in digits, the parts of dates, the parts of what a blank may group or part, and what a few words of
-        German, French, Spanish, Italian, Portuguese, Dutch, Polish, Scandinavian, Chinese and Japanese mean: here
-        "14.10.2026", "14", "10", "2026" and "9".
+        Numbers in digits; parts of dates; parts of digits with blanks between them; and a few number words of German,
+        French, Spanish, Italian, Portuguese, Dutch, Polish, Scandinavian, Chinese and Japanese. Here: "14.10.2026",
+        "14", "10", "2026" and "9".
     """
     folded = _folded(text)
     written = _WRITTEN.findall(folded)
@@ -82,7 +83,7 @@ def _plain(number: str) -> str:
 
 
 def _value(ideographs: str) -> str:
-    """What ideographs for digits, ten, hundred and thousand say together: 三十五 is 35, 二〇二六 is 2026."""
+    """Compute the number of ideographs for digits, ten, hundred and thousand: 三十五 is 35, 二〇二六 is 2026."""
     values = [int(unicodedata.numeric(one)) for one in ideographs]
     if max(values) < 10:
         return "".join(map(str, values))

@@ -1,4 +1,4 @@
-"""Numbers in English text, however they are written: digits, words, ordinals, Roman numerals, dates, clock times."""
+"""Numbers in English text in any notation: digits, words, ordinals, Roman numerals, dates, clock times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VALUES = (
 )
 _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9, "trillion": 10**12}
 _ROMAN = {"I": 1, "V": 5, "X": 10}
-# What is longer is no number that anybody would say: XXXVIII has seven letters, "nine hundred ninety-nine million nine
+# Longer texts are not numbers that people write: XXXVIII has seven letters, "nine hundred ninety-nine million nine
 # hundred ninety-nine thousand nine hundred ninety-nine" has fourteen words, and no measure has more digits.
 _MOST_LETTERS = 8
 _MOST_WORDS = 14
@@ -33,7 +33,7 @@ _MOST_DIGITS = 28
 
 _VALUE = "|".join(sorted(_VALUES, key=len, reverse=True))
 _SCALE = "|".join(_SCALES)
-# All of these begin a word: see _quantities.
+# Each alternative begins a word: see _quantities.
 _QUANTITY = re.compile(
     rf"""
     \b (?:
@@ -51,8 +51,8 @@ _QUANTITY = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-# The words that a quantity can begin with, and what else can begin one: a digit, a numeral. In letters beyond ASCII a
-# word may be spelled that is none of these and equal to one without regard to case.
+# Words that may begin a quantity, besides digits and numerals. A word with letters beyond ASCII may equal one of these
+# if case is ignored.
 _FIRST_WORDS = frozenset({*_VALUES, *MONTHS})
 _FIRST_LETTERS = frozenset("0123456789IVX")
 _WORD = re.compile(r"\w+")
@@ -100,7 +100,7 @@ def write_numbers(text: str) -> str:
         text: "On May 1, two to three".
 
     Returns:
-        "On may 1, 2 to 3": see `find_quantities` for the notation. White space at its ends may be gone.
+        "On may 1, 2 to 3": see `find_quantities` for the notation. White space at the ends may be removed.
     """
     text = _normalized(text)
     written: list[str] = []
@@ -114,7 +114,10 @@ def write_numbers(text: str) -> str:
 
 
 def _quantities(text: str) -> Iterator[re.Match[str]]:
-    """All matches of _QUANTITY: it is tried only where a word stands that can begin one, a tenth of its own search."""
+    """Yield all matches of _QUANTITY.
+
+    It is only tried at words that may begin one, which takes a tenth of the time of a search.
+    """
     position = 0
     for word in _WORD.finditer(text):
         if word.start() < position:
@@ -150,7 +153,7 @@ def _read(match: re.Match[str], *, is_question: bool) -> Iterator[tuple[str, str
     elif match["digits"]:
         digits = match["digits"].replace(",", "")
         if len(digits) > _MOST_DIGITS:
-            # Arithmetic would round it.
+            # A float would round it.
             yield "number", digits
             return
         value = Decimal(digits) * _SCALES.get((match["scale"] or "").casefold(), 1)
@@ -159,7 +162,7 @@ def _read(match: re.Match[str], *, is_question: bool) -> Iterator[tuple[str, str
         if _is_number(match, is_question=is_question):
             yield "number", str(_value(re.split(r"[\s-]+", match["words"].casefold())))
     elif match["month"]:
-        # "may" and "march" are words of their own.
+        # "may" and "march" are also other words.
         if match["month"][0].isupper() and not (is_question and match.start() == 0):
             yield "month", match["month"].casefold()
     elif len(match["roman"]) > 1 or _follows_numbered(match):
@@ -186,7 +189,7 @@ def _value(words: list[str]) -> int:
         if word in _VALUES:
             current += _VALUES[word]
         elif word == "hundred":
-            # A second "hundred" adds nothing.
+            # A repeated "hundred" adds nothing.
             current *= 100 if current < 100 else 1
         elif word in _SCALES:
             total += current * _SCALES[word]
@@ -204,5 +207,5 @@ def _roman_value(numeral: str) -> int:
 
 
 def counted(number: int, noun: str) -> str:
-    """Give `1 call`, `2 calls`."""
+    """Return `1 call`, `2 calls`."""
     return f"{number} {noun if number == 1 else noun + 's'}"

@@ -1,4 +1,4 @@
-"""What can be told of questions by their words: whether two ask the same, and whether one stands on its own."""
+"""Compares questions by their words: do two ask the same, and does one stand alone?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pgclarify.language.quotes import fold
 from pgclarify.language.stems import root, singular
 from pgclarify.language.words import ARTICLES, ASKING, AUXILIARIES, COMMON, WORD, without_possessive, word_set
 
-# They say of what kind something is that is named anyway: "the film Casino".
+# Words for the kind of a thing that is also named: "the film Casino".
 _KINDS: Final = frozenset(
     str.split(
         "film movie show series book novel poem play song album game painting city town village place country nation"
@@ -19,17 +19,17 @@ _KINDS: Final = frozenset(
         " actress singer writer author king queen called named located entitled titled"
     )
 )
-# Where one of these asks, "did" tells whom from who: "Who did Norway defeat?", "Who defeated Norway?"
+# After one of these, "did" distinguishes object and subject: "Who did Norway defeat?", "Who defeated Norway?"
 _WHO: Final = frozenset({"who", "whom", "what", "which"})
 _DID: Final = frozenset({"do", "does", "did"})
 
-# What stands for an answer that is not there: "#1", "[answer]", "the answer to question 2".
+# Placeholders for a missing answer: "#1", "[answer]", "the answer to question 2".
 _PLACEHOLDER: Final = re.compile(
     r"#\s?\d|[\[<{(](?:answer|name|person|place|x|y)\b[^\])>}]{0,20}[\])>}]"
     r"|\b(?:answer|reply) (?:to|of) (?:the )?(?:previous |last |first |second )?(?:question|step)\b",
     re.IGNORECASE,
 )
-# "That country" is one that was spoken of before the question.
+# "That country" refers to something before the question.
 _POINTER: Final = re.compile(
     r"\b(?:this|that|the same)"
     r" (?:person|man|woman|country|state|county|city|town|place|company|team|band|film|book|year)\b",
@@ -40,10 +40,10 @@ _POINTING_BACK: Final = re.compile(
     r"|this|these|those|that|ones?|former|latter|the\s+other|the\s+others|the\s+same)\b",
     re.IGNORECASE,
 )
-# Bound by a subject that is in the question.
+# Their subject is in the question.
 _REFLEXIVE: Final = frozenset({"himself", "herself", "itself", "themselves"})
 _BE: Final = r"(?:is|are|was|were|be|been|am|isn't|aren't|wasn't|weren't|has been|have been|had been)"
-# Words that look like pronouns and mean nothing: "is there a", "how long does it take", "is it true that".
+# Words that look like pronouns but refer to nothing: "is there a", "how long does it take", "is it true that".
 _EMPTY: Final = re.compile(
     rf"""
     \b{_BE}\s+(?P<there>there)\b (?! [\s?.!]*$ ) | \b(?P<there_is>there)(?:['\u2019]s|\s+{_BE})\b
@@ -58,7 +58,7 @@ _EMPTY: Final = re.compile(
 )
 _PRONOUN: Final = re.compile(r"\b(?:he|she|him|his|her|hers|they|them|their|theirs|it|its)\b", re.IGNORECASE)
 _NAME: Final = re.compile(r"(?<=\S\s)[\"'\u2018\u201c(]?[^\W\d_a-z]\w*|\d{2,}|[\"\u201c][^\"\u201d]+[\"\u201d]")
-# No noun, though they stand where one might.
+# These are not nouns, although they may be in the place of one.
 _NO_NOUNS: Final = (
     COMMON
     | AUXILIARIES
@@ -66,8 +66,8 @@ _NO_NOUNS: Final = (
     | word_set("old long many much far big large high tall late early often soon still ever not")
 )
 
-# What a clarifying question begins with, whatever it is about. Whole phrases only: to see a castle, to get to it, and
-# what is for teachers mean something.
+# Openings of clarifying questions about any topic. Only whole phrases: "to see a castle", "to get to it" and "for
+# teachers" have a meaning.
 _KNOWING: Final = r"(?:(?:know|find out)(?: more)?(?: about)?|(?:learn|hear|read)(?: more)? about)"
 _OPENINGS: Final = (
     r"(?:could|can|would|will) you(?: please)? (?:tell me|tell us|say|specify|clarify)(?: (?:if|whether))?",
@@ -89,16 +89,15 @@ _OPENING: Final = re.compile(
 def asks_same(first: str, second: str, cosine: float, *, threshold: float) -> bool:
     """Tell whether two questions ask the same, so that their answers should agree.
 
-    An embedding does not hear the difference between "When was Ada born?" and "Where was Ada born?", nor between a
-    mother and a mother's mother, nor between two years. So, whatever it says, the words have to be the same in the same
-    order, those of names by themselves; "founded" and "founder" are one word here. Only a word that says of what kind
-    something is, "the film Casino", may be added.
+    An embedding hardly distinguishes "When was Ada born?" from "Where was Ada born?", a mother from a mother's mother,
+    or two years. So the words must be the same in the same order, with names compared separately; "founded" and
+    "founder" count as one word. One question may only add the kind of a thing, as in "the film Casino".
 
     Args:
         first: A question.
-        second: Another.
+        second: Another question.
         cosine: The cosine similarity of their embeddings, in [-1, 1].
-        threshold: The least cosine at which different wordings count as one question.
+        threshold: The least cosine at which different wordings count as the same question.
     """
     if asks_same_words(first, second):
         return True
@@ -109,30 +108,29 @@ def asks_same(first: str, second: str, cosine: float, *, threshold: float) -> bo
 
 
 def asks_same_words(first: str, second: str) -> bool:
-    """Tell whether two questions are the same but for case, typography and the marks at their ends."""
+    """Tell whether two questions are the same except for case, typography and the marks at their ends."""
     return fold(first).strip(" ?.!") == fold(second).strip(" ?.!")
 
 
 def proposes_same(first: str, second: str) -> bool:
-    """Tell whether two proposals are one in other words of politeness.
+    """Tell whether two proposals are the same with another opening.
 
-    What remains after an opening ("Are you looking for information about", "Would you like to know if you mean") has to
-    be the same, word by word, apart from articles and plurals. Similarity of embeddings does not decide: it is higher
-    between what is above the ground and what is below than between most questions that mean the same, and to lose what
-    somebody means is worse than to read it twice.
+    After the opening ("Are you looking for information about", "Would you like to know if you mean") they must be the
+    same, word by word, except for articles and plurals. Embeddings do not decide: "above the ground" and "below the
+    ground" are more similar than most pairs of equal meaning, and losing a meaning is worse than repeating one.
 
     Args:
         first: A clarifying question, a reformulation, or a question.
-        second: Another.
+        second: Another one.
     """
     return _matter(first) == _matter(second)
 
 
 def stands_alone(question: str) -> bool:
-    """Tell whether a question can be understood by whoever knows nothing else.
+    """Tell whether a question can be understood without any context.
 
-    It cannot if it has a placeholder in it, or a pronoun that nothing in it could be meant by: no name, and no noun
-    before the pronoun, as in "Which company sold its shares?"
+    It cannot if it has a placeholder, or a pronoun that can refer to nothing in the question. A pronoun can refer to a
+    name, or to a noun before it, as in "Which company sold its shares?"
     """
     if _PLACEHOLDER.search(question):
         return False
@@ -143,16 +141,16 @@ def stands_alone(question: str) -> bool:
 
 
 def words_that_point_back(question: str) -> list[str]:
-    """List the words of a question that mean something said elsewhere, in lower case, each once.
+    """List the words of a question that refer to something outside it, in lower case, each once.
 
-    Words that mean nothing ("is it true that") are left out, and so is "himself" where another word points back.
+    Words that refer to nothing ("is it true that") are left out, and so is "himself" if another word refers back.
     """
     found = list(dict.fromkeys(" ".join(match[0].lower().split()) for match in _pointing_back(question)))
     return [word for word in found if word not in _REFLEXIVE] or found
 
 
 def points_back_first(question: str) -> bool:
-    """Tell whether a question points back before it names anything, so that none of its names can be what is meant.
+    """Tell whether a question has a referring word before any name, so that the word cannot refer to a name in it.
 
     "Is it open on Sundays?" does; "Did Ida Holm sell it?" does not.
     """
@@ -166,24 +164,24 @@ def _pointing_back(question: str) -> Iterator[re.Match[str]]:
 
 
 def _is_bound(before: str) -> bool:
-    """Tell whether a pronoun can mean something that was said before it, in the same question."""
+    """Tell whether a pronoun can refer to something before it in the same question."""
     words = [word.lower() for word in WORD.findall(before)]
-    # "Where was he", "What year was it", "the name of his": whoever is meant was named before the question.
+    # "Where was he", "What year was it", "the name of his": the person or thing was named before the question.
     if not words or words[-1] in AUXILIARIES or words[-1] == "of":
         return False
-    # "Who painted it?": the word after "who" is a verb.
+    # In "Who painted it?", the word after "who" is a verb.
     nouns = words[2:] if words[0] in ("who", "whom") else words
     return not _NO_NOUNS.issuperset(nouns)
 
 
 def _asking(question: str) -> frozenset[str]:
-    """The words that ask."""
+    """Return the question words."""
     words = frozenset(word.lower() for word in WORD.findall(question))
     return words & ({*ASKING} | _DID if words & _WHO else {*ASKING})
 
 
 def _demand(question: str) -> tuple[tuple[list[str], list[str]], set[str]]:
-    """What is asked for: names and numbers, and the first letters of other words, each in order; and kinds of names."""
+    """Return what is asked for: names and numbers, and beginnings of other words, each in order; and kinds of names."""
     found = list(content_words(question))
     named = {place for place, _, is_name in found if is_name}
     kinds = {place: word for place, word, _ in found if place + 1 in named and word in _KINDS and place not in named}
@@ -194,6 +192,6 @@ def _demand(question: str) -> tuple[tuple[list[str], list[str]], set[str]]:
 def _matter(text: str) -> list[str]:
     said = f"{' '.join(WORD.findall(fold(text)))} "
     opening = _OPENING.match(said)
-    # A question of nothing but an opening is about that.
+    # If a question has nothing but an opening, the opening is its topic.
     rest = said[opening.end() :].split() if opening is not None else []
     return [singular(without_possessive(word)) for word in rest or said.split() if word not in ARTICLES]

@@ -1,4 +1,4 @@
-"""Find a quote in the text that it is said to come from, verbatim but for typography."""
+"""Finds a quote in a text, verbatim except for typography."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ _QUOTE, _DASH, _SPACE = "'", "-", " "
 _FOLDED = (
     dict.fromkeys("\"'`´‘’‚‛“”„‟‹›«»′″‵‶ʹʺʻʼʽ〝〞〟＂＇｀「」『』｢｣", _QUOTE)  # noqa: RUF001 (the look-alikes are the point)
     | dict.fromkeys("-‐‑‒–—―−﹘﹣－", _DASH)  # noqa: RUF001
-    # Soft hyphen, zero-width and directional characters, variation selectors: nobody sees them.
+    # Soft hyphen, zero-width and directional characters, variation selectors: all invisible.
     | dict.fromkeys(
         "\u00ad\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064"
         "\u2066\u2067\u2068\u2069\ufe00\ufe0e\ufe0f\ufeff",
         "",
     )
-    # A full stop and a comma as Chinese and Japanese have them, and the wave that keyboards write as a tilde.
+    # Chinese and Japanese full stops and commas, and the wave dash, which keyboards write as a tilde.
     | {"。": ".", "｡": ".", "、": ",", "､": ",", "〜": "~"}
-    # Its casing is an apostrophe and n, and half a character cannot be part of a run of quotation marks.
+    # It is folded to an apostrophe and n. A part of a character must not join a run of quotation marks.
     | {"\u0149": "n"}
 )
-# Of each of these, a run counts as one: "  ", ``, --.
+# A run of one of these counts as a single character: "  ", ``, --.
 _COLLAPSED = frozenset((_QUOTE, _DASH, _SPACE))
 _RUN = re.compile(rf"([{_QUOTE}{_SPACE}{_DASH}])\1+")
 # Letters of scripts without blanks between words.
 UNSPACED = "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-# Blanks that say nothing: before a question mark and within quotation marks, as French has them, and between letters of
-# those scripts, where a line may end anywhere.
+# Blanks without meaning: French ones before a question mark and inside quotation marks, and blanks between letters of
+# those scripts, because lines may end anywhere.
 _IDLE = re.compile(
     rf"{_SPACE}(?:(?=[?!;:{_QUOTE}])|(?<={_QUOTE}{_SPACE})"
     rf"|(?<=[{UNSPACED}.,]{_SPACE})(?=[{UNSPACED}])|(?<=[{UNSPACED}]{_SPACE})(?=[.,]))"
 )
-# Folding these would change what is said: x² is not x2.
+# Folding these would change the meaning: x² is not x2.
 _MEANINGFUL = ("<super>", "<sub>", "<fraction>", "<circle>")
 _ELLIPSIS = "..."
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -43,12 +43,12 @@ _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class _FoldedText:
-    """A folded text that knows where it came from.
+    """A folded text with the offsets of the original.
 
     Attributes:
         text: The folded characters.
-        starts: For each, the offset of the first original character that it stands for.
-        ends: For each, the offset after the last one.
+        starts: For each, the offset of the first original character.
+        ends: For each, the offset of the end of the last original character.
     """
 
     text: str
@@ -56,7 +56,7 @@ class _FoldedText:
     ends: Sequence[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Offsets of the original characters that text[start:end] stands for."""
+        """Return the offsets of the original characters of text[start:end]."""
         return self.starts[start], self.ends[end - 1]
 
     def is_whole(self, start: int, end: int) -> bool:
@@ -66,7 +66,7 @@ class _FoldedText:
         )
 
     def without_idle_blanks(self) -> _FoldedText:
-        """The same text without blanks that typography sets and that say nothing."""
+        """Return the text without blanks that are only typography."""
         blanks = [blank.start() for blank in _IDLE.finditer(self.text)]
         if not blanks:
             return self
@@ -79,11 +79,11 @@ class _FoldedText:
 
 
 def fold(text: str) -> str:
-    """Fold what typography may change without changing what is said.
+    """Fold differences of typography that do not change the meaning.
 
-    White space, quotation marks of all kinds and dashes become one of each, runs included; case is folded; characters
-    that nobody sees are dropped; full stops and commas of Chinese and Japanese become ours; ligatures, full-width
-    forms, the ellipsis and composed accents are taken apart.
+    Runs of white space, of quotation marks of any kind, and of dashes become one character; case is folded; invisible
+    characters are removed; Chinese and Japanese full stops and commas become Latin ones; ligatures, full-width forms,
+    the ellipsis and composed accents are decomposed.
 
     Args:
         text: Any text.
@@ -95,33 +95,33 @@ def fold(text: str) -> str:
 
 
 def without_accents(decomposed: str) -> str:
-    """Drop the accents of a text in which they stand apart, as in one that was folded."""
+    """Remove the accents of a decomposed text, such as a folded one."""
     if decomposed.isascii():
         return decomposed
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
 def find_quote(quote: str, content: str) -> tuple[int, int] | None:
-    """Find where a quote occurs verbatim, typography aside, in time linear in both lengths.
+    """Find where a quote occurs verbatim, except for typography, in time linear in both lengths.
 
-    Blanks that only typography sets do not count: before a question mark, inside quotation marks, between letters of
-    scripts that have none between words. Quotation marks and ellipses at the ends of the quote are given up if it does
+    Blanks that are only typography are ignored: before a question mark, inside quotation marks, between letters of
+    scripts without blanks between words. Quotation marks and ellipses at the ends of the quote are dropped if it does
     not occur with them.
 
     Args:
-        quote: What a model says it read.
-        content: The text that it should have read it in.
+        quote: The text that a model says it read.
+        content: The text that it should be in.
 
     Returns:
-        Offsets (start, end) of the first occurrence: content[start:end] is what is cited. None if there is no
-        occurrence, or no letter or digit in the quote.
+        Offsets (start, end) of the first occurrence; content[start:end] is cited. None if there is no occurrence, or
+        the quote has no letter or digit.
     """
     folded_quote = _fold(quote).text.strip(_SPACE)
     folded_content = _fold_once(content)
     for wanted in dict.fromkeys((folded_quote, _strip_ends(folded_quote))):
         if not any(character.isalnum() for character in wanted):
             return None
-        # Nearly always it does not occur, or its first occurrence is whole, which this says sooner.
+        # In most cases it does not occur, or its first occurrence is whole; this finds that out faster.
         first = folded_content.text.find(wanted)
         if first < 0:
             continue
@@ -138,10 +138,10 @@ def _fold(text: str) -> _FoldedText:
     translated = text.translate(_TABLE)
     if text.isascii() and not _has_runs(translated):
         return _FoldedText(translated, range(len(text)), range(1, len(text) + 1)).without_idle_blanks()
-    # Where each folded character comes from, runs included.
+    # The original offset of each folded character, runs included.
     origins: list[int] = []
     after = 0
-    # A character of ASCII is folded to one character.
+    # An ASCII character is folded to one character.
     for character in _BEYOND_ASCII.finditer(text):
         origins += range(after, character.start())
         origins += [character.start()] * len(_TABLE[ord(character[0])])
@@ -161,12 +161,12 @@ def _fold(text: str) -> _FoldedText:
     return _FoldedText(_without_runs(translated), starts, ends).without_idle_blanks()
 
 
-# In one passage, several quotes are looked for.
+# A cache, because several quotes are searched for in one passage.
 _fold_once = lru_cache(maxsize=256)(_fold)
 
 
 def _without_runs(translated: str) -> str:
-    """Make one of each run of quotation marks, dashes or spaces. Most texts have none, which is soon seen."""
+    """Reduce each run of quotation marks, dashes or spaces to one. Most texts have none, which is checked first."""
     return _RUN.sub(r"\1", translated) if _has_runs(translated) else translated
 
 
@@ -180,14 +180,14 @@ def _fold_character(character: str) -> str:
     if character.isspace():
         return _SPACE
     form: Literal["NFD", "NFKD"] = "NFD" if unicodedata.decomposition(character).startswith(_MEANINGFUL) else "NFKD"
-    # Case folding can compose what was taken apart, and taking apart can uncover capitals.
+    # Case folding can compose characters again, and decomposing can produce capitals.
     folded = unicodedata.normalize(form, unicodedata.normalize(form, character).casefold())
-    # A spacing accent is a space and an accent, which is of no use here; nor may a part of a character join a run.
+    # A spacing accent would become a space and an accent. A part of a character must not join a run.
     return character if len(folded) > 1 and not _COLLAPSED.isdisjoint(folded) else folded
 
 
 class _Table(dict[int, str]):
-    """What each character is folded to, by its number; filled as characters occur."""
+    """A cache: what each character is folded to, by its number."""
 
     def __missing__(self, number: int) -> str:
         folded = _fold_character(chr(number))

@@ -1,7 +1,7 @@
-"""Sentences of a passage: plain text, hard-wrapped text, and Markdown with headings, lists and tables.
+"""Splits passages into sentences: plain text, hard-wrapped text, and Markdown with headings, lists and tables.
 
-A scan, and no grammar of regular expressions: every character is looked at a bounded number of times, so text without
-a full stop, or nothing but full stops, costs no more than any other.
+This is a scan without complex regular expressions. It looks at each character a bounded number of times, so texts
+without a full stop, or of full stops alone, take no longer than others.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from enum import StrEnum
 from pgclarify.language.words import word_set
 
 MAX_CHARS = 20_000
-"""How much of a passage is read. A passage is made to fit an embedding model, so only a broken one is longer."""
+"""How much of a passage is read. Passages fit an embedding model, so only a broken one is longer."""
 
 MAX_SENTENCE_CHARS = 600
-"""A sentence that is longer is cut at white space; a quote of more proves nothing at a glance."""
+"""A longer sentence is cut at white space: a longer quote is no quick proof."""
 
 _TERMINATORS = ".!?…。\uff01\uff1f؟।"
 _WIDE_TERMINATORS = frozenset("。\uff01\uff1f")  # no space follows them
@@ -29,19 +29,19 @@ _ABBREVIATIONS = word_set(
     ed eds al e.g i.e cf ca inc ltd co corp dept est jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k
     u.n a.m p.m ph.d b.c a.d min max ext tel"""
 )
-# Of those, the ones that often end a sentence: a capital after them begins a new one.
+# Abbreviations that often end a sentence: a capital after them begins a new one.
 _ABBREVIATIONS_THAT_END = frozenset(["etc", "a.m", "p.m", "inc", "ltd", "co", "corp", "jr", "sr", "al"])
 
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"[ ]{0,3}(?:=+|-+|\*+|_+)\s*$")
 _TABLE_RULE = re.compile(r"[\s|:+-]+$")
-# The definition of a term that is on the line before.
+# The definition of the term on the previous line.
 _DEFINITION = re.compile(r":[ \t]{1,4}(?=\S)")
 _ITEM = re.compile(r"\s{0,12}(?:[-*+•‣▪\u2013]|(?P<number>\d{1,3}[.)]|\((?:\d{1,3}|[a-zA-Z])\)|[a-z]\)))\s+(?=\S)")
 
 
 class Kind(StrEnum):
-    """Where a sentence stands."""
+    """The kind of a sentence."""
 
     PROSE = "prose"
     ITEM = "item"
@@ -79,7 +79,7 @@ class _Block:
 
 
 def split_sentences(passage: str) -> list[Sentence]:
-    """Split a passage into sentences, in order. Headings, rules and the header rows of tables are left out."""
+    """Split a passage into sentences, in order, without headings, rules and header rows of tables."""
     passage = passage[:MAX_CHARS]
     sentences: list[Sentence] = []
     for number, block in enumerate(_blocks(passage)):
@@ -137,7 +137,7 @@ def _is_table_rule(line: str) -> bool:
 
 
 def _bounds(passage: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Where the sentences of one block begin and end."""
+    """Yield start and end of each sentence of a block."""
     has_capitals = any(character.isupper() for character in passage[start:end])
     begin = start
     for marks in _MARKS.finditer(passage, start, end):
@@ -150,7 +150,7 @@ def _bounds(passage: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _ends_here(passage: str, begin: int, mark: int, after: int, end: int, has_capitals: bool) -> bool:
-    """Whether the marks in passage[mark:after] end the sentence that started at begin."""
+    """Tell whether the marks in passage[mark:after] end the sentence that starts at begin."""
     if after >= end:
         return True
     if not passage[after].isspace():
@@ -172,7 +172,7 @@ def _ends_here(passage: str, begin: int, mark: int, after: int, end: int, has_ca
 
 
 def _cut(passage: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Trim white space, and cut what is too long for one sentence at white space (or anywhere, if there is none)."""
+    """Trim white space, and cut a sentence that is too long at white space (anywhere if there is none)."""
     while start < end:
         while start < end and passage[start].isspace():
             start += 1

@@ -1,7 +1,7 @@
-"""What the forms of an English word have in common, cut off in two ways.
+"""Cuts English words to the part that their forms share, in two ways.
 
-`root` is for questions that say the same in few words, where "founder" and "founded" should be one. `stem` is for
-finding an answer, where many words meet, and "interest" and "internet" should not be one.
+`root` is for comparing questions of few words, where "founder" and "founded" should be equal. `stem` is for finding
+answers among many words, where "interest" and "internet" should differ.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-# Letters that inflected forms of one word share, in most words.
+# How many letters the forms of one word share, for most words.
 _ROOT: Final = 5
-# Forms that no suffix rule reaches, with what they are forms of.
+# Forms that no suffix rule covers, with their base forms.
 _IRREGULAR = {
     "began": "begin", "begun": "begin", "bought": "buy", "brought": "bring", "built": "build", "chose": "choose",
     "chosen": "choose", "children": "child", "cost": "cost", "fell": "fall", "fallen": "fall", "felt": "feel",
@@ -25,7 +25,7 @@ _IRREGULAR = {
     "payment": "pay", "payments": "pay", "died": "die", "death": "die", "ties": "tie",
 }  # fmt: skip
 
-# Longest first. A suffix is cut only where at least four letters remain.
+# Longest first. A suffix is cut only if at least four letters remain.
 _SUFFIXES = ("ization", "isation", "ations", "ation", "ments", "ment", "ings", "ions", "ion", "ers", "er")
 _MIN_STEM = 4
 
@@ -36,13 +36,13 @@ def singular(word: str) -> str:
 
 
 def root(word: str) -> str:
-    """Cut a lower-case word to what most of its forms share; "founded" and "founder" are one. Numbers stay."""
+    """Cut a lower-case word to its first letters, so that "founded" and "founder" are equal. Numbers are kept."""
     return word if word.isdigit() else singular(word)[:_ROOT]
 
 
 @lru_cache(maxsize=20_000)
 def stem(lower: str) -> str:
-    """Cut the ending off a lower-case word: "cancellations", "cancelled" and "cancel" are one."""
+    """Cut the ending off a lower-case word: "cancellations", "cancelled" and "cancel" become equal."""
     if lower in _IRREGULAR:
         return _IRREGULAR[lower]
     if len(lower) <= 3 or not lower.isascii() or not lower.isalpha():
@@ -63,7 +63,7 @@ def stem(lower: str) -> str:
 
 
 def _trim(base: str) -> str:
-    """Drop a final e, and one of two equal consonants at the end ("cancell")."""
+    """Remove a final e, and one of two equal final consonants ("cancell")."""
     if base.endswith("e") and len(base) > 3:
         base = base[:-1]
     if len(base) > 3 and base[-1] == base[-2] and base[-1] not in "aeiou":

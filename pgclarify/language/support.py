@@ -1,4 +1,4 @@
-"""What a text says of a question and of an answer, by their words: English ones, and answers in any language."""
+"""Tells by words what a text says about a question and an answer: in English, and for answers in any language."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pgclarify.language.words import (
     word_set,
 )
 
-# Frequent words of English that its neighbors do not have. One word in six of English prose is among them.
+# Frequent English words that similar languages do not have. One word in six of English prose is among them.
 _ENGLISH: Final = word_set(
     "the and of to with that this which by from it are were been has have had not their its they who when you your"
 )
@@ -33,21 +33,21 @@ _LEAST_ENGLISH: Final = 0.05
 _LATIN: Final = re.compile(r"[a-z]")
 _OTHER_LETTER: Final = re.compile(r"[^\W\d_a-z]")
 
-# A question with one of these may name what can be answered: "Which is older, the castle or the chapel?"
+# A question with one of these may name its possible answers: "Which is older, the castle or the chapel?"
 _CHOOSING: Final = frozenset({"or", "and", "between"})
-# Of the words of a name, this share has to be mentioned: "Barack Obama" is mentioned by "Obama".
+# This share of a name's words must be in the text: "Obama" mentions "Barack Obama".
 _NAMED: Final = 0.5
-# Words that begin with so many equal letters count as one: "Asia" and "Asian".
+# Words count as equal if they share this many first letters: "Asia" and "Asian".
 _ALIKE: Final = 4
-# And where what a question is about is looked for, words that begin with so many.
+# The same, where the topic of a question is searched for.
 _BEGINNING: Final = 5
 _ABBREVIATION: Final = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _CAPITALIZED: Final = re.compile(r"\b[^\W\d_a-z]\w*(?:[\s-]+(?:(?:of|the|and|for|de) )*[^\W\d_a-z]\w*)+")
-# Where a question has no capitals, such a noun is most often a name: "who plays the doctor in dexter season 1".
+# If a question has no capitals, such a noun is usually a name: "who plays the doctor in dexter season 1".
 _BARE: Final = re.compile(r"\b(?:in|of|from|by)\s+([a-z]{4,})(?=\s+(?:season|series|episode|part|book|volume)\b)")
-# How many of something are asked for is nothing that a passage has to mention: "top 5 benefits", "3 ways to pay".
+# A passage need not mention how many things are asked for: "top 5 benefits", "3 ways to pay".
 _HOW_MANY: Final = re.compile(r"\b(?i:top|first|best)\s+(\d+)|\b(\d{1,2})(?=\s+[a-z]+s\b)")
-# Parts of a list in a sentence, for counts: "Ida, Jon and Nora".
+# Separators of a list in a sentence, for counting: "Ida, Jon and Nora".
 _BETWEEN_ITEMS: Final = re.compile(r"\s*(?:[,;]\s*(?:and|or)?|\b(?:and|or)\b)\s+", re.IGNORECASE)
 _MOST_COUNTED: Final = 20
 _LONGEST_INITIALS: Final = 6
@@ -57,7 +57,7 @@ def is_english(text: str) -> bool:
     """Tell whether a text is in English, by its letters and its most frequent words.
 
     Args:
-        text: Any text. A text with too few words to tell is not in English.
+        text: Any text. A text with too few words does not count as English.
     """
     folded = without_accents(fold(text))
     if not folded.isascii() and len(_OTHER_LETTER.findall(folded)) > len(_LATIN.findall(folded)):
@@ -77,21 +77,21 @@ def says_answer(
 ) -> bool:
     """Tell whether texts say an answer.
 
-    Half of the words of the answer that are not in the question, and all numbers, have to be in the texts. If the
-    question has all of its words, these have to stand there together ("Lindvik County", where "Lindvik" and "county"
-    were asked about). If the question says them together, too, they have to be a known answer, or the question has to
-    give a choice. Yes and no are in no text.
+    The texts must have half of the answer's words that are not in the question, and all its numbers. If the question
+    has all words of the answer, the texts must have these words together ("Lindvik County" for a question with
+    "Lindvik" and "county"). If the question also has them together, the answer must be a known one, or the question
+    must offer a choice. Yes and no are never in a text.
 
-    Texts in other languages than English group digits by other marks, and may have a number in words: 1.200 is 1,200,
-    and "vier" is 4. So numbers are compared whole there, and not by their pieces, which 1,25 and 1.250 share.
+    Other languages than English group digits with other marks, and may write numbers in words: 1.200 is 1,200, and
+    "vier" is 4. So their numbers are compared as a whole, not by pieces, which 1,25 and 1.250 share.
 
     Args:
         answer: A few words.
         texts: The texts.
         asked: The question.
-        known: Answers that are proven, which count as texts.
-        choices: Further texts that may name what the question gives a choice of.
-        are_foreign: Whether to read the texts as ones in another language than English.
+        known: Proven answers, which count as texts.
+        choices: Further texts that may name the choices of the question.
+        are_foreign: Whether to read the texts as texts in another language than English.
     """
     words, given = distinct_words(answer) - COMMON, distinct_words(asked)
     if words and words <= YES_OR_NO:
@@ -102,7 +102,7 @@ def says_answer(
         with_digits = {word for word in words if any(map(str.isdigit, word))}
         if not are_foreign:
             return with_digits <= there | given and _are_half_there(new, there)
-        # Of a word of one letter, such as the one for a book in Japanese, the neighbors make other pairs.
+        # A word of one letter, such as the Japanese one for a book, is part of other pairs with its neighbors.
         letters = "".join(there)
         spelled = frozenset(word for word in new - with_digits if len(word) > 1 or word not in letters)
         told = frozenset[str]().union(*map(numbers, (*texts, *known, asked)))
@@ -119,7 +119,7 @@ def says_answer(
 
 
 def _are_half_there(words: frozenset[str], there: frozenset[str]) -> bool:
-    """Whether half of the words are there, or forms of them, which are looked at only if they decide."""
+    """Whether half of the words occur; other forms of words are compared only if they decide."""
     missing = words - there
     if 2 * len(missing) <= len(words):
         return True
@@ -128,7 +128,7 @@ def _are_half_there(words: frozenset[str], there: frozenset[str]) -> bool:
 
 
 def counts_parts(answer: str, text: str) -> bool:
-    """Tell whether an answer is the number of the parts of a list in a text: three, of "Ida, Jon and Nora"."""
+    """Tell whether an answer is the number of items of a list in a text: three for "Ida, Jon and Nora"."""
     quantities, _ = find_quantities(answer, is_question=False)
     numbers = quantities.get("number", frozenset())
     if len(quantities) != 1 or len(numbers) != 1:
@@ -138,7 +138,7 @@ def counts_parts(answer: str, text: str) -> bool:
 
 
 def topic_of(question: str, *without: str) -> frozenset[str]:
-    """Beginnings of the words that say what a question is about, without those of its answer and of other texts."""
+    """Return beginnings of the words that are a question's topic, without words of its answer and other texts."""
     return _content(question).difference(*map(_content, without))
 
 
@@ -150,12 +150,12 @@ def shared_words(topic: frozenset[str], *texts: str) -> int:
 def unmentioned_names(question: str, text: str) -> list[str]:
     """List the names, years and numbers of a question that a text does not mention.
 
-    A name is mentioned by half of its words, by words that begin like them ("Asian" for "Asia"), and by its initials. A
-    year is mentioned by its decade, and a decade by its years.
+    A name is mentioned by half of its words, by words with the same beginning ("Asian" for "Asia"), and by its
+    initials. A year is mentioned by its decade, and a decade by its years.
 
     Args:
         question: An English question, with names capitalized.
-        text: Where they should stand.
+        text: The text that should mention them.
     """
     return [
         " ".join(name)
@@ -165,20 +165,20 @@ def unmentioned_names(question: str, text: str) -> list[str]:
 
 
 def _phrase(text: str) -> str:
-    """Words that are not common, in order, with spaces around them."""
+    """Return the words that are not common, in order, with spaces around them."""
     return f" {' '.join(word for word in folded_words(text) if word not in COMMON)} "
 
 
 @lru_cache(maxsize=1024)
 def _content(text: str) -> frozenset[str]:
     stems = (stem(word) for word in _pieces(text) if word not in NO_CONTENT)
-    # "Exposed" and "exposure" are one.
+    # "Exposed" and "exposure" are equal.
     return frozenset(one if one.isdigit() else one[:_BEGINNING] for one in stems)
 
 
 @lru_cache(maxsize=1024)
 def _pieces(text: str) -> tuple[str, ...]:
-    """The words of a text without accents, its numbers in one notation as well as in their own."""
+    """Return the words of a text without accents, and its numbers, both as written and in one notation."""
     written = write_numbers(text)
     pieces = PIECE.findall(_plain(text))
     return (*pieces, *PIECE.findall(_plain(written))) if written != text else tuple(pieces)
@@ -186,7 +186,7 @@ def _pieces(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _plain_pieces(text: str) -> frozenset[str]:
-    """Some of _pieces: those that the text has as it is written. They are found in a tenth of the time."""
+    """Return those of _pieces that the text has exactly as written, in a tenth of the time."""
     return frozenset(PIECE.findall(_plain(text)))
 
 
@@ -195,10 +195,10 @@ def _plain(text: str) -> str:
     return without_accents(fold(undotted)).replace("'s ", " ").replace("'", "")
 
 
-# A question is asked of many passages.
+# A cache, because a question is compared with many passages.
 @lru_cache(maxsize=256)
 def _names(question: str) -> tuple[list[str], ...]:
-    """Names of a question, each as its words; a number is a name of its own."""
+    """Return the names of a question, each as its words; a number is a name of its own."""
     return tuple(_find_names(question))
 
 
@@ -226,7 +226,7 @@ def _find_names(question: str) -> Iterator[list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Mentions:
-    """What a text mentions: stems of its words, how these begin, and what its names are abbreviated to."""
+    """What a text mentions: stems of its words, beginnings of these, and abbreviations of its names."""
 
     stems: frozenset[str]
     starts: frozenset[str]
@@ -242,7 +242,7 @@ def _mentions(text: str) -> _Mentions:
 
 def _is_mentioned(word: str, text: str) -> bool:
     pieces = _pieces(word)
-    # Most names stand there as they are, and what else a text mentions takes long to list.
+    # Most names occur literally, and listing everything else that a text mentions takes long.
     if not pieces or not _plain_pieces(text).isdisjoint(pieces):
         return True
     there = _mentions(text)
@@ -257,7 +257,7 @@ def _is_mentioned(word: str, text: str) -> bool:
 
 
 def _initials(text: str) -> frozenset[str]:
-    """What the capitalized words of a text are abbreviated to: "nyc" for "New York City"."""
+    """Return the abbreviations of the capitalized words of a text: "nyc" for "New York City"."""
     found: set[str] = set()
     for match in _CAPITALIZED.finditer(text):
         letters = "".join(word[0].lower() for word in PIECE.findall(match[0]) if word[0].isupper())

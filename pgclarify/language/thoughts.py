@@ -1,4 +1,4 @@
-"""What a model writes before its answer, where the server does not keep it apart."""
+"""Removes a model's thoughts before its answer, if the server does not separate them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import re
 from typing import Final
 
 _START: Final = re.compile(r"\s*(?:<(think|thinking|thought|reasoning)>|\[(think)\])", re.IGNORECASE)
-# Some servers send the thoughts without the mark before them, since the prompt ends with it.
+# Some servers omit the mark before the thoughts, because the prompt ends with it.
 _END_ALONE: Final = re.compile("</think>", re.IGNORECASE)
-# JSON or a block of code: then what looks like a mark is a part of the answer.
+# JSON or a code block: then text that looks like a mark is a part of the answer.
 _ANSWERS: Final = ("{", "[", "```")
 
 
 def without_thoughts(text: str) -> str:
-    """Leave out the thoughts before an answer.
+    """Remove the thoughts before an answer.
 
     Args:
-        text: What a model wrote.
+        text: The text of a model.
 
     Returns:
-        What follows the thoughts; nothing if they do not end; the text itself if there are none.
+        The text after the thoughts; empty if they do not end; the whole text if there are none.
     """
     start = _START.match(text)
     if start is not None:
@@ -32,6 +32,6 @@ def without_thoughts(text: str) -> str:
 
 
 def _after(mark: re.Pattern[str], text: str) -> str | None:
-    """What follows a mark; None if it does not occur."""
+    """Return the text after a mark; None if the mark does not occur."""
     found = mark.search(text)
     return None if found is None else text[found.end() :]

@@ -1,4 +1,4 @@
-"""How English text is split into words, and which words say little by themselves."""
+"""How English text is split into words, and which words have little meaning."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Final
 from pgclarify.language.quotes import UNSPACED, fold
 from pgclarify.language.stems import stem
 
-# In each of these, what repeats is followed by a character outside its own class, so matching is linear in the text.
-# Hyphens, dots and apostrophes inside a word are part of it: "Jean-Luc", "U.S", "Ada's". The ambiguity classifier was
-# trained on these words, so another pattern means training it again.
+# Each repeated part is followed by a character outside its class, so that matching takes linear time. Hyphens, dots and
+# apostrophes inside a word are part of it: "Jean-Luc", "U.S", "Ada's". The ambiguity classifier was trained on these
+# words, so another pattern requires training it again.
 WORD: Final = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
-# A hyphen parts words where they are compared one by one: "30-day" has a unit in it.
+# A hyphen separates words that are compared one by one: "30-day" contains a unit.
 _PART: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _INNER_DOT: Final = re.compile(r"(?<=[^\W_])\.(?=[^\W_])")
 _POSSESSIVE: Final = ("'s", "\u2019s")
-# Apostrophes part words, too, where all that counts is whether the same letters stand elsewhere.
+# Apostrophes separate words, too, where only the letters matter.
 PIECE: Final = re.compile(r"\w+")
-# In a run of word characters: letters of scripts without blanks between words, and all others.
+# Splits runs of word characters into letters of scripts without blanks between words, and all others.
 _SCRIPT: Final = re.compile(rf"[{UNSPACED}]+|[^{UNSPACED}]+")
 _UNSPACED: Final = re.compile(rf"[{UNSPACED}]")
 
 
 def word_set(listed: str) -> frozenset[str]:
-    """The words of a list that is written as one text."""
+    """Return the set of words in a text."""
     return frozenset(listed.split())
 
 
@@ -49,12 +49,12 @@ class Word:
 
     @property
     def stem(self) -> str:
-        """What the word has in common with its other forms."""
+        """The part that the word shares with its other forms."""
         return stem(self.lower)
 
     @property
     def is_content(self) -> bool:
-        """False for words that carry grammar and no meaning."""
+        """False for words with grammatical function and no meaning."""
         return self.lower not in STOP_WORDS
 
     @property
@@ -64,7 +64,7 @@ class Word:
 
 
 def words(text: str) -> list[Word]:
-    """Split a text into words; punctuation belongs to none."""
+    """Split a text into words, without punctuation."""
     found = []
     for match in _PART.finditer(text):
         lower = match[0].lower().replace("\u2019", "'")
@@ -73,32 +73,32 @@ def words(text: str) -> list[Word]:
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """Stems of the words that carry meaning; of all words if none does."""
+    """Return the stems of the words with meaning; of all words if none has."""
     found = words(text)
     return frozenset(word.stem for word in found if word.is_content) or frozenset(word.stem for word in found)
 
 
 def coverage(wanted: Iterable[str], have: frozenset[str]) -> float:
-    """Share of the wanted stems that are there, in [0, 1]; 1 if nothing is wanted."""
+    """Return the share of the wanted stems that are present, in [0, 1]; 1 if none is wanted."""
     wanted = list(wanted)
     return sum(one in have for one in wanted) / len(wanted) if wanted else 1.0
 
 
 def plain_words(text: str) -> list[str]:
-    """List the words of a text as written, without dots inside ("US" for "U.S.") and possessive endings."""
+    """List the words of a text as written, without inner dots ("US" for "U.S.") and possessive endings."""
     return [without_possessive(word) for word in _PART.findall(_INNER_DOT.sub("", text))]
 
 
 def folded_words(text: str) -> list[str]:
-    """List the pieces of a folded text; "Ada's" is two.
+    """List the pieces of a folded text; "Ada's" has two.
 
-    Of a script without blanks between words, each pair of letters is a piece: a word of an answer is in a clause if its
-    pairs are.
+    In a script without blanks between words, each pair of letters is a piece: a clause contains a word of an answer if
+    it contains its pairs.
     """
     folded = fold(text)
     if folded.isascii():
         return PIECE.findall(folded)
-    # Composed, since an accent that stands apart is no part of a word.
+    # Composed, because a decomposed accent is not a word character.
     pieces = PIECE.findall(unicodedata.normalize("NFC", folded))
     return [part for piece in pieces for part in _pairs(piece)] if _UNSPACED.search(folded) else pieces
 
@@ -112,7 +112,7 @@ def _pairs(piece: str) -> Iterator[str]:
 
 
 def distinct_words(*texts: str) -> frozenset[str]:
-    """The pieces of some folded texts, each once."""
+    """Return the distinct pieces of some folded texts."""
     return frozenset(word for text in texts for word in folded_words(text))
 
 
@@ -127,9 +127,9 @@ ASKING: Final = ("who", "whom", "whose", "what", "which", "when", "where", "why"
 AUXILIARIES: Final = word_set(
     "is are was were be been am do does did has have had can could will would shall should may might must"
 )
-# Between names and in questions alike they make no difference.
+# They distinguish neither names nor questions.
 COMMON: Final = ARTICLES | word_set("of in on at to for by with from and or is was are were")
-# A quote of nothing else proves nothing.
+# A quote of only these words proves nothing.
 SMALL_WORDS: Final = COMMON | word_set(
     "he she it they his her its their him them this that these those which who has had have be been as not"
 )
@@ -153,7 +153,7 @@ DETERMINERS: Final = word_set(
     "this that these those his her its their my your our some any each every which what whose no"
 )
 FUNCTION_WORDS: Final = AUXILIARIES | PREPOSITIONS | PRONOUNS | LINKING | ARTICLES | DETERMINERS | {*ASKING}
-# Verbs, adjectives and the like, in the forms in which questions and short answers have them: no nouns here.
+# Verbs, adjectives and the like, without nouns, in the forms that questions and short answers use.
 NO_NOUNS: Final = FUNCTION_WORDS | word_set(
     "tell give list name show describe explain compare find say says said know knew think make makes made build built"
     " write wrote written paint painted compose composed direct directed found founded invent invented publish play"
@@ -166,8 +166,8 @@ NO_NOUNS: Final = FUNCTION_WORDS | word_set(
     " heavy full different important possible able left right main own retire retired leave join joined serve served"
     " located situated stay stayed teach taught study studied discover discovered create created release released"
 )
-# Of questions and sentences among which an answer is looked for, these carry grammar and no meaning. Adverbs of time
-# carry some there.
+# Words with grammatical function and no meaning, for finding an answer among questions and sentences. Adverbs of time
+# have some meaning there, so they are not included.
 STOP_WORDS: Final = word_set(
     """a about above after again against all also am among an and another any are aren't around as at be
     because been before being below between both but by can can't cannot could couldn't did didn't do does
@@ -180,5 +180,5 @@ STOP_WORDS: Final = word_set(
     us very via was wasn't we were weren't what what's whatever when where whether which while who who's whom
     whose why will with within without won't would wouldn't yet you your yours yourself"""
 )
-# These say nothing of what a sentence is about.
+# Words that do not show what a sentence is about.
 NO_CONTENT: Final = STOP_WORDS | FUNCTION_WORDS
