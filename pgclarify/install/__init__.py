@@ -1,1 +1,1 @@
-"""Install, upgrade and remove the schema: extensions, roles, migrations, functions, policies and views."""
+"""Installs, upgrades and removes the schema: extensions, roles, migrations, functions, policies and views."""

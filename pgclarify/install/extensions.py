@@ -1,4 +1,4 @@
-"""The extensions that pgclarify stands on: vector, and dblink for calls that wait."""
+"""The extensions that pgclarify needs: vector, and dblink for calls that wait."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ OLDEST_SERVER = 150000
 
 OLDEST_VECTOR = (0, 8)
 DBLINK_SCHEMA = "pgclarify_dblink"
-# A role that is no superuser may connect only where the server asks for a password. Where it does not, as with `trust`,
-# dblink_connect_u connects as any role, a superuser, too; so the owner's functions get this one in its place.
+# A role that is not a superuser may only connect where the server asks for a password. Without that (as with `trust`),
+# dblink_connect_u connects as any role, even as a superuser. So the owner's functions get this function instead.
 _CONNECT_LOOPBACK = r"""
     create or replace function {schema}.connect_loopback(connection_name text, settings jsonb)
     returns void
@@ -52,7 +52,7 @@ def create_extensions(cursor: psycopg.Cursor[Any]) -> None:
     """Create what is available and missing.
 
     Raises:
-        ConfigurationError: If the server is too old, or has no pgvector that is new enough.
+        ConfigurationError: If the server is too old, or has no pgvector, or one that is too old.
     """
     version = cursor.connection.info.server_version
     if version < OLDEST_SERVER:
@@ -77,15 +77,15 @@ def create_extensions(cursor: psycopg.Cursor[Any]) -> None:
             detail=f"It is version {row[0]}.",
             hint="Install pgvector 0.8 or newer, then run: alter extension vector update.",
         )
-    # In a schema of its own that nobody may look into: where everyone may call dblink, everyone may open connections.
+    # In a separate schema without access for others: a role that may call dblink may open connections.
     _create_extension(cursor, "dblink", DBLINK_SCHEMA)
 
 
 def grant_extensions(cursor: psycopg.Cursor[Any]) -> None:
-    """Let the owner's functions use the extensions, and workers name the type of a vector.
+    """Let the owner's functions use the extensions, and let workers use the type of vectors.
 
     Raises:
-        ConfigurationError: If pgvector is in a schema that we may not open to them.
+        ConfigurationError: If pgvector is in a schema on which we cannot grant rights.
     """
     vector = extension_schema(cursor, "vector") or "public"
     if not all(_open_schema(cursor, vector, role) for role in ("pgclarify_owner", "pgclarify_worker")):
@@ -108,13 +108,13 @@ def grant_extensions(cursor: psycopg.Cursor[Any]) -> None:
 
 
 def has_dblink(cursor: psycopg.Cursor[Any]) -> bool:
-    """Whether the extension is installed where the owner's functions may use it."""
+    """Whether the extension is installed in the schema for the owner's functions."""
     dblink = extension_schema(cursor, "dblink")
     return dblink is not None and _may_use(cursor, dblink, "pgclarify_owner")
 
 
 def _open_schema(cursor: psycopg.Cursor[Any], schema: str, role: str) -> bool:
-    """Grant usage of a schema to a role that has it not; False if we may not."""
+    """Grant usage of a schema to a role that lacks it; False if we may not."""
     if _may_use(cursor, schema, role):
         return True
     try:
@@ -124,7 +124,7 @@ def _open_schema(cursor: psycopg.Cursor[Any], schema: str, role: str) -> bool:
             )
     except psycopg.errors.InsufficientPrivilege:
         return False
-    # Who has the right but may not hand it on gets a warning and no error.
+    # Granting without the grant option gives a warning, not an error.
     return _may_use(cursor, schema, role)
 
 
@@ -134,7 +134,7 @@ def _may_use(cursor: psycopg.Cursor[Any], schema: str, role: str) -> bool:
 
 
 def extension_schema(cursor: psycopg.Cursor[Any], name: str) -> str | None:
-    """The schema that an extension is in; None if it is not installed."""
+    """Return the schema of an extension; None if it is not installed."""
     cursor.execute(
         "select n.nspname from pg_extension as e join pg_namespace as n on n.oid = e.extnamespace where e.extname = %s",
         (name,),
@@ -153,7 +153,7 @@ def _create_dblink_schema(cursor: psycopg.Cursor[Any]) -> None:
 
 
 def _create_extension(cursor: psycopg.Cursor[Any], name: str, schema: str | None) -> None:
-    """Create an extension if it is available and missing."""
+    """Create an extension if it is available and not installed."""
     if extension_schema(cursor, name) is not None:
         return
     cursor.execute("select from pg_available_extensions where name = %s", (name,))
@@ -172,7 +172,7 @@ def _create_extension(cursor: psycopg.Cursor[Any], name: str, schema: str | None
         if name == "dblink":
             return
         raise ConfigurationError(
-            f"the extension {name} is missing and you may not create it",
+            f"the extension {name} is missing, and you may not create it",
             detail=str(error.diag.message_primary),
             hint=f"Have a superuser run: create extension {name};",
         ) from None

@@ -1,7 +1,7 @@
-"""What sql/ makes: functions, views, policies and grants. All of it is applied, or none if nothing has changed.
+"""Applies sql/: functions, views, policies and grants. Everything is applied, or nothing if nothing has changed.
 
-To replace a view or a policy is to wait for every transaction that has called us, while all new calls wait behind, so
-an install that has nothing to change must not try.
+Replacing a view or a policy waits for every transaction that uses it, and new calls wait behind that. So an install
+without changes must not try.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pgclarify.errors import DatabaseError
 from pgclarify.install.extensions import DBLINK_SCHEMA, extension_schema
 from pgclarify.install.shipped import sql_files, sql_hash
 
-# What sql/ makes, as the catalogs have it now: a restored dump may lack grants, a person may have dropped a view.
+# The present state of what sql/ creates: a restored dump may lack grants, and a person may have dropped a view.
 _STATE = """
     select md5(string_agg(made.line, e'\\n' order by made.line collate "C"))
     from (
@@ -47,25 +47,25 @@ _STATE = """
 
 
 def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
-    """Apply the files of sql/ in their order, unless all that they make is there already.
+    """Apply the files of sql/ in order, unless everything they create is there already.
 
-    `@extschema:name@` stands for an extension's schema, as in scripts of PostgreSQL extensions.
+    `@extschema:name@` is replaced by an extension's schema, as in scripts of PostgreSQL extensions.
 
     Args:
         cursor: Of a transaction in which the role is pgclarify_owner.
         are_tables_new: True if a migration ran in this transaction.
 
     Raises:
-        DatabaseError: If something rests on an internal function that this version no longer has.
+        DatabaseError: If an object depends on an internal function that this version does not have.
     """
     texts = _texts(cursor)
     cursor.execute("select shipped_hash, state_hash from pgclarify_private.applied_sql")
     if not are_tables_new and cursor.fetchone() == (sql_hash(), _state_hash(cursor, texts)):
         return
-    # pgvector's settings are known once its library is loaded; unknown ones only a superuser may put into a function.
+    # pgvector's settings are only known after its library is loaded. Unknown settings need a superuser.
     vector = extension_schema(cursor, "vector") or "public"
     cursor.execute(sql.SQL("select {0}.vector_dims('[1]'::{0}.vector)").format(sql.Identifier(vector)))
-    # Bodies may name functions of a later file.
+    # A body may use functions of a later file.
     cursor.execute("set local check_function_bodies = off")
     before = _internal_routines(cursor)
     replaced = {oid for text in texts for oid in _apply_file(cursor, text)}
@@ -75,12 +75,12 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
         if oid in replaced or before.get(oid, ("", ""))[0] == version
     ]
     _drop_left_over(cursor, left_over)
-    # Made by make_capture, which may be another one now. The triggers that call them stay as they are.
+    # Created by make_capture, which may have changed. The triggers that call them stay.
     cursor.execute(
         "select pgclarify_private.make_capture(source_id) from pgclarify_private.source"
         " where state not in ('detached', 'removing')"
     )
-    # Made anew by admit_table_readers.
+    # admit_table_readers creates them again.
     cursor.execute(
         "select format('drop function %s', oid::regprocedure) from pg_proc"
         " where pronamespace = 'pgclarify_private'::regnamespace and proname ~ '^read_[0-9]+_[0-9a-f]{8}$'"
@@ -98,7 +98,7 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
 
 
 def drop_routines(cursor: psycopg.Cursor[Any]) -> None:
-    """Drop our views and functions: everything that sql/ makes, and nothing that holds data."""
+    """Drop our views and functions: everything that sql/ creates; it creates no data."""
     cursor.execute(
         """
         select format('drop view if exists %I.%I cascade', n.nspname, c.relname)
@@ -121,9 +121,9 @@ def drop_routines(cursor: psycopg.Cursor[Any]) -> None:
 
 
 def _texts(cursor: psycopg.Cursor[Any]) -> list[str]:
-    """The files with the extensions' schemas in them."""
+    """Return the files with the extensions' schemas inserted."""
     schemas = {
-        # Without dblink the functions are there all the same, and say what is missing when they are called.
+        # Without dblink the functions are created all the same, and report the missing extension when they are called.
         "dblink": extension_schema(cursor, "dblink") or DBLINK_SCHEMA,
         "vector": extension_schema(cursor, "vector") or "public",
     }
@@ -134,14 +134,14 @@ def _texts(cursor: psycopg.Cursor[Any]) -> list[str]:
 
 
 def _state_hash(cursor: psycopg.Cursor[Any], texts: list[str]) -> str:
-    """SHA-256, in hexadecimal, of what is to be applied and what is there."""
+    """SHA-256, in hexadecimal, of the files and of the present state."""
     cursor.execute(_STATE)
     row = cursor.fetchone()
     return hashlib.sha256("\0".join([*texts, str(row)]).encode()).hexdigest()
 
 
 def _internal_routines(cursor: psycopg.Cursor[Any]) -> dict[int, tuple[str, str]]:
-    """Our internal routines by oid: the place of the row, which every change moves, and the signature."""
+    """Return our internal routines by oid: the place of the row, which changes with every update, and the signature."""
     cursor.execute(
         """
         select p.oid, p.ctid::text, p.oid::regprocedure::text
@@ -156,9 +156,9 @@ def _internal_routines(cursor: psycopg.Cursor[Any]) -> dict[int, tuple[str, str]
 
 
 def _apply_file(cursor: psycopg.Cursor[Any], text: str) -> list[int]:
-    """Apply one file. An internal function that returned something else is renamed out of its way.
+    """Apply one file. If an internal function now has another result type, the old function is renamed first.
 
-    Not dropped, since views and policies may rest on it until the files that follow have made them anew.
+    It is not dropped, because views and policies may depend on it until later files replace them.
 
     Returns:
         Oids of functions that were renamed.
@@ -170,7 +170,7 @@ def _apply_file(cursor: psycopg.Cursor[Any], text: str) -> list[int]:
                 cursor.execute(text.encode())
             return renamed
         except psycopg.errors.InvalidFunctionDefinition as error:
-            # The hint has its signature, in whatever language: Use DROP FUNCTION pgclarify_private.x(integer) first.
+            # The hint has the signature in every language: Use DROP FUNCTION pgclarify_private.x(integer) first.
             in_the_way = re.search(r"pgclarify_private\.\w+\(.*\)", error.diag.message_hint or "")
             if in_the_way is None:
                 raise
@@ -181,16 +181,16 @@ def _apply_file(cursor: psycopg.Cursor[Any], text: str) -> list[int]:
 
 
 def _drop_left_over(cursor: psycopg.Cursor[Any], signatures: list[str]) -> None:
-    """Drop internal routines that no file made. Public ones stay: what people built may rest on them."""
+    """Drop internal routines that no file created. Public ones stay, because users' objects may depend on them."""
     if not signatures:
         return
     try:
-        # In one statement, since they may rest on each other.
+        # In one statement, because they may depend on each other.
         cursor.execute(f"drop routine {', '.join(signatures)}".encode())
     except psycopg.errors.DependentObjectsStillExist as error:
         raise DatabaseError(
-            "something rests on an internal function that this version no longer has",
+            "an object depends on an internal function that this version does not have",
             detail=error.diag.message_detail,
-            hint="Drop it, or rest it on public views and functions; then run pgclarify init again.",
+            hint="Drop it, or use public views and functions in it; then run pgclarify init again.",
             sqlstate=error.sqlstate,
         ) from None

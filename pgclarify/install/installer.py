@@ -1,7 +1,7 @@
-"""Install, upgrade and remove the schema: extensions, roles, migrations, functions, policies and views.
+"""Installs, upgrades and removes the schema: extensions, roles, migrations, functions, policies and views.
 
-Everything happens in one transaction under one advisory lock, so that two installs at once do no harm and one that
-fails leaves nothing behind.
+Everything happens in one transaction under one advisory lock. So two installs at the same time are safe, and one that
+fails changes nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pgclarify.install.table_readers import admit_table_readers, make_role_maker
 from pgclarify.install.versions import known_revisions
 from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
-# pg_advisory_xact_lock(1885823084, 0): the first key is ours, workers take their ids as the second.
+# pg_advisory_xact_lock(1885823084, 0): the first key is ours; workers use their ids as the second one.
 INSTALL_LOCK = (1885823084, 0)
 LOCK_TIMEOUT = "10s"
 INSTALL_LOCK_TIMEOUT = "10min"
@@ -39,11 +39,11 @@ INSTALL_LOCK_TIMEOUT = "10min"
 
 @dataclass(frozen=True, slots=True)
 class AdoptedRole:
-    """Things that an install has given to the role that has their role's name now.
+    """Objects of a dropped role that an install gave to the role that now has its name.
 
     Attributes:
         name: The role.
-        kind: What they are: corpus, run, conversation, evaluation, attached table; or the name itself, which admits.
+        kind: Their kind: corpus, run, conversation, evaluation, attached table; or a grant to the name itself.
         count: How many.
     """
 
@@ -60,10 +60,10 @@ class Installation:
         previous: Revision of the schema before; None if there was none.
         current: Revision of the schema now.
         has_dblink: False if calls that wait will not work on this server.
-        has_loopback_password: False if another database of the server has the password of pgclarify_loopback, and this
-            one was not told: calls that wait fail where the server asks for it.
-        adopted: What roles have been given of earlier roles of their names; empty unless asked for.
-        mended: Statements that gave roles which were there before what they lacked.
+        has_loopback_password: False if only another database of the server has the password of pgclarify_loopback. Then
+            calls that wait fail if the server asks for it.
+        adopted: Objects given to roles with the names of dropped roles; empty unless asked for.
+        mended: Statements that gave existing roles what they lacked.
     """
 
     previous: str | None
@@ -82,26 +82,25 @@ def install(
     loopback_password: str | None = None,
     adopt_roles: bool = False,
 ) -> Installation:
-    """Install the schema, or bring it up to date. Safe to run again, and by two at once.
+    """Install the schema, or upgrade it. It can be repeated, and two can run at the same time.
 
-    One that has nothing to change takes no lock that a call would wait for.
+    An install without changes takes no lock that a call would wait for.
 
     Args:
         dsn: Connection string of a role that may create extensions and roles.
-        loopback_host: Where waiting calls find the primary, if standbys are to serve them. None keeps what an earlier
-            install was given; the empty string forgets it, and means this server.
+        loopback_host: Host of the primary for waiting calls, if standbys serve them. None keeps the value of an earlier
+            install; the empty string removes it, and means this server.
         loopback_port: Its port.
-        loopback_password: Password of pgclarify_loopback, where another database of the server has given it one. None
-            keeps what is stored, or makes one for a role that has none.
-        adopt_roles: Give what belongs to roles that are gone to the roles that have their names now: after a restore on
-            another server.
+        loopback_password: Password of pgclarify_loopback, if another database of the server has set one. None keeps the
+            stored one, or creates one for a role without password.
+        adopt_roles: Give objects of dropped roles to the roles that now have their names: after a restore on another
+            server.
 
     Raises:
         ServerUnavailable: If there is no connection.
-        ConfigurationError: If the server is too old or has no pgvector, or a role that was there before lacks what it
-            needs.
+        ConfigurationError: If the server is too old or has no pgvector, or an existing role lacks what it needs.
         SchemaMismatch: If the schema in the database is newer than this version of pgclarify.
-        DatabaseError: If calls in progress keep the schema from being changed.
+        DatabaseError: If running calls block the change of the schema.
     """
     with _transaction(dsn) as connection:
         cursor = _cursor(connection)
@@ -150,7 +149,7 @@ def uninstall(dsn: str) -> None:
             remove(connection)
         for schema in (SCHEMA, PRIVATE_SCHEMA, "pgclarify_queue", CAPTURE_SCHEMA):
             cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(schema)))
-        # Nobody but us could look into it.
+        # Only we have access to it.
         cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(DBLINK_SCHEMA)))
 
 
@@ -178,12 +177,12 @@ def _transaction(dsn: str) -> Iterator[sqlalchemy.Connection]:
     )
     try:
         with engine.connect() as connection, connection.begin():
-            # Any user may take this lock; another install may need it for as long as a migration runs.
+            # Any user may take this lock, so waiting is limited. But another install may hold it for a whole migration.
             connection.exec_driver_sql(f"set local lock_timeout = '{INSTALL_LOCK_TIMEOUT}'")
             connection.exec_driver_sql("select pg_advisory_xact_lock(%s, %s)", INSTALL_LOCK)
-            # While a change waits for calls in progress, new calls wait behind it.
+            # While a change waits for running calls, new calls wait behind it.
             connection.exec_driver_sql(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
-            # Whatever the caller's role or database sets: it takes its time, and names mean what they say here.
+            # Independent of the settings of the caller's role and database: no time limit, and our own search path.
             connection.exec_driver_sql("set local statement_timeout = 0")
             connection.exec_driver_sql("set local search_path = pg_catalog, pg_temp")
             yield connection
@@ -192,9 +191,9 @@ def _transaction(dsn: str) -> Iterator[sqlalchemy.Connection]:
         if not isinstance(cause, psycopg.errors.LockNotAvailable):
             raise
         raise DatabaseError(
-            "calls in progress keep the schema from being changed",
+            "running calls block the change of the schema",
             detail=_holders(dsn),
-            hint="Wait until they are over, or end them with pg_terminate_backend; then run it again.",
+            hint="Wait until they are over, or end them with pg_terminate_backend. Then try again.",
             sqlstate=cause.sqlstate,
         ) from None
     finally:
@@ -202,7 +201,7 @@ def _transaction(dsn: str) -> Iterator[sqlalchemy.Connection]:
 
 
 def _holders(dsn: str) -> str:
-    """A sentence on whose open transactions have a lock on something of ours, the oldest first."""
+    """Name, in a sentence, the open transactions that have a lock on our objects, the oldest first."""
     with closing(_connect(dsn)) as connection:
         found = connection.execute(
             """
@@ -232,7 +231,7 @@ def _holders(dsn: str) -> str:
 
 
 def _cursor(connection: sqlalchemy.Connection) -> psycopg.Cursor[Any]:
-    """A cursor of the driver's, in the same transaction."""
+    """Return a cursor of the driver, in the same transaction."""
     return cast("psycopg.Cursor[Any]", connection.connection.cursor())
 
 
@@ -243,5 +242,5 @@ def _connect(dsn: str) -> psycopg.Connection[Any]:
         raise ServerUnavailable(
             "no connection to PostgreSQL",
             detail=str(error).strip().splitlines()[-1],
-            hint="Check PGCLARIFY_DATABASE_URL and that the server is running.",
+            hint="Check PGCLARIFY_DATABASE_URL, and whether the server is running.",
         ) from None

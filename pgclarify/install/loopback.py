@@ -1,4 +1,4 @@
-"""The key under which callers are signed, and how a waiting call reaches the server a second time."""
+"""The key that signs callers, and the second connection of a waiting call."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from psycopg import sql
 def write_keys(
     cursor: psycopg.Cursor[Any], host: str | None, port: int | None, password: str | None, *, is_role_new: bool
 ) -> bool:
-    """Make the callers' key, once, and keep how the loopback reaches the server.
+    """Create the callers' key once, and store how the loopback connects to the server.
 
     Args:
         cursor: Of the installer's transaction, in its own role.
-        host: Where the primary is; None keeps what is stored, the empty string means this server.
+        host: Host of the primary; None keeps the stored one, the empty string means this server.
         port: Its port.
-        password: Of pgclarify_loopback; None keeps what is stored, or makes one.
+        password: Of pgclarify_loopback; None keeps the stored one, or creates one.
         is_role_new: True if this transaction created pgclarify_loopback.
 
     Returns:
-        True if the loopback's password is known here.
+        True if this database has the loopback's password.
     """
     key = secrets.token_bytes(64)
     cursor.execute(
@@ -39,10 +39,10 @@ def write_keys(
 
 
 def _note_socket(cursor: psycopg.Cursor[Any]) -> None:
-    """Keep where this server's Unix socket is: functions of the owner cannot see the setting.
+    """Store the path of this server's Unix socket, because functions of the owner cannot read the setting.
 
-    An installer of few rights cannot either, but knows the socket through which it has come. If it came another way,
-    what an earlier one knew is kept.
+    An installer with few rights cannot read it either, but knows the socket of its own connection. If it uses another
+    connection, the stored path is kept.
     """
     cursor.execute(
         """
@@ -65,15 +65,15 @@ def _note_socket(cursor: psycopg.Cursor[Any]) -> None:
 def _keep_password(cursor: psycopg.Cursor[Any], given: str | None, is_role_new: bool) -> bool:
     """Give pgclarify_loopback a password, for servers that ask for one.
 
-    The role is shared by all databases of the server, its password kept in each: a second database needs to be told
-    the first one's. A role that may have one keeps it, or the others could not connect any more.
+    All databases of the server share the role, and each stores its password. A second database needs the password of
+    the first one. A role that may have a password keeps it, because other databases would lose their connection.
     """
     cursor.execute("select password from pgclarify_private.loopback")
     ((stored,),) = cursor.fetchall()
     has_none = is_role_new or _has_no_password(cursor)
     if given is None and not has_none:
         return stored is not None
-    # A restored database knows one that the server may not.
+    # A restored database has a password that the server may not know.
     password = given or stored or secrets.token_urlsafe(32)
     if has_none:
         cursor.execute(sql.SQL("alter role pgclarify_loopback password {}").format(sql.Literal(password)))
@@ -82,7 +82,7 @@ def _keep_password(cursor: psycopg.Cursor[Any], given: str | None, is_role_new: 
 
 
 def _has_no_password(cursor: psycopg.Cursor[Any]) -> bool:
-    """Whether the role certainly has no password: only a superuser can see."""
+    """Whether the role certainly has no password: only a superuser can see that."""
     try:
         with cursor.connection.transaction():
             cursor.execute("select rolpassword is null from pg_authid where rolname = 'pgclarify_loopback'")

@@ -1,4 +1,4 @@
-"""Revisions of the tables: which one is there, and the way to the one of this version."""
+"""Revisions of the tables: the present one, and the upgrade to that of this version."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pgclarify.install.shipped import shipped
 from pgclarify.install.versions import BRIDGED, compare, known_revisions
 from pgclarify.schema_names import SCHEMA
 
-# What alembic works on is one global of the process; threads may be installing into several databases.
+# Alembic uses one global for the process, and threads may install into several databases.
 _alembic_lock = threading.Lock()
 
 
 def current_revision(connection: sqlalchemy.Connection) -> str | None:
-    """The revision of the tables in the database; None if there are none.
+    """Return the revision of the tables in the database; None if there are none.
 
     Raises:
-        SchemaMismatch: If there is no way from it to the one of this version.
+        SchemaMismatch: If it cannot be upgraded to the revision of this version.
     """
     if connection.exec_driver_sql("select to_regclass('pgclarify.schema_version')").scalar() is None:
         return None
@@ -36,23 +36,23 @@ def current_revision(connection: sqlalchemy.Connection) -> str | None:
 
 
 def upgrade(connection: sqlalchemy.Connection) -> None:
-    """Bring the tables to the newest revision, with their data, within the transaction."""
+    """Upgrade the tables to the newest revision, with their data, in the transaction."""
     if current_revision(connection) == BRIDGED:
-        # The baseline sees the tables, and starts from them.
+        # The baseline detects the tables, and upgrades from them.
         run_alembic(lambda config, revision: command.stamp(config, revision, purge=True), connection, "base")
     run_alembic(command.upgrade, connection, "head")
 
 
 def remove(connection: sqlalchemy.Connection) -> None:
-    """Drop the tables, with their data, within the transaction."""
+    """Drop the tables, with their data, in the transaction."""
     if current_revision(connection) == BRIDGED:
-        # The baseline drops whatever is in the schemas.
+        # The baseline drops everything in the schemas.
         run_alembic(lambda config, revision: command.stamp(config, revision, purge=True), connection, "head")
     run_alembic(command.downgrade, connection, "base")
 
 
 def run_alembic(action: Callable[[Config, str], None], connection: sqlalchemy.Connection, revision: str) -> None:
-    """Run one of Alembic's commands on a connection of ours, within its transaction."""
+    """Run a command of Alembic on our connection, in its transaction."""
     config = Config()
     config.set_main_option("script_location", str(shipped("migrations")))
     config.attributes["connection"] = connection

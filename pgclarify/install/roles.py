@@ -10,27 +10,27 @@ from psycopg import sql
 from pgclarify.errors import ConfigurationError
 from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
-# Of the role that the functions of triggers run as, and of that name.
+# The schema of the role that runs trigger functions, and of its name.
 CAPTURE_SCHEMA = "pgclarify_capture"
 ROLES = {
     "pgclarify_owner": "nologin",
-    # As it triggers on users' tables note changes: it must have no rights but that.
+    # Triggers on users' tables run as this role, so it must have no other rights.
     "pgclarify_capture": "nologin",
-    # Makes the roles that read attached tables, one for each owner.
+    # Creates the roles that read attached tables, one for each owner.
     "pgclarify_role_maker": "nologin createrole",
     "pgclarify_reader": "nologin",
     "pgclarify_user": "nologin",
     "pgclarify_worker": "nologin",
-    # The waiting call's second connection. The limit leaves room for the callers themselves.
+    # The second connection of waiting calls. The limit leaves connections for the callers.
     "pgclarify_loopback": "login connection limit 20",
 }
 
 
 def create_roles(cursor: psycopg.Cursor[Any]) -> frozenset[str]:
-    """Create our roles. They belong to the whole server, so another database may be making them at this moment.
+    """Create our roles. They belong to the whole server, so another database may be creating them at the same time.
 
     Returns:
-        Those that were not there.
+        The created roles.
     """
     made: set[str] = set()
     for role, attributes in ROLES.items():
@@ -43,9 +43,9 @@ def create_roles(cursor: psycopg.Cursor[Any]) -> frozenset[str]:
         except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
             continue
         made.add(role)
-    # Who may ask may also look; the installer acts as the owner, and grants what the owner has.
+    # Roles that may ask may also read. The installer acts as the owner, and grants what the owner has.
     grant_role(cursor, "pgclarify_reader", "pgclarify_user", ("usage",))
-    # Gives it functions, and replaces them.
+    # The owner gives it functions, and replaces them.
     grant_role(cursor, "pgclarify_capture", "pgclarify_owner", ("usage", "set"))
     cursor.execute("select current_user")
     ((installer,),) = cursor.fetchall()
@@ -54,13 +54,13 @@ def create_roles(cursor: psycopg.Cursor[Any]) -> frozenset[str]:
 
 
 def mend_roles(cursor: psycopg.Cursor[Any]) -> tuple[str, ...]:
-    """Give roles that were there before us what we would have made them with.
+    """Give existing roles the rights and options that new ones would have.
 
     Returns:
         The statements that were needed.
 
     Raises:
-        ConfigurationError: If one is needed that we may not run.
+        ConfigurationError: If we may not run one of them.
     """
     cursor.execute(
         """
@@ -82,7 +82,7 @@ def mend_roles(cursor: psycopg.Cursor[Any]) -> tuple[str, ...]:
                 cursor.execute(statement.encode())
         except psycopg.errors.InsufficientPrivilege as error:
             raise ConfigurationError(
-                "a role of pgclarify was there before, and lacks what it needs",
+                "an existing role of pgclarify lacks what it needs",
                 detail=f"You may not run: {statement}.",
                 hint=f"Have a superuser run: {'; '.join(statements)}; then run pgclarify init again.",
                 sqlstate=error.sqlstate,
@@ -91,10 +91,10 @@ def mend_roles(cursor: psycopg.Cursor[Any]) -> tuple[str, ...]:
 
 
 def grant_role(cursor: psycopg.Cursor[Any], granted: str, member: str, rights: tuple[str, ...]) -> None:
-    """Make a role a member of another, unless it has the rights already.
+    """Make a role a member of another, unless it already has the rights.
 
-    From PostgreSQL 16 on, whoever creates a role is a member that may hand the membership on, and can neither take the
-    role on nor use its rights; before, every membership gave both.
+    From PostgreSQL 16 on, the creator of a role is a member that may grant the membership, but can neither SET ROLE to
+    it nor inherit its rights. In earlier versions, every membership gives both.
     """
     knows_options = cursor.connection.info.server_version >= 160000
     cursor.execute(
@@ -110,7 +110,7 @@ def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
     """Create the schemas, owned by pgclarify_owner.
 
     Raises:
-        ConfigurationError: If one is there and belongs to somebody else.
+        ConfigurationError: If a schema of that name belongs to another role.
     """
     for schema, comment in (
         (SCHEMA, "pgclarify: the readings of a vague question that documents really answer."),
@@ -123,9 +123,9 @@ def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
         if row is None:
             cursor.execute(sql.SQL("create schema {} authorization pgclarify_owner").format(sql.Identifier(schema)))
         elif row[0] != "pgclarify_owner":
-            # Whoever owns a schema may drop what is in it.
+            # The owner of a schema may drop everything in it.
             raise ConfigurationError(
-                f"there is a schema {schema} already, and it is not ours",
+                f"the schema {schema} exists and is not ours",
                 detail=f"It belongs to {row[0]}.",
                 hint=f"Rename it: alter schema {schema} rename to …; then run pgclarify init again.",
             )
@@ -133,10 +133,10 @@ def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
     for role in ("pgclarify_reader", "pgclarify_user", "pgclarify_worker", "pgclarify_loopback"):
         for schema in (SCHEMA, PRIVATE_SCHEMA):
             cursor.execute("select has_schema_privilege(%s::name, %s, 'usage')", (role, schema))
-            # Every grant, also one that changes nothing, collides with others on the schema at the same time.
+            # Even a grant without effect conflicts with simultaneous grants on the schema.
             if cursor.fetchone() != (True,):
                 cursor.execute(
                     sql.SQL("grant usage on schema {} to {}").format(sql.Identifier(schema), sql.Identifier(role))
                 )
-    # The owner of a function has to be able to make one, somewhere.
+    # The owner of a function must be able to create one in some schema.
     cursor.execute("grant usage, create on schema pgclarify_capture to pgclarify_capture")

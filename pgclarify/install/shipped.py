@@ -1,4 +1,4 @@
-"""What travels with the package: the migrations, the files of sql/, and the dbt package."""
+"""Files of the package: the migrations, the files of sql/, and the dbt package."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 
 def shipped(name: str) -> Path:
-    """A folder that travels inside the wheel as _name, and lies beside the package in a checkout."""
+    """Return a folder that is _name in the wheel, and next to the package in a checkout."""
     package = Path(str(files("pgclarify")))
     installed = package / f"_{name}"
     return installed if installed.is_dir() else package.parent / name
 
 
 def sql_files() -> list[tuple[str, str]]:
-    """Names and texts of the files of sql/, in the order of sql/order.txt, in which they are applied."""
+    """Return names and texts of the files of sql/, in the order of sql/order.txt, in which they are applied."""
     folder = shipped("sql")
     lines = (folder / "order.txt").read_text(encoding="utf-8").splitlines()
     names = [line for line in lines if line and not line.startswith("#")]
@@ -23,5 +23,5 @@ def sql_files() -> list[tuple[str, str]]:
 
 
 def sql_hash() -> str:
-    """SHA-256 of sql/, in hexadecimal: what a worker knows the functions of its own version by."""
+    """SHA-256 of sql/, in hexadecimal. A worker compares it with that of the functions in the database."""
     return hashlib.sha256("\0".join(part for file in sql_files() for part in file).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The roles that read attached tables, one for each owner of such tables, and the role that makes them."""
+"""The roles that read attached tables, one for each owner, and the role that creates them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from psycopg import sql
 
 from pgclarify.install.roles import grant_role
 
-# Up to this version one role read everybody's tables.
+# Until this version, one role read all tables.
 _OLD_READER = "pgclarify_table_reader"
 _ROLE_MAKER = "pgclarify_role_maker"
-# They name what is in pg_catalog alone, since the role may not use our schema. Readers are named as by table_reader_of.
+# They name only objects of pg_catalog, because the role may not use our schema. table_reader_of has the same names.
 _FUNCTIONS = {
     "make_reader_role(owner oid)": (
         "name",
@@ -107,13 +107,13 @@ end
 def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
     """Give pgclarify_role_maker its two functions, unless it has them.
 
-    It may create roles, which pgclarify_owner must not: before PostgreSQL 16 that is nearly a superuser. So this role
-    has no members, and does nothing but what these functions do.
+    It may create roles. pgclarify_owner must not, because before PostgreSQL 16 such a role is nearly a superuser. So
+    this role has no members, and can only do what these functions do.
     """
     if all(_has_function(cursor, signature, body) for signature, (_, body, _) in _FUNCTIONS.items()):
         return
     for signature in _FUNCTIONS:
-        # A restore gives functions of roles that are missing to somebody else.
+        # A restore gives functions of missing roles to another role.
         cursor.execute(sql.SQL(f"drop function if exists pgclarify_private.{_types(signature)}"))
     is_member = _may_become(cursor, _ROLE_MAKER)
     grant_role(cursor, _ROLE_MAKER, _current_user(cursor), ("set",))
@@ -139,8 +139,8 @@ def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
 def admit_table_readers(cursor: psycopg.Cursor[Any]) -> None:
     """Grant table readers the attached tables on which the installer may grant.
 
-    Attached tables of older versions and of restored dumps need it. Where the installer may not grant it, the source
-    fails, and its error says that the owner of the table is to call resync.
+    Attached tables of older versions and of restored dumps need this. If the installer may not grant, the source fails,
+    and its error asks the owner of the table to call resync.
     """
     cursor.execute(
         """
@@ -162,7 +162,7 @@ def admit_table_readers(cursor: psycopg.Cursor[Any]) -> None:
         _try(cursor, statement)
     cursor.execute("select from pg_roles where rolname = %s", (_OLD_READER,))
     if cursor.fetchone() is not None:
-        # It stays if it reads tables in another database.
+        # The role stays if it reads tables in another database.
         _try(cursor, f"drop owned by {_OLD_READER}")
         _try(cursor, f"drop role {_OLD_READER}")
 
@@ -196,7 +196,7 @@ def _has_function(cursor: psycopg.Cursor[Any], signature: str, body: str) -> boo
 
 
 def _types(signature: str) -> str:
-    """A signature of one parameter without the parameter's name."""
+    """Return a signature of one parameter without the parameter's name."""
     name, _, argument = signature.partition("(")
     return f"{name}({argument.split()[1]}"
 

@@ -1,6 +1,6 @@
-"""Whether the schema in a database is the one of this version, found out without what migrates it.
+"""Checks whether the schema in a database is that of this version, without importing the migrations.
 
-A worker asks this when it starts; alembic and SQLAlchemy would take it half a second of CPU time to import.
+A worker checks this when it starts; importing alembic and SQLAlchemy would cost half a second of CPU time.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from pgclarify.errors import SchemaMismatch
 from pgclarify.install.shipped import shipped, sql_hash
 from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
-# The last revision before the baseline: the only one from which there is a way to it.
+# The last revision before the baseline; only this one can be upgraded.
 BRIDGED = "0016"
-# As migrations/script.py.mako writes them.
+# The form that migrations/script.py.mako writes.
 _REVISION = re.compile(r"^(revision|down_revision) = (?:None|['\"](\w+)['\"])$", re.MULTILINE)
 
 
 def check_schema(connection: psycopg.Connection[Any]) -> None:
-    """Check that the schema in the database is the one that this version works with.
+    """Check that the schema in the database is that of this version.
 
     Raises:
-        SchemaMismatch: If it is missing, older or newer; the hint names the command that mends it.
+        SchemaMismatch: If it is missing, older or newer; the hint names the command that fixes it.
     """
-    # Whatever its rows are made into otherwise.
+    # Independent of the row factory of the connection.
     cursor = connection.cursor(row_factory=tuple_row)
     compare(_read(cursor, SCHEMA, "schema_version", "version_num"))
     if _read(cursor, PRIVATE_SCHEMA, "applied_sql", "shipped_hash") != sql_hash():
         raise SchemaMismatch(
             "the functions in the database are those of another version of pgclarify",
-            detail="Their hash is not the one of the files that this version comes with.",
+            detail="Their hash differs from that of this version's files.",
             hint="Run: pgclarify init",
         )
 
 
 def known_revisions() -> list[str]:
-    """Revisions that this version ships, newest first."""
+    """Return the revisions of this version, newest first."""
     found = [dict(_REVISION.findall(path.read_text("utf-8"))) for path in shipped("migrations").glob("versions/*.py")]
     after = {one["down_revision"]: one["revision"] for one in found}
     in_order = [after[""]]
@@ -50,7 +50,7 @@ def known_revisions() -> list[str]:
 
 
 def compare(found: str | None) -> None:
-    """Check that a revision is the newest one of this version; None stands for a database without the tables.
+    """Check that a revision is the newest one of this version; None means a database without tables.
 
     Raises:
         SchemaMismatch: If it is another one.
@@ -61,7 +61,7 @@ def compare(found: str | None) -> None:
     if found is None:
         raise SchemaMismatch(
             "pgclarify is not installed in this database",
-            detail="There is no schema pgclarify, or you may not look into it.",
+            detail="There is no schema pgclarify, or you may not use it.",
             hint="Run: pgclarify init",
         )
     if found in (*known, BRIDGED):
@@ -88,7 +88,7 @@ def compare(found: str | None) -> None:
 
 
 def _read(cursor: psycopg.Cursor[Any], schema: str, table: str, column: str) -> str | None:
-    """The value in a table of one row; None if there is none, or it is not for us to see."""
+    """Return the value in a table of one row; None if there is none, or we may not see it."""
     is_readable = cursor.execute(
         """
         select from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
