@@ -97,23 +97,23 @@ def _sql(content: str) -> Texts:
     tokens = scrambled.sql_tokens(content)
     shown = dict(scrambled.messages(tokens))
     rest, read, comments = list[str](), list[tuple[int, str]](), list[tuple[int, int, str]]()
-    words, line, column, is_on = list[str](), 1, 0, False
+    words, line, column, begin, is_on = list[str](), 1, 0, 0, False
     for place, (kind, given) in enumerate(tokens):
         if kind == "comment":
             comments.append((line, column, given))
             rest.extend(_DIRECTIVE.findall(given))
         elif kind == "string" and (place in shown or is_on):
             read.append((line, given[1:-1].replace("''", "'")))
-            # Of literals that follow one another, one is enough.
-            rest.extend(["''"] if rest[-1] != "''" else [])
-            rest.extend(scrambled.placeholders(given, is_format=shown.get(place, False)))
+            rest.extend(["''", *scrambled.placeholders(given, is_format=shown.get(place, False))])
         elif kind != "space":
             words.append(given.lower())
+            rest.append(given)
             # Literals on lines that follow one another are one text.
             is_on = words[:2] == ["comment", "on"] and words[-1] == "is"
             if given == ";":
-                words.clear()
-            rest.append(given)
+                if words[:2] == ["comment", "on"]:
+                    del rest[begin:]
+                words, begin = [], len(rest)
         line, column = line + given.count("\n"), len(given) - given.rfind("\n") - 1 + column * ("\n" not in given)
     return Texts("\n".join(rest), sorted([*read, *_joined(comments, "--")]))
 

@@ -41,6 +41,7 @@ select 'a text that is data';
         ("x.sql", SQL, 'no corpus "%"', 'corpus "%" is unknown'),
         ("x.sql", SQL, "Make %s first.", "Create %s."),
         ("x.sql", SQL, "'Finds one,'\n    ' or none.'", "'A corpus.'"),
+        ("x.sql", SQL, "comment on function f(text)", "comment on table t is 'Ts.';\ncomment on function f(text)"),
         ("pgclarify/prompts/x.py", PYTHON, "on two lines", "on one line"),
     ],
 )
@@ -60,7 +61,6 @@ def test_prose_may_change(path: str, content: str, was: str, now: str) -> None:
         ("x.sql", SQL, "-- name: find\n", "-- name: seek\n"),
         ("x.sql", SQL, 'no corpus "%"', "no corpus"),
         ("x.sql", SQL, "Make %s first.", "Make it first."),
-        ("x.sql", SQL, "f(text) is", "f(integer) is"),
         ("x.sql", SQL, "a text that is data", "another text"),
         ("pgclarify/prompts/x.py", PYTHON, "What it does", "Finds corpora"),
     ],
