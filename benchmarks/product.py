@@ -114,9 +114,8 @@ def running_worker(
 
 
 def cpu_seconds(process: subprocess.Popen[str]) -> float:
-    """CPU seconds of a process so far, all its threads together. Linux only."""
-    user, system = map(int, _status(Path("/proc", str(process.pid)))[11:13])
-    return (user + system) / os.sysconf("SC_CLK_TCK")
+    """CPU seconds of a process so far, with all its threads and the children that have ended. Linux only."""
+    return sum(map(int, _status(Path("/proc", str(process.pid)))[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def megabytes(process: subprocess.Popen[str]) -> float:
