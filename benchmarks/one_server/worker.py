@@ -6,7 +6,9 @@ Without the graph it makes documents searchable, and the passages wait to be lin
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks.one_server.world import MadeUpEmbedder
 from pgclarify.cli.main import main
@@ -23,8 +25,8 @@ async def _link_nothing(*_: Any) -> None:
 
 
 if __name__ == "__main__":
-    registry.load_embedder = _load  # type: ignore[attr-defined]
-    if "--no-graph" in sys.argv:
-        serving.link = _link_nothing  # type: ignore[attr-defined]
-    sys.argv = ["pgclarify", "worker"]
-    main()
+    with patch.object(registry, "load_embedder", _load), ExitStack() as stack:
+        if "--no-graph" in sys.argv:
+            stack.enter_context(patch.object(serving, "link", _link_nothing))
+        sys.argv = ["pgclarify", "worker"]
+        main()
