@@ -70,4 +70,5 @@ if __name__ == "__main__":
     )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="pgclarify-benchmark-") as folder:
+        Path(folder).chmod(0o711)  # the server may run as a user of its own
         show(measure(given.database or Path(folder, "far"), given.passages, given.stages).figures(given.passages))

@@ -657,6 +657,6 @@ comment on column pgclarify_private.embedding_usage.unpriced_tokens is
     'Those that were embedded while the model had no price.';
 comment on column pgclarify_private.embedding_usage.cost_usd is 'US dollars that the others cost.';
 
--- What a worker stores goes into the index together, with a third of the WAL.
+-- What a worker stores goes into the index together, with much less WAL.
 drop index pgclarify.passage_lexemes_idx;
 create index passage_lexemes_idx on pgclarify.passage using gin (lexemes) with (gin_pending_list_limit = 256);

@@ -53,8 +53,8 @@ passage = Table(
     PrimaryKeyConstraint("corpus_id", "document_id", "id", name="passage_pk"),
     CheckConstraint("ordinal >= 1", name="passage_ordinal_counts_from_one"),
     CheckConstraint("0 <= start_char and start_char < end_char", name="passage_offsets_are_ordered"),
-    # What a worker stores goes into a list, in kB, and from there into the index together: a third of the WAL. A search
-    # reads the list, so it is short.
+    # What a worker stores goes into a list of so many kB, and from there into the index together, with much less WAL.
+    # Each search reads the list, so it is short.
     Index("passage_lexemes_idx", "lexemes", postgresql_using="gin", postgresql_with={"gin_pending_list_limit": "256"}),
     Index(
         "passage_readers_idx",
