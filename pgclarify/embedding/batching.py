@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.errors import EmbeddingError, EmbeddingUnavailable
+from pgclarify.protocols import is_waited_for
 
 _logger = logging.getLogger(__name__)
 
@@ -53,12 +54,14 @@ class _Request(Generic[_Input]):
 
     Attributes:
         lengths: Lengths of the inputs, in characters.
+        is_waited_for: Whether somebody waits for the run that they belong to.
     """
 
     inputs: Sequence[_Input]
     lengths: Sequence[int]
     order: list[int]
     vectors: NDArray[np.float32]
+    is_waited_for: bool
     future: Future[NDArray[np.float32]] = field(default_factory=Future)
     unfinished: int = 0
     is_over: bool = False
@@ -67,8 +70,9 @@ class _Request(Generic[_Input]):
 class BatchQueue(Generic[_Input]):
     """A queue of inputs for a function that computes batches, in its own threads.
 
-    Requests with the fewest inputs left come first, and share a batch with inputs of similar length. A large request
-    takes many batches, and small requests are computed between them. Thread-safe.
+    Requests of runs that somebody waits for come first, then those with the fewest inputs left. They share a batch with
+    inputs of similar length. A large request takes many batches, and small requests are computed between them.
+    Thread-safe.
 
     Args:
         compute: Maps inputs to float32 vectors, shape (len(inputs), dimensions). Called in `threads` threads. After
@@ -128,6 +132,7 @@ class BatchQueue(Generic[_Input]):
             # The shortest input comes last, because the next one is taken from the end.
             order=sorted(range(len(inputs)), key=lambda position: -lengths[position]),
             vectors=np.empty((len(inputs), self._dimensions), dtype=np.float32),
+            is_waited_for=is_waited_for(),
             unfinished=len(inputs),
         )
         with self._lock:
@@ -220,7 +225,7 @@ class BatchQueue(Generic[_Input]):
         self._batches += 1
         requests = self._requests
         if self._batches % _OLDEST_FIRST_EVERY:
-            requests = sorted(requests, key=lambda request: len(request.order))
+            requests = sorted(requests, key=lambda request: (not request.is_waited_for, len(request.order)))
         # Leave a share of the inputs for idle threads.
         most = -(-sum(len(request.order) for request in requests) // (self._threads - self._computing))
         batch: list[tuple[_Request[_Input], int]] = []

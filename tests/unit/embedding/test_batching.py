@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pgclarify.embedding.batching import BatchQueue, OutOfMemory
 from pgclarify.errors import EmbeddingError
+from pgclarify.protocols import waited_for
 
 
 class Lengths:
@@ -80,6 +81,17 @@ def test_small_call_passes_a_large_one(queue: BatchQueue[str], compute: Lengths)
     small.result(30)
     large.result(30)
     assert ["query"] in compute.batches[:3]
+
+
+def test_texts_of_a_run_that_is_waited_for_pass_those_of_a_batch(queue: BatchQueue[str], compute: Lengths) -> None:
+    hold(queue, compute)
+    others = [queue.submit(["b" * 300]) for _ in range(9)]
+    with waited_for(True):
+        person = queue.submit(["p" * 300, "p" * 300])
+    compute.may_go_on.set()
+    for future in (person, *others):
+        future.result(30)
+    assert compute.batches[1] == ["p" * 300] * 2
 
 
 def test_large_call_is_not_starved_by_small_ones(queue: BatchQueue[str], compute: Lengths) -> None:
