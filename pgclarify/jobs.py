@@ -83,7 +83,7 @@ class _WhenInterrupted(procrastinate.BaseRetryStrategy):
 class _OwnJobs(JobManager):
     """Ends jobs and puts them back only while this worker has them: one that slept may have lost them meanwhile.
 
-    Takes no more than so many jobs that nobody waits for, so that a batch leaves room for people.
+    Takes only some jobs without a waiting caller at once, so that a batch leaves room for calls that wait.
 
     Believes no notification, since every role that can connect may send any: each one only wakes the worker, which
     looks at the tables.
@@ -91,7 +91,7 @@ class _OwnJobs(JobManager):
     Args:
         connector: procrastinate's.
         connect: Opens the connection that listens, in autocommit.
-        most_in_background: Most jobs in hand that nobody waits for.
+        most_in_background: Most jobs without a waiting caller that it has at once.
     """
 
     def __init__(
@@ -287,9 +287,9 @@ async def open_queue(
         dsn: Connection string; direct, since notifications do not pass a pooler in transaction mode.
         carry_out: Carries out the run of an id; it is told whether somebody waits for it. Safe to repeat: it is
             repeated after a shutdown, a ServerUnavailable or a DatabaseBusy at once, and after any other exception as
-            soon as nobody carries the run out.
+            soon as no worker carries the run out.
         connections: Where those of the queue are kept, so that they can be cut.
-        concurrency: Most runs in hand at once that nobody waits for. There is room for some more that somebody does.
+        concurrency: Most runs without a waiting caller at once. There is room for some more that a caller waits for.
         grace: Seconds that runs in hand get to finish when the queue is stopped.
 
     Raises:

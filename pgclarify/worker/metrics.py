@@ -1,7 +1,7 @@
 """The metrics of a worker, in the form of Prometheus: its runs, its model calls, and how much work waits.
 
-No metric has a text of a user in it. Labels are names of our own, SQLSTATEs, and names of models, of which only the
-first few are told apart: whoever may ask may name a reranker.
+No metric has a text of a user in it. Labels are names of our own, SQLSTATEs, and names of models. Only the first few
+models have a label of their own, because every user may name rerankers.
 """
 
 from __future__ import annotations

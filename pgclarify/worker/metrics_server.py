@@ -80,9 +80,9 @@ def _unavailable(why: str) -> tuple[HTTPStatus, str, bytes]:
 
 @asynccontextmanager
 async def watched(address: Address, *, patience: float = _PATIENCE_SECONDS) -> AsyncIterator[WatchedWorker]:
-    """Answer at an address as long as the block lasts. Nobody who reaches the address needs a password.
+    """Answer at an address as long as the block lasts. Clients that reach the address need no password.
 
-    Threads of their own answer, so that a stuck event loop can be told from one that is only slow to answer.
+    Threads of their own answer, so that /healthz works while the event loop is stuck.
 
     Args:
         address: Where to listen.

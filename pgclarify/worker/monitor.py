@@ -1,4 +1,4 @@
-"""What a worker tells whoever watches it. This one tells nobody; `pgclarify.worker.metrics` has one for Prometheus."""
+"""Observes a worker. This monitor keeps nothing; `pgclarify.worker.metrics` has one for Prometheus."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pgclarify.protocols import Completer
 
 
 class Monitor:
-    """Takes notes of a worker, and here forgets them: a worker without metrics imports no library for them."""
+    """Observes a worker and keeps nothing, so that a worker without metrics imports no library for them."""
 
     def describe(self, *, version: str, provider: str, model: str) -> None:
         """Note what the worker is.
@@ -39,7 +39,7 @@ class Monitor:
     def follow(
         self, runs_in_hand: Callable[[], int], read_counts: Callable[[], Awaitable[Mapping[str, Any]]]
     ) -> Callable[[], None]:
-        """Read these whenever somebody asks.
+        """Read these at each scrape, until the returned function is called.
 
         Args:
             runs_in_hand: How many runs the worker is carrying out.

@@ -92,7 +92,7 @@ def test_documents_until_they_are_searchable_and_linked(corpus: Connection, hire
     assert counts(worker)["passages_unlinked"] == 0
 
 
-def test_no_name_and_no_text_of_anybody_is_among_them(corpus: Connection, hire: Hire) -> None:
+def test_counts_have_no_name_and_no_text_of_a_user(corpus: Connection, hire: Hire) -> None:
     enter(corpus, "a secret question", waits=True)
     assert all(isinstance(count, int | float) for count in counts(hire()).values())
 

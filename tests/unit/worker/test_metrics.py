@@ -87,7 +87,7 @@ async def test_a_completer_that_is_metered_answers_as_before(metrics: WorkerMetr
     assert 'pgclarify_model_calls_total{model="small",purpose="verdict"}' in await scraped(metrics)
 
 
-async def test_no_text_of_anybody_is_told_and_names_of_models_are_few(metrics: WorkerMetrics) -> None:
+async def test_metrics_have_no_text_of_a_user_and_few_names_of_models(metrics: WorkerMetrics) -> None:
     async def call() -> Completion:
         return Completion("secret", 1, 1, 1.0)
 
