@@ -85,7 +85,8 @@ def gather_evidence(passage: str) -> list[Evidence]:
             end += 1
         introduces = before.rstrip().endswith(":")
         lead = before if introduces else ""
-        if introduces:
+        # A definition whose term is in another passage was not gathered.
+        if introduces and gathered and before.endswith(gathered[-1].text):
             gathered.pop()
         whole = _whole_list(passage, sentences[index - 1 if introduces else index : end], sentences[index:end], lead)
         if whole:
