@@ -43,6 +43,7 @@ from pgclarify.model import Passage, Reading, Refusal
 from pgclarify.model_calls import ModelCall
 from pgclarify.operations.judging.confirmation import AT_ONCE, given_answer
 from pgclarify.operations.judging.quotes import Quoted, check_quote, cite
+from pgclarify.operations.judging.verdicts import counts_at
 from pgclarify.prompts.confirmation import confirmation
 from pgclarify.protocols import Embedder
 from pgclarify.providers.chat_model import ChatModel
@@ -109,15 +110,15 @@ def _questions(data_dir: Path, part: str | None, *, are_answerable: bool) -> lis
 
 async def _nearest(
     embedder: Embedder, questions: Sequence[_Question], passages: dict[str, Passage]
-) -> list[tuple[_Question, Passage]]:
-    """Each question with the passages that are nearest to it."""
+) -> list[tuple[_Question, Passage, int]]:
+    """Each question with the passages that are nearest to it, and their ranks."""
     judged = list(passages.values())
     there = await embedder.encode([f"{one.title}\n{one.content}" for one in judged])
     near = await embedder.encode([one.text for one in questions]) @ there.T
     return [
-        (question, judged[place])
+        (question, judged[place], rank)
         for question, similarities in zip(questions, near, strict=True)
-        for place in np.argsort(-similarities)[:_TOP_K]
+        for rank, place in enumerate(np.argsort(-similarities)[:_TOP_K], start=1)
     ]
 
 
@@ -129,12 +130,16 @@ async def _extractive(
     try:
         verifier = ExtractiveVerifier(embedder, load_span_reader())
         pairs = (
-            [(question, passages[question.gold]) for question in questions]
+            [(question, passages[question.gold], 1) for question in questions]
             if is_own
             else await _nearest(embedder, questions, passages)
         )
-        rated = [(question, passage, await verifier.rate(question.text, passage)) for question, passage in pairs]
-        return [(question, passage, one[1]) for question, passage, one in rated if one and one[0] >= THRESHOLD]
+        rated = [(*pair, await verifier.rate(pair[0].text, pair[1])) for pair in pairs]
+        return [
+            (question, passage, one[1])
+            for question, passage, rank, one in rated
+            if one and one[0] >= THRESHOLD and counts_at(one[1], rank)
+        ]
     finally:
         embedder.close()
 

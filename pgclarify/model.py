@@ -201,11 +201,16 @@ def as_ended(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a verifier read out of one passage: at most one reading, its answer and the quote that proves it."""
+    """What a verifier read out of one passage: at most one reading, its answer and the quote that proves it.
+
+    Attributes:
+        is_weak: True for an answer that counts only in the passages that a search ranks first.
+    """
 
     interpretation: str
     answer: str
     quote: str
+    is_weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.model import Candidate, Found, Reading, Refusal
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.quotes import check_quote
-from pgclarify.operations.judging.verdicts import verdict_call
+from pgclarify.operations.judging.verdicts import counts_at, verdict_call
 from pgclarify.operations.retrieval.exploration import Query
 from pgclarify.protocols import Embedder
 from pgclarify.vocabulary import StopCode
@@ -70,7 +70,7 @@ class AnswerabilityCheck:
             if isinstance(result.value, CompletionError):
                 errors[question].append(result.value)
                 return
-            if isinstance(result.value, Reading):
+            if isinstance(result.value, Reading) and counts_at(result.value, place + 1):
                 citation = _cite(result.value, questions[question], candidate)
                 if citation is not None:
                     citations[question][place] = citation

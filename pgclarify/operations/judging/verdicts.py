@@ -19,11 +19,14 @@ from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer, Embedder
 from pgclarify.vocabulary import Outcome, StopCode
 
+# Passages, from the first, in which a weak reading counts: docs/methods/extractive.md has the figures.
+_FIRST: Final = 2
+
 # Why a passage was not grounded, for explain.
 _REASONS: Final[dict[StopCode | Refusal, str]] = {
     StopCode.NOT_ANSWERED: "the passage answers no reading of the question",
     StopCode.NO_LANGUAGE_MODEL: "the rules read no answer to the question in the passage",
-    StopCode.THRESHOLD: "the answer that the rules read in the passage is too improbable",
+    StopCode.THRESHOLD: "the answer that was read in the passage is too improbable",
     Refusal.UNPROVEN: "the quote does not occur in the passage",
     Refusal.FRAGMENT: "the quote is too short to prove the answer",
     Refusal.ANSWER_NOT_QUOTED: "the quote does not say the answer",
@@ -203,6 +206,11 @@ def verdict_call(completer: Completer, question: str, passage: Passage) -> Model
     return call
 
 
+def counts_at(reading: Reading, rank: int) -> bool:
+    """Whether a reading counts in the passage that a search ranks there, from 1: a weak one does in the first only."""
+    return rank <= _FIRST or not reading.is_weak
+
+
 async def supported_verdict(
     run: Run, candidate: Candidate, result: CallResult[Reading | StopCode], embedder: Embedder
 ) -> Verdict:
@@ -230,6 +238,8 @@ def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | S
         return _failed(abstained, reading)
     if not isinstance(reading, Reading):
         return _refused(abstained, reading)
+    if not counts_at(reading, candidate.rank):
+        return _refused(abstained, StopCode.THRESHOLD)
     if run.settings.get("verify") == "none":
         quoted = cite(reading.quote, candidate.passage) or Refusal.UNPROVEN
     else:

@@ -167,8 +167,7 @@ def _type_after_how(rest: list[Word]) -> AnswerType:
         return AnswerType.DURATION
     if first in _AFTER_HOW:
         return _AFTER_HOW[first]
-    is_own_task = any(word.lower in ("i", "we", "you", "my", "to") for word in rest[:3])
-    return AnswerType.STEPS if is_own_task else AnswerType.CLAUSE
+    return AnswerType.STEPS
 
 
 def _type_after_what(rest: list[Word]) -> AnswerType:

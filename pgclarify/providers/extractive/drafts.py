@@ -17,7 +17,6 @@ from pgclarify.providers.extractive.grammar import (
     ask_for_oneself,
     invert,
     is_base_verb,
-    parse_clause,
 )
 from pgclarify.providers.extractive.topics import Topic, lower_first, with_article
 
@@ -186,27 +185,3 @@ def is_cut_between(text: str, start: int, end: int) -> bool:
     return any(
         word.lower in CONDITIONS or word.lower in ("that", "who", "where", "while", "than") for word in words(between)
     )
-
-
-def draft_lead(lead: str, answer: str, topic: Topic) -> Draft | None:
-    """What a list answers, by the sentence that introduces it: "You need the following documents:"."""
-    text = " ".join(lead.split()).rstrip(" :")
-    for filler in (" the following", " these", " as follows"):
-        text = text.replace(filler, "")
-    clause = parse_clause(text)
-    rest = text[clause.verb.end :].strip() if clause else ""
-    # "The mailing lists that developers use are": the verb was a noun.
-    if clause is None or any(word.lower in AUXILIARIES for word in words(rest)[1:]):
-        return None
-    statement = ParsedSentence(text, clause, topic, lead)
-    if clause.subject.lower() == "the following" and not clause.verb.base:
-        negation = "not " if clause.verb.is_negated else ""
-        return Draft(as_question(f"what is {negation}{ask_for_oneself(rest)}"), answer, AnswerType.LIST)
-    head, _, last = rest.rpartition(" ")
-    if last.lower() in ("if", "when", "unless"):
-        return None if last == "unless" else asked(statement, clause, "When", head, "", answer, AnswerType.LIST)
-    if clause.verb.base and rest and last.lower() not in PREPOSITIONS:
-        return asked(statement, clause, f"What {rest}", "", "", answer, AnswerType.LIST)
-    if not head or last.lower() in PREPOSITIONS:
-        return asked(statement, clause, "What", rest, "", answer, AnswerType.LIST)
-    return None

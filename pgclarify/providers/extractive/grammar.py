@@ -198,11 +198,6 @@ def opening_clause(sentence: str) -> str:
     return _main_start(sentence)[1]
 
 
-def is_report(sentence: str) -> bool:
-    """Whether a sentence tells what somebody said: "Mr. Dole reported that claims rose"."""
-    return any(word.lower in _REPORTING_FORMS - _REPORTING for word in words(sentence[:120])[1:_MAX_SUBJECT_WORDS])
-
-
 def _main_start(sentence: str) -> tuple[int, str]:
     """Where the main clause begins, and the opening phrase before it."""
     connector = _CONNECTORS.match(sentence)

@@ -1,4 +1,4 @@
-"""Readings of lists and of the rows of tables."""
+"""Readings of lists of steps and of the rows of tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pgclarify.language.sentences import Kind
 from pgclarify.language.words import word_set, words
 from pgclarify.providers.extractive.answer_types import AnswerType
-from pgclarify.providers.extractive.drafts import Draft, as_question, draft_lead
+from pgclarify.providers.extractive.drafts import Draft, as_question
 from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import ask_for_oneself, base_of_gerund, is_base_verb
 from pgclarify.providers.extractive.phrases import plain_text
@@ -25,24 +25,15 @@ _LEAST_TOLD = 3
 _MEASURES = (AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.DATE)
 
 
-def draft_list(evidence: Evidence, topic: Topic) -> list[Draft]:
-    """What a whole list answers: "What does the plan cover?", or, for steps, "How do I file a claim?"."""
-    answer = "; ".join(" ".join(item.split()).rstrip(" .;,") for item in evidence.items)
-    task = _task(evidence.lead) or _heading_task(topic.name)
-    if task and (evidence.kind is Kind.STEP or evidence.lead or _are_commands(evidence.items)):
-        kind = AnswerType.STEPS if evidence.kind is Kind.STEP or _are_commands(evidence.items) else AnswerType.LIST
-        wh = "how do I" if kind is AnswerType.STEPS else "what do I need to"
-        return [Draft(as_question(f"{wh} {ask_for_oneself(task)}"), answer, kind)]
-    draft = draft_lead(evidence.lead, answer, topic) if evidence.lead else None
-    return [draft] if draft else []
-
-
-def draft_command(evidence: Evidence, topic: Topic) -> Draft | None:
-    """What a command right below a heading such as "How to file a claim" answers: "How do I file a claim?"."""
-    task = _heading_task(topic.name)
-    if evidence.before or " " not in task or not _are_commands((evidence.text,)):
+def draft_steps(evidence: Evidence, topic: Topic) -> Draft | None:
+    """What a list of steps answers: "How do I file a claim?", by the task that its introduction or heading names."""
+    # "Use these as a baseline:" introduces no steps of the heading's task.
+    to_do = _TO_DO.match(evidence.lead)
+    task = _verb_and_rest(to_do[1]) if to_do else "" if evidence.lead else _heading_task(topic.name)
+    if not task or not (evidence.kind is Kind.STEP or _are_commands(evidence.items)):
         return None
-    return Draft(as_question(f"how do I {ask_for_oneself(task)}"), evidence.text, AnswerType.STEPS)
+    answer = "; ".join(" ".join(item.split()).rstrip(" .;,") for item in evidence.items)
+    return Draft(as_question(f"how do I {ask_for_oneself(task)}"), answer, AnswerType.STEPS)
 
 
 def _heading_task(heading: str) -> str:
@@ -53,16 +44,14 @@ def _heading_task(heading: str) -> str:
 
 
 def _task(phrase: str) -> str:
-    """What is to be done: "cancel my policy" of "To cancel your policy:", "How to cancel", "Canceling your policy"."""
+    """What is to be done: "cancel my policy" of "To cancel your policy", "How to cancel", "Canceling your policy"."""
     phrase = phrase.strip(" :?#*")
     match = _TO_DO.search(phrase)
-    if match and is_base_verb(match[1].split()[0].lower()):
-        return match[1]
+    if match:
+        return _verb_and_rest(match[1])
     found = words(phrase)
-    if not 0 < len(found) <= 7:
-        return ""
     # "Name-based hosts" names nothing that is to be done.
-    if phrase.startswith("-", found[0].end):
+    if not 0 < len(found) <= 7 or phrase.startswith("-", found[0].end):
         return ""
     base = base_of_gerund(found[0].lower)
     rest = (
@@ -71,6 +60,11 @@ def _task(phrase: str) -> str:
     if base:
         return base + rest
     return found[0].lower + rest if is_base_verb(found[0].lower) and len(found) > 1 else ""
+
+
+def _verb_and_rest(task: str) -> str:
+    """The task, if it begins with a verb that is known."""
+    return task if is_base_verb(task.split()[0].lower()) else ""
 
 
 def _are_commands(items: tuple[str, ...]) -> bool:

@@ -76,20 +76,28 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     """Name what a sentence tells of a few words that were asked.
 
     Those words are in its subject, or some of them are and the rest in title and headings, or the sentence is short and
-    has them all; or they are the heading, and the sentence is the first one below it.
+    has them all; or they are the heading, and the sentence is the first one below it. Of a list, the sentence is the
+    one that introduces it.
 
     Returns:
         None if the sentence is about something else, or does not say about what.
     """
     is_footnote = bool(evidence.term) and not any(map(str.isalpha, evidence.term.partition("\n")[0]))
-    if is_footnote or evidence.items or evidence.kind is Kind.ROW or not 0 < len(query.stems) <= _MOST_ASKED:
+    is_list = bool(evidence.items)
+    if is_footnote or evidence.kind is Kind.ROW or not 0 < len(query.stems) <= _MOST_ASKED:
         return None
-    text = plain_text(evidence.text)
+    text = f"{plain_text(evidence.lead).rstrip(' :')}." if is_list else plain_text(evidence.text)
     found = words(text)
-    if not found or text[0] in "([" or found[0].lower in _POINTING or len(found) > _MOST_SENTENCE_WORDS:
+    is_pointing = bool(found) and found[0].lower in (_POINTING - {"you"} if is_list else _POINTING)
+    if not found or text[0] in "([" or is_pointing or len(found) > _MOST_SENTENCE_WORDS:
         return None
     subject, answer = _parts(evidence, text, query)
     is_about = _is_about(query, subject, answer, text, topic, is_defined=bool(evidence.term))
+    if is_list and (subject or answer):
+        # The items alone would lose what is said of them: "does not cover".
+        items = "; ".join(" ".join(item.split()).rstrip(" .;,") for item in evidence.items)
+        answer = f"{answer}: {items}" if answer else items
+        is_about = is_about or query.stems <= content_stems(text)
     if not is_about and opens_section(query, evidence, topic, passage):
         # What stands first below a heading tells of that, whatever its subject is.
         subject, answer, is_about = "", text.rstrip(" ."), True
@@ -164,7 +172,7 @@ def _parts(evidence: Evidence, text: str, query: QuestionTerms) -> tuple[str, st
         begins = content_stems(" ".join(text.split()[:_BEGINNING]))
         is_short = len(words(text)) <= _SHORT and _SUBORDINATE.isdisjoint(word.lower for word in words(text))
         return "", whole if text.endswith((".", "!")) and (is_short or query.stems <= begins) else ""
-    return ("", whole) if clause.subject == "you" else _predicate(clause, text)
+    return ("", whole) if clause.subject.lower() == "you" else _predicate(clause, text)
 
 
 def _predicate(clause: Clause, text: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from pgclarify.providers.extractive.answer_types import TYPED, AnswerType, expec
 from pgclarify.providers.extractive.drafts import Draft
 from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import CONDITIONS, is_base_verb, opening_clause
-from pgclarify.providers.extractive.lists import draft_command, draft_list, draft_row
+from pgclarify.providers.extractive.lists import draft_row, draft_steps
 from pgclarify.providers.extractive.phrases import plain_text, read_phrase, stands_below
 from pgclarify.providers.extractive.readable import is_readable
 from pgclarify.providers.extractive.scoring import QuestionTerms
@@ -23,7 +23,7 @@ from pgclarify.providers.extractive.statements import draft_readings
 from pgclarify.providers.extractive.topics import Topic, in_context, stand_alone
 
 # Kinds of answers that say more than "yes" or a clause.
-_TELLING = TYPED | {AnswerType.LIST, AnswerType.STEPS}
+_TELLING = TYPED | {AnswerType.STEPS}
 # Kinds that a condition does not answer.
 _TOLD = TYPED - {AnswerType.DATE, AnswerType.REASON}
 # Kinds of answers that are found by their shape.
@@ -35,26 +35,16 @@ _TIMES = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
 _SUMS = {AnswerType.AMOUNT, AnswerType.PERCENTAGE}
 # What no answer of a kind is.
 _NEVER = {**dict.fromkeys(_TIMES, _SUMS), **dict.fromkeys(_SUMS, _TIMES)}
-_MIN_SPECIFIC_WORDS = 4
+_MIN_SPECIFIC_WORDS = 3
 _MIN_SPECIFIC_STEMS = 2
 # Kinds that may be answered by what a sentence says of its subject.
-_OPEN = {AnswerType.CLAUSE, AnswerType.NAME, AnswerType.PLACE}
+_OPEN = {AnswerType.CLAUSE, AnswerType.NAME, AnswerType.PLACE, AnswerType.LIST}
 # Least share of the words asked for that a reading has.
 _MIN_RELEVANCE = 0.5
 # Least share of them that the reading has together with its quote and the headings above it.
 _MIN_SAID = 0.6
 _FEW = 3
 _MAX_ANSWER_CHARS = 240
-
-# Which answers fit a question of a kind, besides those of the kind itself. A question of no kind takes all.
-_FITTING = {
-    AnswerType.AMOUNT: {AnswerType.PERCENTAGE},
-    AnswerType.PERCENTAGE: {AnswerType.AMOUNT},
-    AnswerType.DURATION: {AnswerType.DATE, AnswerType.FREQUENCY},
-    AnswerType.DATE: {AnswerType.DURATION, AnswerType.CLAUSE},
-    AnswerType.LIST: {AnswerType.CLAUSE},
-    AnswerType.PERSON: {AnswerType.ORGANIZATION},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,20 +110,17 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
         return None
     ends = _with_bounds(asked, quote, max(span.start - start, 0), min(span.end - start, len(quote)))
     answer = _tidy(_with_marks(quote, *ends)) if ends else ""
-    if not answer or content_stems(answer) <= asked.query.stems or _is_beside(asked, around[0].text, answer):
+    if not answer or content_stems(answer) <= asked.query.stems or _is_in_condition(asked, around[0].text, answer):
         return None
     question = f"{asked.query.text[0].upper()}{asked.query.text[1:].rstrip(' ?.!')}?"
     is_scheme_itself = content_stems(answer) <= content_stems(topic.scheme)
-    return Reading(stand_alone(topic, question) if topic.scheme and not is_scheme_itself else question, answer, quote)
+    if topic.scheme and not is_scheme_itself:
+        question = stand_alone(topic, question)
+    return Reading(question, answer, quote, is_weak=True)
 
 
-def _is_beside(asked: Asked, sentence: str, answer: str) -> bool:
-    """Whether the form of an answer shows that it answers something else."""
-    if asked.kind is AnswerType.STEPS:
-        # A thing is nothing to do.
-        first = words(answer)[:1]
-        is_name = bool(first) and first[0].is_capitalized and not sentence.startswith(answer)
-        return is_name or answer.lower().startswith(("the ", "a ", "an "))
+def _is_in_condition(asked: Asked, sentence: str, answer: str) -> bool:
+    """Whether an answer is part of a condition, and the question does not ask for one."""
     # "When processing more than 150 requests, it reports": how many it processes is not said.
     lead = opening_clause(sentence)
     is_condition = lead.partition(" ")[0].lower() in CONDITIONS and answer in lead
@@ -211,12 +198,12 @@ def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
 
 def _drafts(evidence: Evidence, topic: Topic, passage: str) -> list[Draft]:
     if evidence.items:
-        drafts = draft_list(evidence, topic)
+        steps = draft_steps(evidence, topic)
+        drafts = [steps] if steps else []
     elif evidence.header:
         drafts = draft_row(evidence)
     else:
-        command = draft_command(evidence, topic)
-        drafts = [*([command] if command else []), *draft_readings(evidence, topic, passage)]
+        drafts = [*draft_readings(evidence, topic, passage)]
     question = _question_before(evidence, topic, passage)
     found = _draft_found(question, evidence, drafts) if question else None
     if found is None:
@@ -241,10 +228,10 @@ def _draft_found(question: str, evidence: Evidence, drafts: list[Draft]) -> Draf
     if kind is AnswerType.DEFINITION or not evidence.text.rstrip("*_\"')").endswith((".", "!")):
         return None
     first = words(evidence.text[:40])
-    says_so = kind is AnswerType.YES_NO and first[:1] != [] and first[0].lower in ("yes", "no")
-    is_command = kind is AnswerType.STEPS and first[:1] != [] and is_base_verb(first[0].lower)
-    is_bound = kind in (AnswerType.YES_NO, AnswerType.STEPS) and not (says_so or is_command)
-    if is_bound and not content_stems(question) & content_stems(evidence.text):
+    if kind is AnswerType.YES_NO and not (first and first[0].lower in ("yes", "no")):
+        return None
+    is_command = bool(first) and is_base_verb(first[0].lower)
+    if kind is AnswerType.STEPS and not is_command and not content_stems(question) & content_stems(evidence.text):
         return None
     return Draft(question, evidence.text, kind, is_found=True)
 
@@ -264,11 +251,8 @@ def _question_before(evidence: Evidence, topic: Topic, passage: str) -> str:
 
 
 def _fits(wanted: AnswerType, given: AnswerType) -> bool:
-    if given is AnswerType.YES_NO or wanted is AnswerType.YES_NO:
-        return wanted is given
-    if wanted in (given, AnswerType.CLAUSE, AnswerType.NAME):
-        return True
-    return given in _FITTING.get(wanted, ())
+    """Whether an answer of one kind answers a question of another; one of no kind takes all but "yes" and "no"."""
+    return wanted is given or (wanted in (AnswerType.CLAUSE, AnswerType.NAME) and given is not AnswerType.YES_NO)
 
 
 def _tidy(answer: str) -> str:

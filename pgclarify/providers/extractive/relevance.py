@@ -13,7 +13,9 @@ from pgclarify.providers.extractive.spans import find_spans
 from pgclarify.providers.extractive.topics import Topic
 
 # An answer of these kinds has no shape of its own, so that any sentence near the topic seems to hold one.
-_SHAPELESS: Final = {AnswerType.PLACE, AnswerType.STEPS, AnswerType.DEFINITION, AnswerType.LIST}
+_SHAPELESS: Final = {
+    AnswerType.PLACE, AnswerType.STEPS, AnswerType.DEFINITION, AnswerType.LIST, AnswerType.YES_NO,
+}  # fmt: skip
 _NUMBERS: Final = {AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.COUNT}
 _TIMES: Final = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
 _PERSONS: Final = {AnswerType.PERSON, AnswerType.ORGANIZATION}

@@ -1,4 +1,4 @@
-"""Everything that a statement answers, the most telling question first."""
+"""Questions that a statement answers, in the few forms that are nearly always right."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from pgclarify.language.words import word_set, words
+from pgclarify.providers.extractive.amounts import draft_amounts
 from pgclarify.providers.extractive.answer_types import AnswerType
 from pgclarify.providers.extractive.drafts import (
     SERIES,
@@ -20,7 +21,6 @@ from pgclarify.providers.extractive.drafts import (
 )
 from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import (
-    FINITE_FORMS,
     PARTICIPLES,
     PREPOSITIONS,
     Clause,
@@ -28,9 +28,8 @@ from pgclarify.providers.extractive.grammar import (
     is_base_verb,
     parse_clause,
 )
-from pgclarify.providers.extractive.measures import draft_attributes, draft_measures
 from pgclarify.providers.extractive.readable import is_cut, is_reference
-from pgclarify.providers.extractive.spans import clause_end, find_spans
+from pgclarify.providers.extractive.spans import clause_end
 from pgclarify.providers.extractive.topics import Topic, is_scheme, lower_first, with_article
 
 _OBJECT_VERBS = word_set("cover insure include exclude require need offer provide contain protect")
@@ -40,23 +39,15 @@ _STATES = word_set(
 )
 _DEFINING = re.compile(r"(?:an?|the|any|one of|when|what|how|[a-z]{3,20} (?:that|which|who))\s", re.IGNORECASE)
 _TO_DO = re.compile(r"To ([a-z]{3,12}) ([^,.;:]{2,80}), (?=\w)")
-_PURPOSE = re.compile(r" to ([a-z]{3,12}) ([^,.;:]{2,60})\.?$")
-_ONLY = re.compile(r"\bonly (?:if|with|when|after|until|for|in|by|on)\b")
-_IF = re.compile(r"(?<!\bas )(?<!\beven )\bif\b")
 _BY_DOING = re.compile(r"\b(?:by|through|via) (?:[a-z]{3,12}ing|calling|phone|mail|email|post|our|the app)\b")
-_MANNERS = (
-    (_ONLY, "When", AnswerType.CLAUSE), (_IF, "When", AnswerType.CLAUSE), (_BY_DOING, "How", AnswerType.STEPS),
-)  # fmt: skip
 _EXCEPTION = re.compile(r"\W{0,3}(?:unless|except|but|provided|if|when|while|only|until)\b", re.IGNORECASE)
 _MEANT_BEFORE = word_set("it they he she this that one ones them both")
-_NEXT_CLAUSE = re.compile(r",? (?:and|but) (?:it|they|he|she|we|you)\b")
 _OBJECT_PRONOUNS = word_set("it them him these those")
 _MEANT = re.compile(r"\bthis (?:if|when|by|for|to|in|unless|\w{2,20}ly)\b")
 _NEVER_LAST = word_set("and or but the a an its their his her our your my")
-# APT, AWStats and SELinux are nobody; McBride is.
-_PROGRAM = re.compile(r"\b(?:[A-Z]{2,20}\w{0,20}|(?!Mc|Mac)[A-Z]?[a-z]{1,20}[A-Z]\w{0,20})\b")
 _MOST_BEFORE_OPEN = 3
 _MAX_QUESTION_WORDS = 24
+_LEAST_CONDITION = 3
 
 
 def draft_readings(evidence: Evidence, topic: Topic, passage: str) -> Iterator[Draft]:
@@ -146,15 +137,6 @@ def _steps(statement: ParsedSentence) -> Iterator[Draft]:
         yield Draft(as_question(ask_for_oneself(f"how do I {match[1]} {match[2]}")), answer, AnswerType.STEPS)
 
 
-def _purposes(statement: ParsedSentence) -> Iterator[Draft]:
-    """Read "Press F8 to open the menu." answers "How do I open the menu?"."""
-    clause, match = statement.clause, _PURPOSE.search(statement.text)
-    is_command = clause is not None and clause.subject == "you" and clause.verb.start == 0
-    if match and is_command and is_base_verb(match[1]):
-        question = as_question(ask_for_oneself(f"how do I {match[1]} {match[2]}"))
-        yield Draft(question, statement.text[: match.start()], AnswerType.STEPS)
-
-
 def _definition(statement: ParsedSentence) -> Iterator[Draft]:
     """Read "A deductible is the amount you pay first." answers "What is a deductible?"."""
     clause = statement.clause
@@ -166,8 +148,8 @@ def _definition(statement: ParsedSentence) -> Iterator[Draft]:
     is_a = verb.auxiliary in ("is", "are") and not verb.base and _DEFINING.match(after)
     subject = subject_of(statement, clause, "")
     is_thing = subject and ask_for_oneself(subject) != "I" and len(subject.split()) <= 6
-    # "Making backups is a duty" does not tell what that means.
-    is_thing = is_thing and not subject.split()[0].endswith("ing")
+    # "Making backups is a duty" does not tell what that means, nor does "The third part of the output is the largest".
+    is_thing = is_thing and not subject.split()[0].endswith("ing") and PREPOSITIONS.isdisjoint(subject.lower().split())
     if not (means or is_a) or not is_thing:
         return
     start = statement.text.index(after, verb.end)
@@ -189,59 +171,41 @@ def _conditions(statement: ParsedSentence) -> Iterator[Draft]:
     if clause is None or not clause.lead:
         return
     first = clause.lead.split()[0].lower()
-    # "When using it" has no subject, and what is to be done then is no event.
-    is_clause = len(clause.lead.split()) > 2 and not clause.lead.split()[1].endswith("ing")
+    said = clause.lead.split()
+    # "When using it", "if allocated with new" and "if in doubt" have no subject, and "such a one" was named before.
+    is_clause = len(said) > _LEAST_CONDITION and not said[1].endswith(("ing", "ed")) and "such" not in said
+    # What is to be done then is no event.
     is_clause = is_clause and not (clause.subject == "you" and clause.verb.start == clause.subject_start)
     # What follows the colon is what happens.
     if first in ("if", "when", "once") and is_clause and not statement.text.endswith(":"):
-        lead = lower_first(clause.lead, statement.passage)
+        lead = clause.lead[0].lower() + clause.lead[1:]
         answer = statement.text[clause.subject_start :].rstrip(" .")
         yield Draft(as_question(f"What happens {ask_for_oneself(lead)}"), answer, AnswerType.CLAUSE)
 
 
-def _manners(statement: ParsedSentence) -> Iterator[Draft]:
-    """Read "You may drive abroad only with our consent." answers "When may I drive abroad?"; "by calling us", "How"."""
+def _by_doing(statement: ParsedSentence) -> Iterator[Draft]:
+    """Read "You can check it by calling us." answers "How can I check it?"."""
     clause = statement.clause
-    if clause is None or clause.verb.is_negated:
+    match = _BY_DOING.search(statement.text, clause.verb.end) if clause and not clause.verb.is_negated else None
+    if clause is None or match is None or is_cut_between(statement.text, clause.verb.end, match.start()):
         return
-    for pattern, wh, kind in _MANNERS:
-        match = pattern.search(statement.text, clause.verb.end)
-        if pattern is _IF and (clause.verb.base or clause.verb.auxiliary not in ("is", "are")):
-            continue
-        if match and not is_cut_between(statement.text, clause.verb.end, match.start()):
-            before = statement.text[clause.verb.end : match.start()].strip()
-            end = clause_end(statement.text, match.end())
-            # "By specifying the git-clone(1) --depth switch" goes on where it seems to end.
-            is_whole = not statement.text[end : end + 1].strip(" .;!")
-            is_asked = is_whole and bool(before or clause.verb.base)
-            draft = (
-                asked(statement, clause, wh, before, "", statement.text[match.start() : end], kind)
-                if is_asked
-                else None
-            )
-            if draft:
-                yield draft
-
-
-def _objects(statement: ParsedSentence) -> Iterator[Draft]:
-    """Read "The policy covers fire, theft and hail." answers "What does the policy cover?"."""
-    clause = statement.clause
-    if clause is None or clause.verb.base not in _OBJECT_VERBS or clause.verb.is_negated:
-        return
-    answer = _NEXT_CLAUSE.split(statement.text[clause.verb.end :])[0].strip(" .")
-    if len(answer) < 3 or (words(answer)[:1] and words(answer)[0].lower in PREPOSITIONS):
-        return
-    is_series = bool(re.search(r", | and | or ", answer))
-    kind = AnswerType.LIST if is_series else AnswerType.CLAUSE
-    draft = asked(statement, clause, "What", "", "", answer if is_series else answer[: clause_end(answer, 0)], kind)
-    if draft:
-        yield draft
+    before = statement.text[clause.verb.end : match.start()].strip()
+    end = clause_end(statement.text, match.end())
+    # "By specifying the git-clone(1) --depth switch" goes on where it seems to end.
+    is_whole = not statement.text[end : end + 1].strip(" .;!")
+    # "Can only be stopped by" asks for no way.
+    if is_whole and (before or clause.verb.base) and not before.startswith("only "):
+        answer = statement.text[match.start() : end]
+        draft = asked(statement, clause, "How", before, "", answer, AnswerType.STEPS)
+        if draft:
+            yield draft
 
 
 def _yes_or_no(statement: ParsedSentence) -> Iterator[Draft]:
     """Read "Floods are not covered." answers "Are floods covered?" with "No"."""
     clause = statement.clause
-    if clause is None:
+    # "An array detailing the usages" and "did" are past participles more often than verbs.
+    if clause is None or clause.verb.auxiliary == "did":
         return
     verb = clause.verb
     after = words(statement.text[verb.end :])
@@ -274,29 +238,6 @@ def _yes_or_no(statement: ParsedSentence) -> Iterator[Draft]:
         yield draft
 
 
-def _doers(statement: ParsedSentence) -> Iterator[Draft]:
-    """Read "The claims team approves rentals." answers "Who approves rentals?"."""
-    clause = statement.clause
-    if clause is None or clause.verb.is_negated:
-        return
-    text, verb = statement.text, clause.verb
-    people = find_spans(text, AnswerType.PERSON)
-    for span in people:
-        if any(word.lower in FINITE_FORMS for word in words(text[span.start : span.end])[2:]):
-            continue
-        if span.start > clause.subject_start or span.end < clause.subject_start + len(clause.subject):
-            continue
-        rest = text[verb.start : rest_end(text, verb.end)]
-        # "Alice may choose" tells of one case; "Git for Windows provides a manager" of every one.
-        acts = bool(verb.base) and rest.split(" ", 1)[0].lower() in FINITE_FORMS and rest[0].islower()
-        is_relative = rest.split()[1:2] in (["that"], ["which"], ["who"])
-        if acts and len(rest.split()) > 1 and not is_relative:
-            name = text[span.start : span.end]
-            who, kind = ("What", AnswerType.NAME) if _PROGRAM.search(name) else ("Who", AnswerType.PERSON)
-            yield Draft(as_question(f"{who} {ask_for_oneself(rest)}"), name, kind)
-
-
 _ATTEMPTS: tuple[Callable[[ParsedSentence], Iterator[Draft]], ...] = (
-    _steps, _purposes, draft_attributes, draft_measures, _definition, _manners, _doers, _conditions,
-    _objects, _yes_or_no,
+    _steps, draft_amounts, _definition, _by_doing, _conditions, _yes_or_no,
 )  # fmt: skip

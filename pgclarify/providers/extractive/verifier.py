@@ -29,7 +29,7 @@ from pgclarify.vocabulary import StopCode
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-9"
+PROMPT_VERSION: Final = "extractive-10"
 """Changes with every change of what the verifier makes of a passage, so that old completions are not served."""
 
 MAX_ENCODED: Final = 8
@@ -41,9 +41,7 @@ _GOES_ON: Final = re.compile(r"(?:It|They|This|That|These|Those|He|She|Its|Their
 """A sentence that begins so says nothing without the one before it."""
 
 _BY_RULES: Final = (AnswerType.STEPS, AnswerType.YES_NO, AnswerType.DEFINITION)
-_DEFINITION: Final = re.compile(r"what (?:is|are) an? ", re.IGNORECASE)
-"""To this the reader finds names of the thing, and examples."""
-_FIELDS: Final = ("interpretation", "answer", "quote")
+_TEXTS: Final = ("interpretation", "answer", "quote")
 
 
 class ExtractiveVerifier:
@@ -102,7 +100,8 @@ class ExtractiveVerifier:
         payload = request.payload or {}
         best = await self._most_probable(payload["question"], payload["title"], payload["heading"], payload["content"])
         reading = best[1] if best and best[0] >= THRESHOLD else None
-        reply: dict[str, object] = {name: getattr(reading, name) if reading else None for name in _FIELDS}
+        reply: dict[str, object] = {name: getattr(reading, name) if reading else None for name in _TEXTS}
+        reply["is_weak"] = reading is not None and reading.is_weak
         reply["is_improbable"] = best is not None and reading is None
         latency_ms = (time.perf_counter() - started) * 1000.0
         return Completion(json.dumps(reply, ensure_ascii=False), 0, 0, latency_ms)
@@ -133,18 +132,12 @@ class ExtractiveVerifier:
         if not shared:
             return None
         # The rules know what is to be done, what is allowed and what a thing is; of the rest the reader knows more.
-        by_rules = None
-        if not asked.is_specific or asked.kind in _BY_RULES:
-            by_rules = await self._read_by_rules(asked, shared, topic, content)
-            if by_rules and asked.is_specific and asked.kind is not AnswerType.YES_NO:
-                by_rules = by_rules if is_relevant(asked, by_rules[1], topic) else None
-            is_enough = by_rules is not None and by_rules[0] >= THRESHOLD
-            is_only_by_rules = asked.kind is AnswerType.YES_NO or _DEFINITION.match(asked.query.text)
-            if is_enough or not asked.is_specific or is_only_by_rules:
-                return by_rules
-        by_reader = await self._read_span(asked, pieces, topic, content)
-        found = [one for one in (by_reader, by_rules) if one]
-        return max(found, key=lambda one: one[0], default=None)
+        if asked.is_specific and asked.kind not in _BY_RULES:
+            return await self._read_span(asked, pieces, topic, content)
+        by_rules = await self._read_by_rules(asked, shared, topic, content)
+        if by_rules and asked.is_specific and not is_relevant(asked, by_rules[1], topic):
+            return None
+        return by_rules
 
     async def _read_by_rules(
         self, asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str
@@ -184,15 +177,15 @@ def _read(completion: Completion) -> Reading | StopCode:
     """Read the reading, or why there is none: threshold if it was too improbable, else no_language_model."""
     try:
         reply = json.loads(completion.reply)
-        interpretation, answer, quote = (reply[name] for name in _FIELDS)
-        is_improbable = reply["is_improbable"]
+        interpretation, answer, quote = (reply[name] for name in _TEXTS)
+        is_weak, is_improbable = bool(reply["is_weak"]), reply["is_improbable"]
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidReply("the reply is not that of the extractive verifier") from error
     if interpretation is None and answer is None and quote is None:
         return StopCode.THRESHOLD if is_improbable else StopCode.NO_LANGUAGE_MODEL
     if not (isinstance(interpretation, str) and isinstance(answer, str) and isinstance(quote, str)):
         raise InvalidReply("the reply is not that of the extractive verifier")
-    return Reading(interpretation, answer, quote)
+    return Reading(interpretation, answer, quote, is_weak)
 
 
 def _context(asked: Asked, evidence: Evidence, topic: Topic, content: str) -> str:

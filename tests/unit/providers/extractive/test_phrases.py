@@ -49,12 +49,34 @@ def readings(
          "can be picked up at 12 Harbor Street"),
         ("rental requests", "Rental requests are approved by the claims team.", "rental requests",
          "approved by the claims team"),
+        ("travel claims", "Travel claims must be filed within 45 days.", "travel claims",
+         "must be filed within 45 days"),
+        ("young drivers", "Young drivers get a discount of 5 percent.", "young drivers",
+         "get a discount of 5 percent"),
     ],
 )  # fmt: skip
 def test_a_few_words_are_read_as_what_a_sentence_tells_of_them(
     question: str, content: str, phrase: str, answer: str
 ) -> None:
     assert readings(question, content) == [(phrase, answer)]
+
+
+@pytest.mark.parametrize(
+    ("question", "lead", "phrase", "answer"),
+    [
+        ("rental plan", "The rental plan does not cover:", "rental plan", "does not cover: fuel; tolls"),
+        ("documents", "You need the following documents:", "documents",
+         "You need the following documents: fuel; tolls"),
+        ("exclusions", "Examples of exclusions are:", "examples of exclusions", "fuel; tolls"),
+        ("rental plan", "These are left to the rental plan:", None, None),
+        ("young drivers", "The rental plan does not cover:", None, None),
+    ],
+)  # fmt: skip
+def test_a_list_is_told_with_what_introduces_it(
+    question: str, lead: str, phrase: str | None, answer: str | None
+) -> None:
+    found = readings(question, f"{lead}\n\n- fuel\n- tolls\n")
+    assert found == ([(phrase, answer)] if phrase else [])
 
 
 def test_a_phrase_names_the_heading_that_tells_it_from_others() -> None:
@@ -114,6 +136,11 @@ def test_a_definition_whose_term_is_in_another_passage_is_not_read() -> None:
     assert readings("superuser", content, "createuser") == [
         ("-S --no-superuser (createuser)", "The new user will not be a superuser")
     ]
+
+
+def test_a_list_below_a_definition_without_its_term_is_read_by_itself() -> None:
+    content = ":   One of these happens:\n\n- The deposit is returned.\n- The deposit is kept."
+    assert readings("deposit", content) == [("deposit", "returned"), ("deposit", "kept")]
 
 
 def test_a_row_names_its_column_if_that_says_something() -> None:
@@ -176,7 +203,7 @@ def test_fenced_code_is_not_read_even_where_it_is_cut(content: str) -> None:
 @pytest.mark.parametrize(
     ("question", "content", "answer"),
     [
-        ("How do I reset the router?", "Hold the power button to reset the router.", "Hold the power button"),
+        ("How do I reset the router?", "To reset the router, hold the power button.", "hold the power button"),
         ("Can gift cards be exchanged for cash?", "Gift cards cannot be exchanged for cash.", "No"),
         ("May interns sign contracts?", "Interns must not sign contracts.", "No"),
         ("Must interns sign contracts?", "Interns must sign contracts.", "Yes"),

@@ -1,0 +1,106 @@
+"""Questions that sums in a statement answer: "How much does the plan pay for a taxi?"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pgclarify.language.words import words
+from pgclarify.providers.extractive.answer_types import AnswerType
+from pgclarify.providers.extractive.drafts import Draft, ParsedSentence, asked, is_cut_between, rest_end
+from pgclarify.providers.extractive.grammar import AUXILIARIES, CONDITIONS, PARTICIPLES, PREPOSITIONS, Clause
+from pgclarify.providers.extractive.spans import Span, find_spans
+
+# With which preposition before it a sum answers the question.
+_BEFORE_SUMS = ("", "to", "for", "at", "by", "of", "from")
+# After one of these no noun follows that the sum would belong to.
+_NO_NOUNS = PREPOSITIONS | CONDITIONS | AUXILIARIES | frozenset(["and", "or", "that", "each", "a", "an", "the", "per"])
+_PARTICLES = frozenset(["down", "up", "out", "only", "back", "me", "you", "us"])
+# What stands between the sums of a series or a range.
+_JOINS = (", ", " or ", ", or ", " and ", ", and ", " to ")
+_SERIES_REST = re.compile(r"(?:, [\w -]{1,30}){1,3},? (?:and|or) [\w-]{1,30}")
+_FREE = re.compile(r"free of charge|at no ", re.IGNORECASE)
+
+
+def draft_amounts(statement: ParsedSentence) -> Iterator[Draft]:
+    """Read "The plan pays $40 a day for a car." answers "How much does the plan pay for a car?"."""
+    clause = statement.clause
+    if clause is None or clause.verb.is_negated:
+        return
+    for span in find_spans(statement.text, AnswerType.AMOUNT):
+        if span.start >= clause.verb.end and not is_cut_between(statement.text, clause.verb.end, span.start):
+            draft = _amount(statement, clause, span)
+            if draft:
+                yield draft
+
+
+def _amount(statement: ParsedSentence, clause: Clause, span: Span) -> Draft | None:
+    """The question that one sum after the verb answers."""
+    text = statement.text
+    before, preposition = _without_preposition(text[clause.verb.end : span.start].strip())
+    answer_end = _alternatives_end(text, span)
+    end = rest_end(text, answer_end)
+    series = _SERIES_REST.match(text, end)
+    after = text[answer_end : series.end() if series else end].strip()
+    # "Once a year or in parts" goes on, and what is "more" than something is no sum by itself.
+    is_compared = after.lower().startswith(("or ", "and ", "more ", "less ")) or "than" in after.lower().split()[:3]
+    is_of_noun = text[: span.start].endswith((" a ", " an ")) and _has_noun(text[span.end :])
+    # "Bochs is another free program" has no price, "a deductible of $250" is the noun's, and "gross $2 here and $3
+    # there" has two sums.
+    is_free = bool(before) and text[span.start : span.end].lower() == "free"
+    is_other = (preposition in ("of", "from") and before) or find_spans(before, AnswerType.AMOUNT)
+    if is_compared or is_of_noun or is_free or is_other or preposition not in _BEFORE_SUMS:
+        return None
+    is_passive = not clause.verb.base and bool(words(before)) and words(before)[0].lower in PARTICIPLES
+    is_bounded = text[span.start :].lower().startswith("up to ")
+    start = text.rindex(preposition, 0, span.start) if preposition == "from" else span.start
+    wh = "How much"
+    if preposition == "by":
+        wh = "By how much"
+    elif is_passive and _FREE.match(text, span.start):
+        wh = "At what cost"
+    elif (is_passive and is_bounded) or (before and clause.verb.base and not _is_particle(before)):
+        # "Covers damage up to $500": "how much" would ask for the damage.
+        if not is_bounded:
+            return None
+        wh = "Up to what amount"
+    return asked(statement, clause, wh, before, _without_measure(after), text[start:answer_end], AnswerType.AMOUNT)
+
+
+def _has_noun(after: str) -> bool:
+    """Whether a noun follows right behind a sum: " fee", "-fee"."""
+    found = words(after[:40])[:1]
+    return bool(found) and after[: found[0].start] in (" ", "-") and found[0].lower not in _NO_NOUNS
+
+
+def _alternatives_end(text: str, span: Span) -> int:
+    """Where a series of sums ends: "$20, $30 or $40"."""
+    end = span.end
+    for other in find_spans(text, span.kind):
+        if other.start > end and text[end : other.start] in _JOINS:
+            end = other.end
+    return end
+
+
+def _without_measure(after: str) -> str:
+    """Take a second measure off the end: "for a car for at most 30 days" asks about a car."""
+    spans = [span for kind in (AnswerType.DURATION, AnswerType.AMOUNT) for span in find_spans(after, kind)]
+    last = next((span for span in spans if span.end == len(after)), None)
+    if last is None:
+        return after
+    head, preposition = _without_preposition(after[: last.start].strip())
+    return head if preposition in ("for", "up to", "to") else after
+
+
+def _is_particle(before: str) -> bool:
+    """Whether what stands between verb and sum is no object: "pays for taxis up to $20", "goes down by $50"."""
+    first = words(before)[0].lower if words(before) else ""
+    return first in PREPOSITIONS or first in _PARTICLES
+
+
+def _without_preposition(before: str) -> tuple[str, str]:
+    """Take the small word off that leads to the answer: ("be filed", "within")."""
+    head, _, last = before.rpartition(" ")
+    if last.lower() in PREPOSITIONS:
+        return head, last.lower()
+    return before, ""
