@@ -204,7 +204,7 @@ class Reading:
     """What a verifier read out of one passage: at most one reading, its answer and the quote that proves it.
 
     Attributes:
-        is_weak: True for an answer that counts only in the passages that a search ranks first.
+        is_weak: True for an answer that counts only in the passage that a search ranks first.
     """
 
     interpretation: str

@@ -19,9 +19,6 @@ from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer, Embedder
 from pgclarify.vocabulary import Outcome, StopCode
 
-# Passages, from the first, in which a weak reading counts: docs/methods/extractive.md has the figures.
-_FIRST: Final = 2
-
 # Why a passage was not grounded, for explain.
 _REASONS: Final[dict[StopCode | Refusal, str]] = {
     StopCode.NOT_ANSWERED: "the passage answers no reading of the question",
@@ -207,8 +204,11 @@ def verdict_call(completer: Completer, question: str, passage: Passage) -> Model
 
 
 def counts_at(reading: Reading, rank: int) -> bool:
-    """Whether a reading counts in the passage that a search ranks there, from 1: a weak one does in the first only."""
-    return rank <= _FIRST or not reading.is_weak
+    """Whether a reading counts in the passage that a search ranks there, from 1: a weak one does in the first only.
+
+    docs/methods/extractive.md has the figures.
+    """
+    return rank == 1 or not reading.is_weak
 
 
 async def supported_verdict(

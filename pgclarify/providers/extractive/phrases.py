@@ -185,7 +185,8 @@ def _predicate(clause: Clause, text: str) -> tuple[str, str]:
     # What once happened says little of a thing, unless it says when, where or who.
     tells_once = any(one.isupper() or one.isdigit() for one in text[verb.end :])
     is_past = verb.auxiliary in ("did", "had") or (verb.auxiliary in ("was", "were") and not tells_once)
-    is_open = any(word.lower in _ELSEWHERE for word in found)
+    # "Hopefully you will", "the latter".
+    is_open = any(word.lower in _ELSEWHERE for word in found) or found[-1].lower in ("you", "we")
     if is_past or is_open or _is_noun(verb, text) or len(found) > _MOST_SUBJECT_WORDS or found[0].lower in _POINTING:
         return "", ""
     subject, start = clause.subject, verb.start

@@ -180,7 +180,9 @@ def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
             continue
         relevance = coverage(asked.query.stems, content_stems(question))
         said = topic.stems | content_stems(f"{question} {evidence.text}")
-        if relevance < _MIN_RELEVANCE or coverage(asked.query.stems, said) < _MIN_SAID:
+        # "Can I check the list?" is not "Is there a list?".
+        least = 1.0 if asked.kind is AnswerType.YES_NO else _MIN_RELEVANCE
+        if relevance < least or coverage(asked.query.stems, said) < _MIN_SAID:
             continue
         # Of a few words none may be missing: "coffee for visitors" does not ask for that of the staff.
         is_few = not asked.is_specific and len(asked.query.stems) <= _FEW

@@ -64,6 +64,8 @@ def draft_readings(evidence: Evidence, topic: Topic, passage: str) -> Iterator[D
         for draft in attempt(statement):
             is_short = len(draft.question.split()) <= _MAX_QUESTION_WORDS
             is_open = _is_open(draft.question) or draft.answer.endswith((" this", " that"))
+            # "If it matches two, and the option is set, ..." goes on with the condition.
+            is_open = is_open or draft.answer.startswith(("and ", "but "))
             is_whole = not (_is_unfinished(draft.question) or is_cut(draft.question) or is_cut(draft.answer))
             if draft.answer and is_short and is_whole and not is_open:
                 yield draft
@@ -191,10 +193,11 @@ def _by_doing(statement: ParsedSentence) -> Iterator[Draft]:
         return
     before = statement.text[clause.verb.end : match.start()].strip()
     end = clause_end(statement.text, match.end())
-    # "By specifying the git-clone(1) --depth switch" goes on where it seems to end.
-    is_whole = not statement.text[end : end + 1].strip(" .;!")
-    # "Can only be stopped by" asks for no way.
-    if is_whole and (before or clause.verb.base) and not before.startswith("only "):
+    # "By specifying the git-clone(1) --depth switch" goes on where it seems to end, and "by specifying" in code.
+    is_whole = statement.text[end : end + 1] in (".", ";", "!")
+    # "Can only be stopped by" asks for no way, and "cancel it by calling us" for nothing that has to be.
+    is_asked = bool(before or clause.verb.base) and not before.startswith("only ")
+    if is_whole and is_asked and clause.verb.start != clause.subject_start:
         answer = statement.text[match.start() : end]
         draft = asked(statement, clause, "How", before, "", answer, AnswerType.STEPS)
         if draft:

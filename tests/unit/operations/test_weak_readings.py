@@ -1,4 +1,4 @@
-"""An answer that only the small reader points at counts in the passages that a search ranks first."""
+"""An answer that only the small reader points at counts in the passage that a search ranks first."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ CONTENT = "The archive is kept in the old mill."
 RUN = Run(1, 1, "clarify", QUESTION, {"verify": "rules"}, 1, "all-MiniLM-L6-v2", 384)
 
 
-@pytest.mark.parametrize(
-    ("rank", "is_weak", "counts"), [(1, True, True), (2, True, True), (3, True, False), (20, False, True)]
-)
-def test_a_weak_reading_counts_in_the_first_two_passages(rank: int, is_weak: bool, counts: bool) -> None:
+@pytest.mark.parametrize(("rank", "is_weak", "counts"), [(1, True, True), (2, True, False), (20, False, True)])
+def test_a_weak_reading_counts_in_the_first_passage(rank: int, is_weak: bool, counts: bool) -> None:
     reading = Reading(QUESTION, "in the old mill", CONTENT, is_weak=is_weak)
     checked = check_verdict(
         RUN, Candidate(rank, Passage("mill", 1, CONTENT), 1.0, "dense"), CallResult(reading, 1, False)

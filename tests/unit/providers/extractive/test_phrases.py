@@ -95,6 +95,7 @@ def test_a_phrase_names_the_heading_that_tells_it_from_others() -> None:
         ("deposit", "It is returned with the deposit."),
         ("deposit", "Another deposit is returned in person."),
         ("deposit", "The deposit was heard of."),
+        ("deposit", "Hopefully you get the deposit back soon."),
         ("deposit", "The deposit holds for both."),
         ("deposit files", "The deposit files in this folder can help."),
         ("deposit", "In this case, the deposit is returned in person."),

@@ -153,6 +153,8 @@ def test_some_forms_of_statements_become_a_question(
         "The end of the lease is the first of the dates that matter.",
         "If in doubt, the team helps.",
         "If such a claim was filed, the fee is paid.",
+        "If a claim was filed late, and the fee was paid, the rules differ.",
+        "Cancel the policy by calling us.",
         "An array detailing the covered claims of the year.",
         "",
     ],
