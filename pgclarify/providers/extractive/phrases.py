@@ -117,8 +117,12 @@ def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic:
     is_simple = len(query.stems) > 1 and number <= _SHORT and "," not in text
     # "Each employee receives 25 days of annual leave": what it gets is said in the words that were asked.
     is_object = answer.split(" ", 1)[0] in _ACTING and query.text.lower() in text.lower()
+    # "The policy covers a rental car for up to 31 days" tells of that first, however long it is.
+    first = [word.stem for word in words(answer)[1:] if word.is_content][: len(query.stems)]
+    is_first = len(query.stems) > 1 and answer.split(" ", 1)[0] in FINITE_FORMS and frozenset(first) == query.stems
     is_near = (
         is_defined
+        or is_first
         or (is_object and number <= _SHORTEST)
         or (is_simple and (not subject or is_object or bool(here & query.stems)))
     )
