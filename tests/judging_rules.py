@@ -60,6 +60,15 @@ def _disambiguate(outside: str, shown: dict[int, str]) -> dict[str, Any]:
     }
 
 
+def _list(outside: str, shown: dict[int, str]) -> dict[str, Any]:
+    return {
+        "answers": [
+            {"quote": _told(shown[number]), "passage": number, "answer": _told(shown[number])}
+            for number in _answering(_lines(outside, "Question")[0], shown)
+        ]
+    }
+
+
 def _is_ambiguous(outside: str, _: dict[int, str]) -> dict[str, Any]:
     return {"ambiguous": re.search(r"\b(?:he|she|it|they)\b", _lines(outside, "Question")[0]) is not None}
 
@@ -70,6 +79,7 @@ _BASELINES = {
     "baseline_answers": _answer,
     "baseline_disambiguation": _disambiguate,
     "baseline_ambiguity": _is_ambiguous,
+    "baseline_listing": _list,
 }
 
 

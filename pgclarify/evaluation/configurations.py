@@ -17,14 +17,16 @@ DEFAULT_METHOD: Final = "clarify"
 JUDGES: Final = ("lexical", "model", "both")
 # The provider of workers that ask no language model.
 EXTRACTIVE: Final = "extractive"
-# What methods that are no operations of the SQL API take, with the default of each; a number is from 1 to 1000, the
-# search is one of SEARCHES, and the verifier is the name of a model. What the others take, SQL says.
+# What methods that are no operations of the SQL API take, with the default of each; a number is from 1 to 1000 where
+# _BOUNDS says nothing else, the search is one of SEARCHES, and the verifier is the name of a model. SQL
+# says what the others take.
 BASELINE_SETTINGS: Final[Mapping[str, Mapping[str, object]]] = {
     "dtv": {"passages_each": 5, "passages_kept": 5, "search": "hybrid", "verifier": None},
     "dtv_unverified": {"passages_each": 5, "passages_kept": 5, "search": "hybrid"},
     "rac": {"top_k": 20, "search": "hybrid"},
     "one_pass": {"top_k": 10, "search": "hybrid"},
     "self_ask": {"top_k": 10, "max_steps": 4, "search": "hybrid"},
+    "list_at_once": {"top_k": 20, "evidence_tokens": 100_000, "max_answers": 10, "search": "hybrid"},
     "always_rewrite": {},
     "few_shot": {},
     "logistic_regression": {},
@@ -45,6 +47,8 @@ METHODS: Final = (*OPERATIONS, SIMULATED_USER, *BASELINE_SETTINGS)
 # Methods that say a question so that it stands on its own, and search with that.
 REWRITING: Final = frozenset({"rewrite", "always_rewrite", "few_shot", "logistic_regression"})
 SEARCHES: Final = ("hybrid", "dense", "lexical")
+# As list_answers has them in SQL.
+_BOUNDS: Final = {"evidence_tokens": (100, 100_000), "max_answers": (1, 50)}
 _MOST_PASSAGES = 1_000
 _MOST_CONFIGURATIONS = 100
 # eval_run.name takes 200.
@@ -308,22 +312,13 @@ def _checked(one: Configuration) -> Configuration:
 
 def _check_own_setting(name: str, value: object) -> None:
     if name == "search":
-        if value not in SEARCHES:
-            raise InputError(
-                'option "search" has a wrong value',
-                detail=f"It is {_quoted(value)}.",
-                hint=f"Pass one of {', '.join(SEARCHES)}.",
-            )
+        is_right, hint = value in SEARCHES, f"Pass one of {', '.join(SEARCHES)}."
     elif name == "verifier":
-        if not isinstance(value, str) or not value.strip() or "\x00" in value:
-            raise InputError(
-                'option "verifier" has a wrong value',
-                detail=f"It is {_quoted(value)}.",
-                hint="Pass the name of a model that the endpoint serves, or leave it out.",
-            )
-    elif not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST_PASSAGES:
-        raise InputError(
-            f'option "{name}" has a wrong value',
-            detail=f"It is {_quoted(value)}.",
-            hint=f"Pass a whole number from 1 to {_MOST_PASSAGES}.",
-        )
+        is_right = isinstance(value, str) and bool(value.strip()) and "\x00" not in value
+        hint = "Pass the name of a model that the endpoint serves, or leave it out."
+    else:
+        least, most = _BOUNDS.get(name, (1, _MOST_PASSAGES))
+        is_right = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+        hint = f"Pass a whole number from {least} to {most}."
+    if not is_right:
+        raise InputError(f'option "{name}" has a wrong value', detail=f"It is {_quoted(value)}.", hint=hint)

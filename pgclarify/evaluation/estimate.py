@@ -53,7 +53,11 @@ _SHOWN: Final[Mapping[str, int]] = {
     "judge_support": 1,
 }
 # Those of baselines show as many as the configuration says, so that the mean of all that were made tells nothing.
-_OF_SEVERAL: Final = frozenset({"baseline_verification", "baseline_answers", "baseline_disambiguation"})
+_OF_SEVERAL: Final = frozenset(
+    {"baseline_verification", "baseline_answers", "baseline_disambiguation", "baseline_listing"}
+)
+# They read their passages in windows, so the length of passages says how many calls they make.
+_IN_WINDOWS: Final = frozenset({"list_answers", "list_at_once"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,7 @@ class Estimator:
         left = count - done
         has_model = plan.provider != EXTRACTIVE
         # The length of passages says how many windows a list has.
-        length = await self._passage_chars() if has_model and configuration.method == "list_answers" else 0.0
+        length = await self._passage_chars() if has_model and configuration.method in _IN_WINDOWS else 0.0
         each = calls_of_a_case(configuration, length) if has_model else {}
         judge = plan.judging_model
         judged = (
@@ -236,6 +240,8 @@ def calls_of_a_case(configuration: Configuration, passage_chars: float = 0.0) ->
             return {"relaxation": 1, "baseline_disambiguation": 1}
         case "one_pass":
             return {"answer": 1}
+        case "list_at_once":
+            return {"baseline_listing": _most_windows(settings, passage_chars)}
         case "self_ask":
             return {"follow_up": settings["max_steps"] + 1, "answer": settings["max_steps"]}
         case _:
@@ -264,7 +270,7 @@ def judge_calls_of_a_case(
         case "clarify":
             # Each passage that answers is cited once, however many readings come of them.
             given = cited = calls_of_a_case(configuration)["verdict"]
-        case "list_answers":
+        case "list_answers" | "list_at_once":
             given = settings.get("max_answers", _MAX_ANSWERS)
             cited = given * _CITED_BY_A_READING
         case "investigate" | "one_pass" | "self_ask":
@@ -319,6 +325,6 @@ def _tokens(
     if purpose in _OF_SEVERAL:
         shown = settings["top_k"] if configuration.method == "rac" else settings["passages_kept"]
     chars = shown * passage_chars
-    if purpose == "listing":
+    if purpose in ("listing", "baseline_listing"):
         chars = min(settings.get("top_k", _LISTED_TOP_K) * passage_chars, _window_chars(settings))
     return _PROMPT_TOKENS + chars / _TOKEN_CHARS, reply

@@ -51,6 +51,7 @@ from pgclarify.evaluation.dialogue_baselines import RewriteWhere, everything, fe
 from pgclarify.evaluation.human import Human
 from pgclarify.evaluation.judging import EvidenceSearch
 from pgclarify.evaluation.lexical_judge import LexicalJudge
+from pgclarify.evaluation.listing_baseline import ListAtOnce
 from pgclarify.evaluation.logistic_regression import check_labels, foretell
 from pgclarify.evaluation.methods import check_settings, sql_method
 from pgclarify.evaluation.multi_hop_baselines import OnePass, SelfAsk
@@ -191,6 +192,8 @@ class Bench:
             return OnePass(asked, top_k=settings["top_k"])
         if name == "self_ask":
             return SelfAsk(asked, top_k=settings["top_k"], max_steps=settings["max_steps"])
+        if name == "list_at_once":
+            return ListAtOnce(asked, **{one: settings[one] for one in ("top_k", "evidence_tokens", "max_answers")})
         verifier = settings.get("verifier")
         return DiversifyThenVerify(
             asked,

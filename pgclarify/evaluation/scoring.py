@@ -35,7 +35,7 @@ from pgclarify.evaluation.judging import Judgements, given_readings, relevant_do
 from pgclarify.vocabulary import RunStatus
 
 # They name passages, and no words of them.
-_QUOTE_NOTHING = frozenset({"dtv", "dtv_unverified", "rac", "one_pass", "self_ask", "human"})
+_QUOTE_NOTHING = frozenset({"dtv", "dtv_unverified", "rac", "one_pass", "self_ask", "list_at_once", "human"})
 # They search step by step.
 _STEPWISE = frozenset({"investigate", "self_ask"})
 _DEPTHS = (5, 10, 20)

@@ -32,6 +32,7 @@ VERSIONS: Final[Mapping[str, str]] = {
     "baseline_answers": "2",
     "baseline_disambiguation": "2",
     "baseline_ambiguity": "1",
+    "baseline_listing": "1",
     "simulated_reply": "1",
     "simulated_choice": "1",
 }

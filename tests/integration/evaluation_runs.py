@@ -45,7 +45,7 @@ CASES: list[dict[str, Any]] = [
     {"id": "nothing", "question": "Is it far?"},
 ]
 OPERATIONS = ("clarify", "list_answers", "investigate", "search", "detect_ambiguity")
-BASELINES = ("dtv", "dtv_unverified", "rac", "one_pass", "self_ask")
+BASELINES = ("dtv", "dtv_unverified", "rac", "one_pass", "self_ask", "list_at_once")
 
 
 def settings_of(service: Service | PrivateService, **changes: Any) -> Settings:

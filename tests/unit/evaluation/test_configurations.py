@@ -101,6 +101,8 @@ def test_what_is_no_grid(grid: list[str]) -> None:
         ("rac", ["topk=5"]),
         ("one_pass", ["max_steps=2"]),
         ("self_ask", ["max_steps=0"]),
+        ("list_at_once", ["evidence_tokens=99"]),
+        ("list_at_once", ["max_answers=51"]),
         ("human", ["top_k=all"]),
         ("always_rewrite", ["top_k=5"]),
         ("clarifying_questions", ["conversation=5"]),

@@ -60,6 +60,8 @@ def of(method: str, **settings: Any) -> Configuration:
         (of("one_pass", top_k=50), 1),
         (of("self_ask"), 5 + 4),
         (of("self_ask", max_steps=2), 3 + 2),
+        # How long passages are is not known: each may be a window.
+        (of("list_at_once"), 20),
     ],
 )
 def test_calls_of_a_case(configuration: Configuration, calls: int) -> None:

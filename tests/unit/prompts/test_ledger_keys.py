@@ -25,6 +25,7 @@ from pgclarify.prompts import (
     investigation,
     judging,
     listing,
+    listing_at_once,
     one_pass,
     relaxation,
     relevance,
@@ -76,7 +77,7 @@ TOPICS = (
         rewriting,
         clarifying_questions,
     ),
-    *(baselines, dialogue_baselines, judging),
+    *(baselines, dialogue_baselines, listing_at_once, judging),
 )
 
 # Each prompt with a fixed input.
@@ -124,6 +125,7 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
     ("later", dialogue_baselines.simulated_reply(READINGS[0], QUESTION, SAID, "Do you want to visit it?")),
     ("", dialogue_baselines.simulated_choice(READINGS[0], QUESTION, [], READINGS)),
     ("later", dialogue_baselines.simulated_choice(READINGS[0], QUESTION, SAID, READINGS)),
+    ("", listing_at_once.listing_at_once(QUESTION, PASSAGES, 10)),
     ("", baselines.proposal(QUESTION)),
     ("", baselines.verification(QUESTION, PASSAGES)),
     ("", baselines.answers(READINGS, PASSAGES)),

@@ -1,0 +1,100 @@
+"""What answers one by one are compared with: all answers at once, over all passages or over each window of them.
+
+Source: AmbigPrompt, §4.3, Tables 2 and 3. docs/methods/evaluation.md says what differs from the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from pgclarify.algorithms import find_variant
+from pgclarify.errors import InvalidReply
+from pgclarify.evaluated import Case, CitedPassage, Output, PredictedInterpretation
+from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out, search
+from pgclarify.model import Candidate, Passage
+from pgclarify.operations.retrieval.evidence import split_evidence
+from pgclarify.prompts.listing_at_once import listing_at_once
+from pgclarify.vocabulary import RunStatus
+
+
+class ListAtOnce:
+    """One search, and one call for each window of its passages that asks for all answers there.
+
+    With room for all passages in one window, it is one pass. With the windows of `list_answers`, it is that operation
+    without what was found before: no call knows the answers of another. Nothing looks at quotes. A window whose reply
+    fits no better the second time gives nothing; a case fails if none of its windows fits.
+
+    Args:
+        asked: Whom it asks.
+        top_k: Passages that are read.
+        evidence_tokens: Room in a window, a token being four characters.
+        max_answers: Most answers.
+
+    Source: AmbigPrompt, §4.3 and Table 2 (FiD); Equation 8, where each passage proposes by itself.
+    """
+
+    def __init__(self, asked: Asked, *, top_k: int, evidence_tokens: int, max_answers: int) -> None:
+        self._asked = asked
+        self._top_k = top_k
+        self._evidence_tokens = evidence_tokens
+        self._max_answers = max_answers
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        return await carry_out(partial(self._answer, case))
+
+    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
+        passages = await search(self._asked, case.question, self._top_k, meter)
+        found: list[tuple[str, Passage | None]] = []
+        unread: list[InvalidReply] = []
+        windows = self._windows(passages)
+        for window in windows:
+            try:
+                listed = await ask(self._asked, meter, listing_at_once(case.question, window, self._max_answers))
+            except InvalidReply as error:
+                unread.append(error)
+                continue
+            found += [(one.answer, _named(one.evidence[0].passage, window)) for one in listed if one.answer]
+        if windows and len(unread) == len(windows):
+            raise unread[0]
+        return Output(
+            _given(case, found)[: self._max_answers],
+            tuple(passages),
+            # As for an operation that could not do all of it.
+            status=RunStatus.PARTIAL if unread else RunStatus.SUCCEEDED,
+            notes={"windows": len(windows), "unread_windows": len(unread)},
+        )
+
+    def _windows(self, passages: Sequence[Passage]) -> list[list[Passage]]:
+        ranked = [Candidate(rank, passage, 0.0, "") for rank, passage in enumerate(passages, start=1)]
+        return [[one.passage for one in window] for window in split_evidence(ranked, self._evidence_tokens)]
+
+
+def _named(number: int, window: Sequence[Passage]) -> Passage | None:
+    """The passage of that number; None if it stands for none of those shown."""
+    return window[number - 1] if 1 <= number <= len(window) else None
+
+
+def _given(case: Case, found: Sequence[tuple[str, Passage | None]]) -> tuple[PredictedInterpretation, ...]:
+    """Answers in the order in which they were found; spellings of one answer are one, as in `list_answers`."""
+    spellings: list[list[str]] = []
+    cited: list[dict[int, CitedPassage]] = []
+    for answer, passage in found:
+        place = find_variant(answer, spellings)
+        if place is None:
+            place = len(spellings)
+            spellings.append([])
+            cited.append({})
+        spellings[place].append(answer)
+        if passage is not None:
+            cited[place].setdefault(passage.passage_id, CitedPassage(passage))
+    return tuple(
+        PredictedInterpretation(
+            case.question,
+            variants[0],
+            tuple(citations.values()),
+            support=len({one.passage.document_id for one in citations.values()}),
+        )
+        for variants, citations in zip(spellings, cited, strict=True)
+    )
