@@ -1,4 +1,4 @@
-"""What benchmarks with a real model share: a server whose data may stay, a corpus in it, and what calls cost."""
+"""What benchmarks share that take hours: a server whose data may stay, and a corpus in it."""
 
 from __future__ import annotations
 
@@ -16,38 +16,9 @@ from benchmarks.figures import step
 from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from pgclarify import embedded
-from pgclarify.database.runs import RunTables
 from pgclarify.embedding import load_embedder
 from pgclarify.install.installer import install
-from pgclarify.model_calls import Claim, Completion, CompletionRequest
 from pgclarify.vocabulary import Document
-
-
-class MeteredTables(RunTables):
-    """RunTables that adds up what the run's replies cost when they were made, whoever paid for them.
-
-    Attributes:
-        calls: Replies.
-        seconds: What these took, when they were made.
-    """
-
-    calls = 0
-    seconds = 0.0
-
-    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
-        claims = await super().claim_completions(requests)
-        for claim in claims:
-            if claim.completion is not None:
-                self._add(claim.completion)
-        return claims
-
-    async def store_completion(self, completion_id: int, completion: Completion) -> None:
-        self._add(completion)
-        await super().store_completion(completion_id, completion)
-
-    def _add(self, completion: Completion) -> None:
-        self.calls += 1
-        self.seconds += completion.latency_ms / 1000
 
 
 @contextmanager

@@ -23,13 +23,13 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.ambiguity_quality import trained_on_one_side
-from benchmarks.dialogue_cases import story_id
 from benchmarks.figures import step
 from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from benchmarks.rewriting import sample
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.embedding import load_embedder
+from pgclarify.evaluation.papers.data import story_id
 from pgclarify.operations.rewrite import QuestionClass, classify, says_enough
 from pgclarify.protocols import Embedder
 from training.splits import coqa_group, is_for_training

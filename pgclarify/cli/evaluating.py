@@ -269,7 +269,11 @@ async def _evaluate(dsn: str, settings: Settings, asked: _Asked) -> None:
         try:
             for one in plans:
                 # Not as a list that is made at once: what is there already is shown whatever happens.
-                done.append(await _carry_out(bench, asked, one))  # noqa: PERF401
+                done.append(  # noqa: PERF401
+                    await carry_out(
+                        bench, one.configuration, one.plan, one.judge, asked.data_set, concurrency=asked.concurrency
+                    )
+                )
         finally:
             if done:
                 _show(done, as_json=asked.as_json)
@@ -307,7 +311,7 @@ def _agree(asked: _Asked, plans: Sequence[_Planned], *, missing: int) -> bool:
                 terminal.print_json({**asdict(estimate), "data_set": asked.data_set.name})
         return False
     if any(estimate.may_cost for estimate in estimates) and not asked.is_confirmed:
-        _ask_to_go_on()
+        ask_to_go_on()
     return True
 
 
@@ -349,37 +353,64 @@ async def _plan(bench: Bench, asked: _Asked) -> list[_Planned]:
     return plans
 
 
-def _ask_to_go_on() -> None:
-    """Ask whoever sits there; nobody is asked where nobody sits."""
+def ask_to_go_on() -> None:
+    """Ask the person at the terminal whether to start; without a terminal, start.
+
+    Raises:
+        typer.Exit: If the answer is no.
+    """
     if sys.stdin.isatty() and sys.stderr.isatty() and not typer.confirm("Go on?", default=True, err=True):
         terminal.notices().print("Nothing was started.")
         raise typer.Exit(1)
 
 
-async def _carry_out(bench: Bench, asked: _Asked, planned: _Planned) -> Finished:
+async def carry_out(
+    bench: Bench,
+    configuration: Configuration,
+    plan: EvaluationPlan,
+    judge: Judge,
+    data_set: DataSet,
+    *,
+    concurrency: int,
+) -> Finished:
+    """Carry out one configuration, or what is left of it, with a bar and a line on what it took.
+
+    Args:
+        bench: What it is evaluated on.
+        configuration: Which.
+        plan: Of its evaluation.
+        judge: Who judges.
+        data_set: What it is asked.
+        concurrency: Most cases in flight, from 1.
+
+    Raises:
+        RunFailed: If the model cannot be asked.
+        NotReady: If another process is at it, or the corpus changes meanwhile.
+        PgclarifyError: If it cannot go on for another reason.
+    """
     from pgclarify.cli import evaluation_rendering
     from pgclarify.cli.evaluation_bar import Bar
     from pgclarify.cli.rendering import printable
     from pgclarify.evaluation.runner import Work, evaluate
 
-    method = await bench.method(planned.configuration, asked.data_set.cases)
-    with Bar(printable(planned.configuration.name)) as bar:
+    method = await bench.method(configuration, data_set.cases)
+    with Bar(printable(configuration.name)) as bar:
         work = Work(
             bench.tables,
             method,
-            planned.judge,
+            judge,
             bench.watch,
-            asked.concurrency,
+            concurrency,
             bar.show,
             evidence=bench.evidence,
             check=bench.check_corpus,
-            compare_texts=partial(bench.compare_texts, planned.configuration),
+            compare_texts=partial(bench.compare_texts, configuration),
         )
         try:
-            finished = await evaluate(planned.plan, asked.data_set.cases, work)
+            finished = await evaluate(plan, data_set.cases, work)
         except BaseException as error:
             is_interrupted = isinstance(error, asyncio.CancelledError)
-            if told := evaluation_rendering.cut_off(planned.plan, bar.last, is_interrupted=is_interrupted):
+            if told := evaluation_rendering.cut_off(plan, bar.last, is_interrupted=is_interrupted):
                 terminal.notices().print(told)
             raise
     if told := evaluation_rendering.carried_out(finished):

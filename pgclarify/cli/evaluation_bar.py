@@ -26,7 +26,14 @@ class Bar:
     _task: Any = field(init=False)
 
     def __enter__(self) -> Bar:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
         console = terminal.notices()
         self._progress = Progress(
@@ -35,6 +42,8 @@ class Bar:
             MofNCompleteColumn(),
             TextColumn("{task.fields[told]}"),
             TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
             console=console,
             transient=True,
             disable=not console.is_terminal,

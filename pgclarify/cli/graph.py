@@ -47,7 +47,7 @@ def build(
         if no_wait:
             terminal.results().print(f"{queued['passages']:,} passages of {corpus_name} wait for a worker")
             return
-        _wait_until_linked(database, corpus_name)
+        wait_until_linked(database, corpus_name)
         (state,) = connection.fetch(database, "client_corpus_status", corpus=corpus_name)
     terminal.results().print(f"{state['linked']:,} of {state['passages']:,} passages of {corpus_name} linked")
 
@@ -130,7 +130,12 @@ def checked(found: Row) -> RenderableType:
     return table
 
 
-def _wait_until_linked(database: connection.Database, corpus_name: str) -> None:
+def wait_until_linked(database: connection.Database, corpus_name: str) -> None:
+    """Wait until no passage of a corpus waits to be linked or unlinked.
+
+    Raises:
+        NoWorker: If no worker is there to do it.
+    """
     total = 0
     last_worker = time.monotonic()
     with corpus.progress_bar() as progress:

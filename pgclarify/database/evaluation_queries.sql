@@ -51,6 +51,20 @@ where
     and eval_run.data_set_hash = %(data_set_hash)s
 order by eval_run.eval_run_id desc;
 
+-- name: eval_list_finished
+-- The caller's evaluations of these cases that were finished, newest first.
+select
+    eval_run.eval_run_id, eval_run.name, eval_run.data_set, eval_run.data_set_hash, eval_run.corpus_id,
+    eval_run.corpus_name, eval_run.corpus_revision, eval_run.embedding_model, eval_run.method, eval_run.settings,
+    eval_run.provider, eval_run.model, eval_run.prompt_version, eval_run.judge, eval_run.judge_version,
+    eval_run.version, eval_run.planned_cases
+from pgclarify.eval_run
+where
+    eval_run.finished_at is not null
+    and eval_run.requested_by = current_user
+    and eval_run.data_set_hash = %(data_set_hash)s
+order by eval_run.eval_run_id desc;
+
 -- name: eval_count_done
 -- How many cases of each evaluation have been judged.
 select eval_run.eval_run_id, (

@@ -122,12 +122,20 @@ class EvaluationTables(EvaluatedWorld):
             DatabaseError: If the server refuses.
         """
         found = await self.fetch("eval_list_unfinished", data_set_hash=plan.data_set_hash)
-        eval_run_id = _resumable(plan, found)
+        eval_run_id = _of_its_kind(plan, found)
         if eval_run_id is None:
             return 0
         (row,) = await self.fetch("eval_count_done", eval_run_ids=[eval_run_id])
         done: int = row["done"]
         return done
+
+    async def finished(self, plan: EvaluationPlan) -> int | None:
+        """Find the latest finished evaluation of the same kind that the caller made; None if there is none.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        return _of_its_kind(plan, await self.fetch("eval_list_finished", data_set_hash=plan.data_set_hash))
 
     async def count_missing_documents(self, corpus_id: int, document_ids: Sequence[str]) -> int:
         """Count the ids that belong to no document of the corpus that the caller may see.
@@ -305,7 +313,7 @@ async def _begin(connection: psycopg.AsyncConnection[DictRow], plan: EvaluationP
         )
     hashed = {"data_set_hash": plan.data_set_hash}
     unfinished = await (await connection.execute(queries["eval_list_unfinished"], hashed)).fetchall()
-    if (eval_run_id := _resumable(plan, unfinished)) is not None:
+    if (eval_run_id := _of_its_kind(plan, unfinished)) is not None:
         resumed = {"eval_run_id": eval_run_id, "name": plan.name}
         (row,) = await (await connection.execute(queries["eval_resume"], resumed)).fetchall()
         return Begun(eval_run_id, frozenset(row["done"]), is_resumed=True)
@@ -314,9 +322,9 @@ async def _begin(connection: psycopg.AsyncConnection[DictRow], plan: EvaluationP
     return Begun(row["eval_run_id"], frozenset(), is_resumed=False)
 
 
-def _resumable(plan: EvaluationPlan, unfinished: Sequence[DictRow]) -> int | None:
-    """Return the evaluation to continue among these; None if there is none."""
-    return next((row["eval_run_id"] for row in unfinished if _plan(row).kind == plan.kind), None)
+def _of_its_kind(plan: EvaluationPlan, found: Sequence[DictRow]) -> int | None:
+    """Return the first of these evaluations that is of the same kind; None if there is none."""
+    return next((row["eval_run_id"] for row in found if _plan(row).kind == plan.kind), None)
 
 
 def _plan(row: DictRow) -> EvaluationPlan:

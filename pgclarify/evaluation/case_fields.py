@@ -122,13 +122,12 @@ class CaseReader:
     def __init__(self, fields: CaseFields) -> None:
         self._fields = fields
 
-    def read(self, line: str) -> Case:
-        """Read one line. The case has an empty id if the line has none.
+    def read(self, record: Mapping[str, Any]) -> Case:
+        """Read what one line says. The case has an empty id if the line has none.
 
         Raises:
             ValueError: If it is no case; the message is a sentence, or several.
         """
-        record = _load(line)
         self._fields.see(record)
         find = self._fields.find
         interpretations = _interpretations(*find(record, "interpretations"))
@@ -155,7 +154,12 @@ class CaseReader:
         return replace(case, case_id=case_id)
 
 
-def _load(line: str) -> dict[str, Any]:
+def load_record(line: str) -> dict[str, Any]:
+    """Read one line of JSON lines.
+
+    Raises:
+        ValueError: If it is no JSON object; the message is a sentence.
+    """
     try:
         # Behind the end of the line, the decoder would count columns anew.
         record = json.loads(line.rstrip(), parse_constant=_refuse_constant)

@@ -57,7 +57,7 @@ _FILE_KEYS = ("name", "method", "judge", "options")
 # An evaluation says them itself.
 _NOT_SETTINGS = ("timeout", "corpus", "question", "history", "conversation")
 # Operations that workers without a language model refuse, whatever the options.
-_OF_A_LANGUAGE_MODEL = frozenset({"list_answers", "investigate", "clarifying_questions", SIMULATED_USER})
+OF_A_LANGUAGE_MODEL: Final = frozenset({"list_answers", "investigate", "clarifying_questions", SIMULATED_USER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ def read_configurations(
     if paths and method is not None:
         raise InputError("give either files or a method", hint='Write method = "…" into the files.')
     # Without a name of its own, it is named after all its options; with one, after what the grid says.
-    bases = [_read(path) for path in paths] or [_checked(Configuration("", method or DEFAULT_METHOD))]
-    values = _read_grid(grid)
+    bases = [_read(path) for path in paths] or [checked(Configuration("", method or DEFAULT_METHOD))]
+    values = read_grid(grid)
     count = len(bases) * math.prod(len(those) for those in values.values())
     if count > _MOST_CONFIGURATIONS:
         raise InputError(
@@ -140,8 +140,8 @@ def check_provider(one: Configuration, provider: str) -> None:
     """
     if provider != EXTRACTIVE:
         return
-    takes = f"the method {one.method}" if one.method in _OF_A_LANGUAGE_MODEL else 'the reranker "model"'
-    if one.method in _OF_A_LANGUAGE_MODEL or one.settings.get("reranker") == "model":
+    takes = f"the method {one.method}" if one.method in OF_A_LANGUAGE_MODEL else 'the reranker "model"'
+    if one.method in OF_A_LANGUAGE_MODEL or one.settings.get("reranker") == "model":
         raise InputError(
             f"{takes} takes a language model, and the worker has none",
             detail=f"Its provider is {EXTRACTIVE}.",
@@ -166,7 +166,7 @@ def _varied(base: Configuration, given: Mapping[str, Any]) -> Configuration:
     name = " ".join(words)
     if len(name) > _LONGEST_NAME:
         name = name[: _LONGEST_NAME - 1] + "…"
-    return _checked(replace(base, name=name, settings=settings))
+    return checked(replace(base, name=name, settings=settings))
 
 
 def _spelt(value: object) -> str:
@@ -235,7 +235,7 @@ def _configuration(given: Mapping[str, Any]) -> Configuration:
             raise ValueError(f"The key {key} has a value of another kind.")
     if "\x00" in given.get("name", ""):
         raise ValueError("The name has a NUL character in it.")
-    return _checked(
+    return checked(
         Configuration(
             given.get("name", "").strip()[:_LONGEST_NAME],
             given.get("method", DEFAULT_METHOD),
@@ -245,7 +245,12 @@ def _configuration(given: Mapping[str, Any]) -> Configuration:
     )
 
 
-def _read_grid(grid: Sequence[str]) -> dict[str, list[Any]]:
+def read_grid(grid: Sequence[str]) -> dict[str, list[Any]]:
+    """Read NAME=VALUE,VALUE,...: the values of each option.
+
+    Raises:
+        InputError: If one has another form, or a name or a value is given twice.
+    """
     values: dict[str, list[Any]] = {}
     for given in grid:
         name, equals, text = given.partition("=")
@@ -275,8 +280,8 @@ def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
 
 
-def _checked(one: Configuration) -> Configuration:
-    """Check what SQL does not.
+def checked(one: Configuration) -> Configuration:
+    """Return a configuration after checking what SQL does not check.
 
     Raises:
         InputError: If there is no such method, judge or parameter, or it cannot be used.

@@ -7,14 +7,14 @@ import hashlib
 import heapq
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, TypeAlias, cast
 
 from pgclarify.errors import InputError, UnreadableFile
 from pgclarify.evaluated import Case
-from pgclarify.evaluation.case_fields import CaseFields, CaseReader
+from pgclarify.evaluation.case_fields import CaseFields, CaseReader, load_record
 
 # A question with everything that is known of it.
 _MOST_LINE_BYTES = 16 * 1024 * 1024
@@ -22,6 +22,9 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _SUFFIXES = (".gz", ".jsonl", ".json", ".ndjson")
 _LONGEST_NAME = 200
 _ID_CHARS = 16
+
+Record: TypeAlias = Mapping[str, Any]
+"""What one line says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,12 @@ class DataSet:
 
 
 def read_data_set(
-    path: Path, *, fields: Mapping[str, str] | None = None, selection: Selection | None = None
+    path: Path,
+    *,
+    fields: Mapping[str, str] | None = None,
+    selection: Selection | None = None,
+    name: str | None = None,
+    convert: Callable[[Record], Record | None] | None = None,
 ) -> DataSet:
     """Read a data set, gzipped or not. Every line is checked; only cases that are asked are held in memory.
 
@@ -89,13 +97,16 @@ def read_data_set(
         path: The file.
         fields: Which field has which part of a case, where it has another name; see CaseFields.
         selection: Which cases are asked; None for all.
+        name: What it is called; None: as its file is.
+        convert: Makes of a line what is read as a case, or None of one that is none; it raises ValueError for a line
+            that is wrong. None: lines are cases.
 
     Raises:
         UnreadableFile: If it is no file that can be read to its end.
         InputError: If a line is no case, an id comes twice, a field of `fields` is nowhere, or no case is asked.
     """
     names = CaseFields.of(fields or {})
-    kept, total = _select(_cases(path, names), selection or Selection())
+    kept, total = _select(_cases(path, names, convert or _as_it_is), selection or Selection())
     if not total:
         raise InputError("there is no case", detail=f"{path} is empty.", hint='Give one a line: {"question": "…"}.')
     if missing := names.unseen:
@@ -108,7 +119,7 @@ def read_data_set(
         raise InputError(
             "no case is asked", detail=f"None of the {total:,} of {path} is in that part.", hint="Take larger parts."
         )
-    return DataSet(_name(path), tuple(kept), total, data_set_hash(kept), tuple(names.unknown))
+    return DataSet(name or _name(path), tuple(kept), total, data_set_hash(kept), tuple(names.unknown))
 
 
 def data_set_hash(cases: Iterable[Case]) -> bytes:
@@ -153,18 +164,23 @@ def _select(cases: Iterable[Case], selection: Selection) -> tuple[list[Case], in
     return everything or [case for _, _, case in chosen], total
 
 
-def _cases(path: Path, names: CaseFields) -> Iterator[Case]:
+def _as_it_is(record: Record) -> Record:
+    return record
+
+
+def _cases(path: Path, names: CaseFields, convert: Callable[[Record], Record | None]) -> Iterator[Case]:
     reader = CaseReader(names)
     # Digests rather than ids: of a million of them some 100 MB, however long the ids are.
     seen: set[bytes] = set()
     repeated: dict[str, int] = {}
     for number, line in _lines(path):
         try:
-            case = reader.read(line)
+            record = convert(load_record(line))
+            if record is None:
+                continue
+            case = reader.read(record)
         except ValueError as error:
             raise _refusal(path, number, str(error)) from None
-        if case is None:
-            continue
         if case.case_id:
             digest = _digest(case.case_id)
             if digest in seen:
@@ -178,6 +194,22 @@ def _cases(path: Path, names: CaseFields) -> Iterator[Case]:
         made = _digest("\0".join((case.question, *case.history))).hex()[:_ID_CHARS]
         repeated[made] = count = repeated.get(made, 0) + 1
         yield reader.named(case, made if count == 1 else f"{made}-{count}")
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """Read JSON lines, gzipped or not, that are no cases: documents.
+
+    Raises:
+        UnreadableFile: If it is no file that can be read to its end.
+        InputError: If a line is no JSON object.
+    """
+    for number, line in _lines(path):
+        try:
+            yield load_record(line)
+        except ValueError as error:
+            raise InputError(
+                f"line {number} of {path.name} is no document", detail=str(error), hint="Write a JSON object a line."
+            ) from None
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

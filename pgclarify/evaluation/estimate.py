@@ -106,10 +106,12 @@ class Estimator:
     Args:
         bench: What is evaluated on.
         cases: All of them.
+        passage_chars: About as long are the passages of a corpus that is not there yet; 0 if that is not known.
     """
 
-    def __init__(self, bench: Bench, cases: Sequence[Case]) -> None:
+    def __init__(self, bench: Bench, cases: Sequence[Case], *, passage_chars: float = 0.0) -> None:
         self._bench = bench
+        self._expected = passage_chars
         self._cases = cases
         self._known: dict[str, Mapping[str, TokenAverages]] = {}
         self._length: float | None = None
@@ -178,7 +180,7 @@ class Estimator:
                     case.question, corpus=corpus.name, top_k=_MEASURED_PASSAGES, method="lexical"
                 )
                 lengths += [len(one.content) for one in found]
-            self._length = fmean(lengths) if lengths else 0.0
+            self._length = fmean(lengths) if lengths else 0.0 if corpus.corpus_id else self._expected
         return self._length
 
     async def _paid(
@@ -322,9 +324,9 @@ def _tokens(
         return average.prompt_tokens, reply
     settings = configuration.with_defaults()
     shown = settings.get("top_k", _SHOWN[purpose]) if purpose == "answer" else _SHOWN.get(purpose, 0)
-    if purpose in _OF_SEVERAL:
-        shown = settings["top_k"] if configuration.method == "rac" else settings["passages_kept"]
-    chars = shown * passage_chars
     if purpose in ("listing", "baseline_listing"):
         chars = min(settings.get("top_k", _LISTED_TOP_K) * passage_chars, _window_chars(settings))
-    return _PROMPT_TOKENS + chars / _TOKEN_CHARS, reply
+        return _PROMPT_TOKENS + chars / _TOKEN_CHARS, reply
+    if purpose in _OF_SEVERAL:
+        shown = settings["top_k"] if configuration.method == "rac" else settings["passages_kept"]
+    return _PROMPT_TOKENS + shown * passage_chars / _TOKEN_CHARS, reply

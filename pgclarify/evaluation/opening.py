@@ -148,10 +148,10 @@ class Bench:
             check_bleu(cases)
         if method == "logistic_regression" or compares_texts(method, cases):
             await self._check_packaged_embedder()
-        if self._asks_here(method):
+        if self.asks_here(method):
             await self._language_of_workers()
 
-    def _asks_here(self, method: str) -> bool:
+    def asks_here(self, method: str) -> bool:
         """Whether a method asks the language model from this process."""
         if method == "logistic_regression":
             # It says what is ambiguous without one, and then rewrites nothing.
@@ -178,7 +178,7 @@ class Bench:
             return Human(retriever, top_k=settings["top_k"])
         if name == "logistic_regression":
             probabilities = await foretell(cases, await self._packaged_embedder())
-            asked = await self._asked(retriever) if self._asks_here(name) else None
+            asked = await self._asked(retriever) if self.asks_here(name) else None
             return RewriteWhere(asked, retriever, foretold(probabilities))
 
         asked = await self._asked(retriever)

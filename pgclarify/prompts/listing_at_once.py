@@ -6,9 +6,9 @@ Source: AmbigPrompt, §4.3 and Table 2 (FiD, which gives all answers in one pass
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from pgclarify.model import Passage
 from pgclarify.model_calls import Completion, ModelCall
@@ -48,6 +48,7 @@ _REMINDER: Final = """\
 An earlier reply to this could not be used. Reply with exactly one JSON object with the key answers: a list of objects \
 with the keys quote, passage and answer, which is empty if the passages tell no answer."""
 _TOKENS_AN_ANSWER: Final = 120
+# Some servers do not keep to the length that a schema names.
 _MOST_LISTED: Final = 50
 
 
@@ -62,7 +63,7 @@ class _Item(BaseModel):
 class _List(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    answers: Annotated[list[_Item], Field(max_length=_MOST_LISTED)]
+    answers: list[_Item]
 
 
 def listing_at_once(question: str, passages: Sequence[Passage], most: int) -> ModelCall[list[Finding]]:
@@ -92,6 +93,6 @@ def listing_at_once(question: str, passages: Sequence[Passage], most: int) -> Mo
 def _read(completion: Completion) -> list[Finding]:
     return [
         Finding(item.answer, (Evidence(item.passage, item.quote or ""),))
-        for item in read_form(_List, completion).answers
+        for item in read_form(_List, completion).answers[:_MOST_LISTED]
         if item.answer is not None
     ]

@@ -37,7 +37,7 @@ EXEMPT = {
     "pgclarify drop": "drops the corpus that other lines ask; test_loading.py runs it",
     "pgclarify erase": "asks whether it may; test_erase_command.py runs it",
     "pgclarify eval run questions.jsonl --corpus handbook --config clarify.toml rac.toml": "rac takes a language model",
-    "pgclarify eval run cases/": "asks a language model about data sets that are no part of this",
+    "pgclarify eval paper": "takes data sets that are no part of this; test_eval_paper.py runs it",
     "pgclarify eval run questions.jsonl --corpus handbook --part": "wants more questions; test_evaluation_commands.py",
 }
 FILES = {

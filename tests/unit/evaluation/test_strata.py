@@ -15,7 +15,7 @@ from pgclarify.evaluation.strata import FEWEST_CASES, cases_of_strata, count_cas
 
 
 def read(**record: Any) -> Case:
-    return CaseReader(CaseFields.of({})).read(json.dumps({"question": "what?", **record}))
+    return CaseReader(CaseFields.of({})).read({"question": "what?", **record})
 
 
 @pytest.mark.parametrize(

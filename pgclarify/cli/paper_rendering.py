@@ -1,0 +1,339 @@
+"""What eval paper prints and writes: tables of a paper, ours beside the paper's, as pure functions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from pgclarify.cli.evaluation_rendering import VERDICTS_ARE_CALLS, kinds_of_failures
+from pgclarify.cli.rendering import counted, printable
+from pgclarify.evaluation.configurations import EXTRACTIVE
+from pgclarify.evaluation.judge_warnings import judge_warnings
+from pgclarify.evaluation.metric_names import JUDGED
+from pgclarify.evaluation.strata import FEWEST_CASES
+
+if TYPE_CHECKING:
+    from pgclarify.errors import PgclarifyError
+    from pgclarify.evaluated import EvaluationPlan, Summary
+    from pgclarify.evaluation.papers.data import PaperData
+    from pgclarify.evaluation.papers.planning import RowPlan, TablePlan
+    from pgclarify.evaluation.papers.tables import Column, Paper, Style
+
+_HERE = "here"
+_MISSING = "-"
+_MOST_ERROR_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a table: a row as it is here, or as the paper has it.
+
+    Attributes:
+        name: The row's name; empty where the line before has it.
+        origin: Whose figures they are.
+        cells: One for each column.
+    """
+
+    name: str
+    origin: str
+    cells: Sequence[str]
+
+
+def heading(paper: Paper) -> Text:
+    """Which paper it is."""
+    return Text(paper.title, style="bold")
+
+
+def data(found: PaperData) -> Text:
+    """What was read of a data set, on one line."""
+    given = found.data_set
+    documents = counted(found.document_count, "document") if found.document_count else "no documents"
+    return Text(
+        f"{printable(given.name)}: {counted(len(given.cases), 'question')} of {given.total:,}, {documents}, "
+        f"corpus {printable(found.corpus)}",
+        style="dim",
+    )
+
+
+def left_out(planned: Sequence[TablePlan]) -> Text | None:
+    """Which rows are left out, those with one reason together, and what to do; None if none is."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for table in planned:
+        obstacles = [one.obstacle for one in table.rows]
+        for one, obstacle in zip(table.rows, obstacles, strict=True):
+            if obstacle is None:
+                continue
+            is_whole = all(other is not None and _why(other) == _why(obstacle) for other in obstacles)
+            name = table.table.source if is_whole else f"{table.table.source} {one.row.name}"
+            names = reasons.setdefault((_why(obstacle), obstacle.hint or ""), [])
+            if name not in names:
+                names.append(name)
+    if not reasons:
+        return None
+    text = Text("Left out:", style="yellow")
+    for (why, hint), names in reasons.items():
+        text.append(f"\n  {printable('; '.join(names))}: {printable(why)} {printable(hint)}".rstrip())
+    return text
+
+
+def tables(paper: Paper, planned: Sequence[TablePlan]) -> RenderableType:
+    """All tables, each with what has to be known of it."""
+    parts: list[RenderableType] = []
+    for one in planned:
+        if not any(row.finished for row in one.rows):
+            continue
+        parts += [Text(f"\n{one.table.source}. {one.table.title}", style="bold"), _table(one)]
+        parts += [Padding(Text(note, style="dim"), (0, 0, 0, 2)) for note in _notes(one)]
+    return Group(*parts, Text(f"\nNot made: {paper.left_out}", style="dim"))
+
+
+def written(suffix: str, paper: Paper, planned: Sequence[TablePlan]) -> str:
+    """The tables as a file.
+
+    Args:
+        suffix: .md for Markdown, anything else for JSON.
+        paper: The paper.
+        planned: Its tables.
+    """
+    if suffix == ".md":
+        return _markdown(paper, planned)
+    return json.dumps(_as_json(paper, planned), ensure_ascii=False, indent=2, default=str) + "\n"
+
+
+def _table(one: TablePlan) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    table.add_column("row", overflow="fold")
+    table.add_column("figures", overflow="fold")
+    for column in one.table.columns:
+        table.add_column(column.title, justify="right", no_wrap=True)
+    for line in _lines(one):
+        table.add_row(line.name, line.origin, *line.cells, style=None if line.origin == _HERE else "dim")
+    return table
+
+
+def _lines(one: TablePlan) -> Iterator[_Line]:
+    columns = one.table.columns
+    for row in one.rows:
+        yield _Line(row.row.name, _HERE, [_cell(_summary(row, column), column.style) for column in columns])
+        for origin, figures in row.row.figures.items():
+            cells = [_figure(figure, column) for figure, column in zip(figures, columns, strict=True)]
+            yield _Line("", origin, cells)
+
+
+def _summary(row: RowPlan, column: Column) -> Summary | None:
+    """What a row came to in a column; None if it has no such metric, or too few cases are in the stratum."""
+    if row.finished is None:
+        return None
+    metric = row.row.metrics.get(column.metric, column.metric)
+    if column.stratum is None:
+        return row.finished.summaries.get(metric)
+    found = row.finished.strata.get(column.stratum, {}).get(metric)
+    return found if found is not None and found.cases >= FEWEST_CASES else None
+
+
+def _cell(summary: Summary | None, style: Style) -> str:
+    if summary is None:
+        return _MISSING
+    value = _written(summary.value, style, is_ours=True)
+    if summary.low is None or summary.high is None or style == "number":
+        return value
+    scale, digits = (100, 0) if style == "percent" else (1, 2)
+    return f"{value} [{scale * summary.low:.{digits}f}, {scale * summary.high:.{digits}f}]"
+
+
+def _figure(figure: float | None, column: Column) -> str:
+    """A figure of the paper; in brackets where it does not compare."""
+    if figure is None:
+        return ""
+    value = _written(figure, column.style, is_ours=False)
+    return value if column.note is None else f"({value})"
+
+
+def _written(value: float, style: Style, *, is_ours: bool) -> str:
+    """A figure as the paper writes them. The paper's percentages are given as such."""
+    if style == "percent":
+        return f"{100 * value:.1f}" if is_ours else f"{value:.1f}"
+    return f"{value:.3f}" if style == "share" else f"{value:,.2f}"
+
+
+def _notes(one: TablePlan) -> list[str]:
+    """What has to be known of a table."""
+    notes = [f"The paper: {one.table.measured}."]
+    plans = [row.finished.plan for row in one.rows if row.finished is not None]
+    if plans and one.data is not None:
+        notes.append(_measured_here(one, plans))
+    if one.data is not None and one.data.note is not None:
+        notes.append(f"{printable(one.data.data_set.name)}: {one.data.note}.")
+    incomparable = [column for column in one.table.columns if column.note is not None]
+    if incomparable:
+        notes.append("In brackets are figures of the paper that do not compare with those here:")
+        notes += [f"- {column.title}: {column.note}." for column in incomparable]
+    notes += [f"{row.row.name}: {row.row.note}." for row in one.rows if row.row.note is not None]
+    reasons: dict[str, list[str]] = {}
+    for row in one.rows:
+        if row.obstacle is not None:
+            reasons.setdefault(_why(row.obstacle), []).append(row.row.name)
+    notes += [f"Left out: {', '.join(names)}: {printable(why)}" for why, names in reasons.items()]
+    # A ranking or a label is not judged by anybody.
+    judged = [row.finished.plan for row in one.rows if row.finished and not JUDGED.isdisjoint(_shown(one, row))]
+    return [*notes, *_failed(one), *_fewer(one), *(printable(warning) for warning in judge_warnings(judged))]
+
+
+def _measured_here(one: TablePlan, plans: Sequence[EvaluationPlan]) -> str:
+    """On what it was measured here."""
+    plan = plans[0]
+    total = 0 if one.data is None else one.data.data_set.total
+    asked = f"{plan.planned_cases:,} of {counted(total, 'question')} of {printable(plan.data_set)}"
+    answered = (
+        "no language model (provider extractive)"
+        if plan.provider == EXTRACTIVE
+        else f"{printable(plan.model)} ({printable(plan.provider)})"
+    )
+    judged = (
+        "" if JUDGED.isdisjoint(column.metric for column in one.table.columns) else f"; judge {printable(plan.judge)}"
+    )
+    verdicts = ""
+    if plan.provider == EXTRACTIVE and any(column.metric == "calls" for column in one.table.columns):
+        verdicts = f" {VERDICTS_ARE_CALLS}"
+    intervals = "In square brackets are 95 % bootstrap intervals over questions."
+    return f"Here: {asked}, {printable(plan.embedding_model)}, {answered}{judged}. {intervals}{verdicts}"
+
+
+def _shown(one: TablePlan, row: RowPlan) -> set[str]:
+    return {column.metric for column in one.table.columns if _summary(row, column) is not None}
+
+
+def _failed(one: TablePlan) -> list[str]:
+    """Of which rows questions failed, and why most of them did."""
+    notes = []
+    for row in one.rows:
+        failed = None if row.finished is None else row.finished.summaries.get("failed")
+        if row.finished is None or failed is None or not failed.value:
+            continue
+        count = counted(round(failed.value * failed.cases), "question")
+        reasons = kinds_of_failures(row.finished.failures)
+        why = f": {printable(reasons[0][0][:_MOST_ERROR_CHARS])}" if reasons else "."
+        notes.append(f"{row.row.name}: {count} failed, and counted as nothing{why}")
+    return notes
+
+
+def _fewer(one: TablePlan) -> list[str]:
+    """Which columns are of fewer cases than were asked."""
+    notes = []
+    for column in one.table.columns:
+        found = [(row.finished, _summary(row, column)) for row in one.rows if row.finished is not None]
+        counts = {summary.cases for _, summary in found if summary is not None}
+        asked = max((finished.plan.planned_cases for finished, _ in found), default=0)
+        if counts and max(counts) < asked:
+            notes.append(f"{column.title} is over {counted(max(counts), 'question')}.")
+        elif not counts and found and column.stratum is not None:
+            notes.append(
+                f"{column.title} has no figures here: fewer than {FEWEST_CASES} questions are {column.stratum}."
+            )
+        elif not counts and found:
+            notes.append(f"{column.title} has no figures here: the data set does not say what it is held against.")
+    return notes
+
+
+def _why(obstacle: PgclarifyError) -> str:
+    """Why a row is left out, as a sentence or two."""
+    message = obstacle.message.rstrip(".")
+    return f"{message}.{f' {obstacle.detail}' if obstacle.detail else ''}"
+
+
+def _markdown(paper: Paper, planned: Sequence[TablePlan]) -> str:
+    parts = [f"# {paper.title}"]
+    for one in planned:
+        parts.append(f"## {one.table.source}. {one.table.title}")
+        header = ["row", "figures", *(column.title for column in one.table.columns)]
+        rows = [[line.name, line.origin, *line.cells] for line in _lines(one)]
+        divider = ["---", "---", *("---:" for _ in one.table.columns)]
+        parts.append("\n".join(_markdown_row(row) for row in (header, divider, *rows)))
+        parts.append("\n".join(f"- {note.removeprefix('- ')}" for note in _notes(one)))
+    parts.append(f"Not made: {paper.left_out}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _as_json(paper: Paper, planned: Sequence[TablePlan]) -> Mapping[str, Any]:
+    return {
+        "paper": paper.name,
+        "title": paper.title,
+        "tables": [_table_as_json(one) for one in planned],
+        "not_made": paper.left_out,
+    }
+
+
+def _table_as_json(one: TablePlan) -> Mapping[str, Any]:
+    columns = one.table.columns
+    given = one.data
+    return {
+        "source": one.table.source,
+        "title": one.table.title,
+        "measured_in_paper": one.table.measured,
+        "data_set": None if given is None else given.data_set.name,
+        "data_set_hash": None if given is None else given.data_set.hash.hex(),
+        "questions": None if given is None else len(given.data_set.cases),
+        "documents": None if given is None else given.document_count,
+        "columns": [
+            {
+                "title": column.title,
+                "metric": column.metric,
+                "stratum": column.stratum,
+                "style": column.style,
+                "compares": column.note is None,
+                "note": column.note,
+            }
+            for column in columns
+        ],
+        "rows": [_row_as_json(row, columns) for row in one.rows],
+        "notes": _notes(one),
+    }
+
+
+def _row_as_json(row: RowPlan, columns: Sequence[Column]) -> Mapping[str, Any]:
+    finished, obstacle = row.finished, row.obstacle
+    here = {column.title: _summary(row, column) for column in columns}
+    return {
+        "name": row.row.name,
+        "method": row.configuration.method,
+        "settings": dict(row.configuration.settings),
+        "note": row.row.note,
+        "left_out": None
+        if obstacle is None
+        else {
+            "message": obstacle.message,
+            "detail": obstacle.detail,
+            "hint": obstacle.hint,
+            "sqlstate": obstacle.sqlstate,
+        },
+        "eval_run_id": None if finished is None else finished.eval_run_id,
+        "provider": None if finished is None else finished.plan.provider,
+        "model": None if finished is None else finished.plan.model,
+        "judge": None if finished is None else finished.plan.judge,
+        "here": {title: asdict(summary) for title, summary in here.items() if summary is not None},
+        "paper": {
+            origin: {
+                column.title: _on_our_scale(figure, column)
+                for column, figure in zip(columns, figures, strict=True)
+                if figure is not None
+            }
+            for origin, figures in row.row.figures.items()
+        },
+    }
+
+
+def _on_our_scale(figure: float, column: Column) -> float:
+    """A figure of the paper as a share where ours is one."""
+    return round(figure / 100, 6) if column.style == "percent" else figure

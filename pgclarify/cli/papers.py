@@ -1,0 +1,327 @@
+"""The command eval paper."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pgclarify.cli import connection, evaluating, terminal
+from pgclarify.errors import ConfigurationError, InputError
+
+if TYPE_CHECKING:
+    from pgclarify.config import Settings
+    from pgclarify.evaluation.configurations import Configuration
+    from pgclarify.evaluation.estimate import ConfigurationEstimate
+    from pgclarify.evaluation.opening import Bench
+    from pgclarify.evaluation.papers.data import PaperData
+    from pgclarify.evaluation.papers.planning import Key, TablePlan
+    from pgclarify.evaluation.papers.tables import Paper
+    from pgclarify.evaluation.runner import Finished
+
+PAPER_EXAMPLES = terminal.examples(
+    "pgclarify eval paper verdict --data ~/data --limit 20 --dry-run",
+    "pgclarify eval paper sunar --data ~/data --set max_steps=2 --output sunar.md --output sunar.json",
+    "pgclarify eval paper at-cot --data ~/data --data-set squad2 --yes",
+    "pgclarify eval paper ambigprompt --data ~/data --set top_k=20",
+    "pgclarify eval paper rewrite --data ~/data --data-set ours",
+)
+_PAPERS = ("verdict", "sunar", "at-cot", "ambigprompt", "rewrite")
+_WRITTEN = (".md", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What one command makes."""
+
+    paper: Paper
+    tables: Sequence[TablePlan]
+    judge: str
+    concurrency: int
+    is_dry: bool
+    is_confirmed: bool
+    outputs: Sequence[Path]
+
+    def data(self) -> Iterator[tuple[PaperData, Sequence[TablePlan]]]:
+        """Each data set, with the tables that are made on it."""
+        names = dict.fromkeys(one.data.data_set.name for one in self.tables if one.data is not None)
+        for name in names:
+            tables = [one for one in self.tables if one.data is not None and one.data.data_set.name == name]
+            if tables[0].data is not None:
+                yield tables[0].data, tables
+
+
+def paper(
+    name: Annotated[str, typer.Argument(metavar="PAPER", help="verdict, sunar, at-cot, ambigprompt or rewrite.")],
+    data: Annotated[
+        Path,
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            help="Folder with data sets: NAME.questions.jsonl, as eval run reads it, and NAME.corpus.jsonl, with id, "
+            "text and title a line; gzipped or not. Known by their own files: ambignq, musique, squad2.ambiguous, "
+            "abg-coqa, clamber, qulac.",
+        ),
+    ],
+    data_set: Annotated[
+        str | None,
+        typer.Option("--data-set", metavar="NAME", help="Make all tables on this one, rather than what is nearest."),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Ask so many questions; which, the questions decide, not their order."),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Replace an option in all rows that have it and are not about it."
+        ),
+    ] = None,
+    judge: Annotated[str, typer.Option(metavar="NAME", help="Who judges: lexical, model or both.")] = "lexical",
+    concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Questions in flight.")] = 8,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the tables here: .md or .json; may be repeated."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Say what it would take, and end.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask whether to go on.")] = False,
+) -> None:
+    """Make the tables of a paper on your data and model, with the paper's figures beside yours.
+
+    Each data set is loaded into a corpus of its own, paper-NAME. What it will take, and which rows are left out and
+    why, is said before anything is paid for. Interrupted, the same command goes on; rows that are done are not made
+    again.
+    """
+    from pgclarify.evaluation.configurations import JUDGES
+    from pgclarify.evaluation.data_sets import Selection
+    from pgclarify.evaluation.papers import PAPERS
+    from pgclarify.evaluation.papers.planning import plan_tables
+
+    if name not in PAPERS:
+        raise typer.BadParameter(f"{name!r} is none; papers are {', '.join(_PAPERS)}", param_hint="PAPER")
+    if judge not in JUDGES:
+        raise typer.BadParameter(f"{judge!r} is none; judges are {', '.join(JUDGES)}", param_hint="--judge")
+    if not data.is_dir():
+        raise typer.BadParameter(f"there is no folder {str(data)!r}", param_hint="--data")
+    outputs = output or []
+    if wrong := next((path for path in outputs if path.suffix not in _WRITTEN or not path.parent.is_dir()), None):
+        raise typer.BadParameter(f"{str(wrong)!r} has to be a .md or .json in a folder that is there", param_hint="-o")
+    tables = plan_tables(
+        PAPERS[name],
+        data,
+        data_set=data_set,
+        selection=Selection(limit),
+        settings=_options(given or []),
+        judge=judge,
+    )
+    settings = connection.load_settings()
+    dsn = connection.running_dsn(settings)
+    asked = _Asked(PAPERS[name], tables, judge, concurrency, dry_run, yes, outputs)
+    estimates = asyncio.run(_propose(dsn, settings, asked))
+    if estimates is not None:
+        for found, of_it in asked.data():
+            if _left(of_it):
+                _load(dsn, settings, found, of_it)
+        asyncio.run(_make(dsn, settings, asked, _Clock(estimates)))
+
+
+def _options(given: Sequence[str]) -> Mapping[str, Any]:
+    from pgclarify.evaluation.configurations import read_grid
+
+    values = read_grid(given)
+    for name, several in values.items():
+        if len(several) != 1:
+            raise typer.BadParameter(f"give {name} one value", param_hint="--set")
+    return {name: value for name, (value,) in values.items()}
+
+
+class _Clock:
+    """Says how much is done, and about how long the rest takes.
+
+    Args:
+        estimates: What each configuration takes.
+    """
+
+    def __init__(self, estimates: Mapping[Key, ConfigurationEstimate]) -> None:
+        self._left = {key: self._weight(one) for key, one in estimates.items()}
+        self._total = len(estimates)
+        self._done = 0.0
+        self._started = time.monotonic()
+
+    @property
+    def place(self) -> str:
+        """Which configuration comes next, of how many."""
+        return f"{self._total - len(self._left) + 1}/{self._total}"
+
+    def has_done(self, key: Key) -> str | None:
+        """Count one as done, and say what is left; None if nothing is, or if that cannot be told yet."""
+        self._done += self._left.pop(key)
+        left = sum(self._left.values())
+        if not left or not self._done:
+            return None
+        minutes = (time.monotonic() - self._started) * left / self._done / 60
+        done = self._total - len(self._left)
+        return f"{done} of {self._total} configurations are done; the others take about {max(1, round(minutes)):,} min."
+
+    @staticmethod
+    def _weight(one: ConfigurationEstimate) -> float:
+        # A call of a model takes far longer than a search, or a verdict without one.
+        return 20 * (one.calls - one.paid + one.judge_calls) + one.verdicts + 5 * (one.cases - one.done)
+
+
+async def _propose(dsn: str, settings: Settings, asked: _Asked) -> Mapping[Key, ConfigurationEstimate] | None:
+    """Check all rows, say what they take and which are left out, and ask; None for a dry run, which ends there.
+
+    Raises:
+        ConfigurationError: If no row can be carried out.
+    """
+    from pgclarify.cli import evaluation_rendering, paper_rendering
+    from pgclarify.evaluation.opening import open_bench
+    from pgclarify.evaluation.papers.planning import check_rows
+
+    estimates: dict[Key, ConfigurationEstimate] = {}
+    notices = terminal.notices()
+    notices.print(paper_rendering.heading(asked.paper))
+    for data, tables in asked.data():
+        async with open_bench(dsn, settings, data.corpus, concurrency=1, may_be_missing=True) as bench:
+            await check_rows(bench, tables)
+            estimates |= await _estimates(bench, asked, data, _left(tables))
+        if _left(tables):
+            notices.print(paper_rendering.data(data), soft_wrap=True)
+    if told := paper_rendering.left_out(asked.tables):
+        notices.print(told, soft_wrap=True)
+    if not estimates:
+        raise ConfigurationError(
+            f"no row of {asked.paper.name} can be made here",
+            detail="Why each is left out stands above.",
+            hint="Put that right and repeat the command.",
+        )
+    notices.print(evaluation_rendering.estimates([*estimates.values()]))
+    if asked.is_dry:
+        return None
+    if any(one.may_cost for one in estimates.values()) and not asked.is_confirmed:
+        evaluating.ask_to_go_on()
+    return estimates
+
+
+def _left(tables: Sequence[TablePlan]) -> dict[Key, Configuration]:
+    """The configurations that are carried out for some tables, each once."""
+    keys = ((table.key(one), one.configuration) for table in tables for one in table.rows)
+    found: dict[Key, Configuration] = {}
+    for key, configuration in keys:
+        if key is not None:
+            found.setdefault(key, configuration)
+    return found
+
+
+async def _estimates(
+    bench: Bench, asked: _Asked, data: PaperData, left: Mapping[Key, Configuration]
+) -> dict[Key, ConfigurationEstimate]:
+    from pgclarify.evaluation.estimate import ConfigurationEstimate, Estimator
+
+    estimator = Estimator(bench, data.data_set.cases, passage_chars=data.passage_chars)
+    judge = await bench.judge(asked.judge)
+    estimates = {}
+    for key, configuration in left.items():
+        plan = bench.plan(configuration, data.data_set, judge)
+        if await bench.tables.finished(plan) is None:
+            estimates[key] = await estimator.estimate(configuration, plan)
+        else:
+            cases = plan.planned_cases
+            estimates[key] = ConfigurationEstimate(configuration, cases, cases, 0, 0, 0, 0, 0, 0)
+    return estimates
+
+
+def _load(dsn: str, settings: Settings, data: PaperData, tables: Sequence[TablePlan]) -> None:
+    """Load the documents of a data set, and wait until they can be searched, and linked where rows follow links.
+
+    Raises:
+        InputError: If one could not be loaded, or the corpus has others.
+    """
+    from pgclarify.cli import corpus, graph, rendering
+
+    with connection.connect(dsn) as database, corpus.progress_bar() as progress:
+        report = corpus.add_documents(database, data.corpus, data.documents(), settings)
+        corpus.wait_until_searchable(database, data.corpus, progress)
+        failed = connection.fetch(database, "cli_list_failed_documents", corpus=data.corpus)
+        (state,) = connection.fetch(database, "client_corpus_status", corpus=data.corpus)
+    problems = [*report.problems, *(f"{row['document_id']}: {row['error']}" for row in failed)]
+    if problems:
+        raise InputError(
+            f"{rendering.counted(len(problems), 'document')} could not be loaded",
+            detail=f"The first of them: {problems[0].rstrip('.')}.",
+            hint="Correct or remove them; figures about half a corpus say little.",
+        )
+    if state["documents"] != report.stored:
+        raise InputError(
+            f"the corpus {data.corpus} has other documents than {data.data_set.name}",
+            detail=f"It has {state['documents']:,}, and the data set {report.stored:,}.",
+            hint=f"Drop it and repeat the command: pgclarify drop {data.corpus}",
+        )
+    if report.changed:
+        told = rendering.loaded(data.corpus, report.changed, report.unchanged, is_searchable=True)
+        terminal.notices().print(told)
+    if any(_follows_links(one) for one in _left(tables).values()):
+        with connection.connect(dsn) as database:
+            graph.wait_until_linked(database, data.corpus)
+
+
+def _follows_links(configuration: Configuration) -> bool:
+    settings = configuration.settings
+    if configuration.method == "investigate":
+        return settings.get("retrieval") != "fixed"
+    return configuration.method == "search" and settings.get("method") == "adaptive"
+
+
+async def _make(dsn: str, settings: Settings, asked: _Asked, clock: _Clock) -> None:
+    import logging
+
+    from pgclarify.cli import evaluation_rendering, paper_rendering
+    from pgclarify.evaluation.opening import open_bench
+
+    # A run that is partial is counted as such; its warning would tear the progress bar.
+    logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
+    try:
+        for data, tables in asked.data():
+            left = _left(tables)
+            if not left:
+                continue
+            async with open_bench(dsn, settings, data.corpus, concurrency=asked.concurrency) as bench:
+                for key, configuration in left.items():
+                    finished = await _carry_out(bench, asked, data, configuration, clock.place)
+                    if told := clock.has_done(key):
+                        terminal.notices().print(told, style="dim")
+                    for table in tables:
+                        for one in table.rows:
+                            if table.key(one) == key:
+                                one.finished = finished
+    finally:
+        if any(one.finished for table in asked.tables for one in table.rows):
+            terminal.results().print(paper_rendering.tables(asked.paper, asked.tables))
+            for path in asked.outputs:
+                path.write_text(paper_rendering.written(path.suffix, asked.paper, asked.tables), encoding="utf-8")
+                terminal.notices().print(f"Written: {path}", soft_wrap=True)
+    done = [one.finished for table in asked.tables for one in table.rows if one.finished is not None]
+    if all(evaluation_rendering.has_failed(one) for one in done):
+        raise typer.Exit(1)
+
+
+async def _carry_out(
+    bench: Bench, asked: _Asked, data: PaperData, configuration: Configuration, place: str
+) -> Finished:
+    from pgclarify.evaluated import Usage
+    from pgclarify.evaluation.runner import Finished
+
+    judge = await bench.judge(asked.judge)
+    plan = bench.plan(configuration, data.data_set, judge)
+    known = await bench.tables.finished(plan)
+    if known is not None:
+        summaries, strata = await bench.tables.summaries([known]), await bench.tables.strata([known])
+        return Finished(known, plan, summaries[known], strata[known], plan.planned_cases, Usage(), {})
+    titled = replace(configuration, name=f"{place} {configuration.name}")
+    return await evaluating.carry_out(bench, titled, plan, judge, data.data_set, concurrency=asked.concurrency)

@@ -1,0 +1,312 @@
+"""The data sets that tables of papers are made on: files in a folder, as published or as evaluations read them.
+
+A data set NAME is NAME.questions.jsonl, as `eval run` reads it, and NAME.corpus.jsonl, a document a line: id, text and
+title. Some are known by their own files and fields, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Final, TypeAlias
+
+from pgclarify.errors import InputError, NotFound
+from pgclarify.evaluated import Case
+from pgclarify.evaluation.data_sets import DataSet, Record, Selection, read_data_set, read_records
+from pgclarify.evaluation.papers.tables import Part
+from pgclarify.evaluation.simulated_user import intent_of
+from pgclarify.vocabulary import Document
+
+_SUFFIXES: Final = (".jsonl", ".jsonl.gz")
+_CORPUS_PREFIX: Final = "paper-"
+# An evaluation is of a corpus, also where nothing is looked up in it.
+_NO_DOCUMENTS: Final = Document("none", "The questions of this data set are asked without any documents.")
+# "No, I mean the boat." says what is wanted behind its first words; "Yes." alone says it of what was asked back.
+_ASSENT: Final = re.compile(r"^(?:yes|no|yeah|nope)\b[\s,.:;-]*(?:i mean(?:t)?\b[\s,.:;-]*)?", re.IGNORECASE)
+_FEWEST_WORDS: Final = 3
+# Longer documents are cut into passages of about as many.
+_PASSAGE_CHARS: Final = 1_000
+
+Convert: TypeAlias = Callable[[Record], Record | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """How a data set is read.
+
+    Attributes:
+        questions: The file with its questions, without its suffix.
+        documents: The file with its documents, likewise; None if it has none.
+        corpus: What the corpus is called that its documents are loaded into.
+        fields: Which field has which part of a case, where it has another name.
+        convert: Makes a case of a line; None of one that is left out.
+        as_document: Makes a document of a line.
+        needs_documents: Whether cases are made with the texts of documents.
+        note: What has to be known of figures on it; None if nothing has.
+    """
+
+    questions: str
+    documents: str | None
+    corpus: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    convert: Convert | None = None
+    as_document: Callable[[Record], Document] = field(default_factory=lambda: _document)
+    needs_documents: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PaperData:
+    """A data set that was found.
+
+    Attributes:
+        data_set: Its cases.
+        corpus: Name of the corpus that it is asked of.
+        documents: Reads its documents, each once.
+        document_count: How many there are; 0 if it has none of its own.
+        passage_chars: About as long are passages of them; 0 if it has none.
+        note: As Source has it.
+    """
+
+    data_set: DataSet
+    corpus: str
+    documents: Callable[[], Iterator[Document]]
+    document_count: int
+    passage_chars: float
+    note: str | None
+
+
+def source_of(name: str) -> Source:
+    """How a data set of that name is read: as a known one, or else by the usual files."""
+    return SOURCES.get(name) or Source(f"{name}.questions", f"{name}.corpus", name)
+
+
+def find_data(folder: Path, names: Sequence[str], *, selection: Selection) -> PaperData:
+    """Read the first of these data sets whose questions are in a folder.
+
+    Args:
+        folder: Where the files are.
+        names: Of data sets, in order.
+        selection: Which cases are asked.
+
+    Raises:
+        NotFound: If none of them is there.
+        UnreadableFile: If a file cannot be read to its end.
+        InputError: If a line is no case, or no document.
+    """
+    for name in names:
+        source = source_of(name)
+        path = _path(folder, source.questions)
+        if path is not None:
+            return _read(folder, name, source, path, selection)
+    files = ", or ".join(_told(source_of(name)) for name in names)
+    raise NotFound(
+        "no data set for it is there",
+        detail=f"The folder {folder} has none of these files: {files}.",
+        hint="Put one there, or bring your own as NAME.questions.jsonl and NAME.corpus.jsonl: --data-set NAME.",
+    )
+
+
+def check_parts(data: PaperData, needs: Sequence[Part], *, searches: bool) -> None:
+    """See whether a data set has what a table needs.
+
+    Args:
+        data: The data set.
+        needs: Parts that some cases have to have; of intents, all.
+        searches: Whether documents are looked up.
+
+    Raises:
+        InputError: If one is missing.
+    """
+    name = data.data_set.name
+    if searches and not data.document_count:
+        raise InputError(
+            f"the data set {name} has no documents to search",
+            hint=f"Put {name}.corpus.jsonl beside it: id, text and title a line.",
+        )
+    for part in needs:
+        has = [_HAS[part](case) for case in data.data_set.cases]
+        if not any(has) or (part is Part.INTENT and not all(has)):
+            raise InputError(
+                f"the data set {name} does not say what the table needs",
+                detail=f"Of {has.count(False):,} of its {len(has):,} questions it has no {part}.",
+                hint=f"Give each line the field {part}, or name another data set with --data-set.",
+            )
+
+
+_HAS: Final[Mapping[Part, Callable[[Case], bool]]] = {
+    Part.ANSWERS: lambda case: bool(case.known_answers),
+    Part.DOCUMENTS: lambda case: bool(case.document_ids),
+    Part.LABEL: lambda case: case.is_ambiguous is not None,
+    Part.HISTORY: lambda case: bool(case.history),
+    Part.INTENT: lambda case: intent_of(case) is not None,
+    Part.QUESTIONS: lambda case: bool(case.clarifying_questions),
+}
+
+
+def _read(folder: Path, name: str, source: Source, path: Path, selection: Selection) -> PaperData:
+    documents = _documents(folder, source)
+    convert = source.convert
+    if source.needs_documents:
+        texts = {one.document_id: one.content for one in documents()}
+        convert = partial(_with_passage, texts=texts)
+    data_set = read_data_set(
+        path, fields=source.fields, selection=selection, name=name, convert=_checked(convert, name)
+    )
+    lengths = [min(len(one.content), _PASSAGE_CHARS) for one in documents()]
+    has_own = source.documents is not None and _path(folder, source.documents) is not None
+    return PaperData(
+        data_set,
+        _CORPUS_PREFIX + source.corpus,
+        documents,
+        len(lengths) if has_own else 0,
+        fmean(lengths) if has_own and lengths else 0.0,
+        source.note,
+    )
+
+
+def _documents(folder: Path, source: Source) -> Callable[[], Iterator[Document]]:
+    path = None if source.documents is None else _path(folder, source.documents)
+    if path is None:
+        return lambda: iter([_NO_DOCUMENTS])
+
+    def read() -> Iterator[Document]:
+        seen: set[str] = set()
+        for record in read_records(path):
+            try:
+                document = source.as_document(record)
+            except (KeyError, TypeError, AttributeError):
+                raise InputError(
+                    f"a line of {path.name} is no document",
+                    detail=f"It has the fields {', '.join(map(str, record))}.",
+                    hint='Write one a line: {"id": "…", "title": "…", "text": "…"}.',
+                ) from None
+            if document.document_id not in seen:
+                seen.add(document.document_id)
+                yield document
+
+    return read
+
+
+def _checked(convert: Convert | None, name: str) -> Convert | None:
+    """The same, with a line that has not the fields of the data set told as such."""
+    if convert is None:
+        return None
+
+    def checked(record: Record) -> Record | None:
+        try:
+            return convert(record)
+        except (KeyError, TypeError, AttributeError, IndexError):
+            raise ValueError(f"It has not the fields of {name}.") from None
+
+    return checked
+
+
+def _path(folder: Path, stem: str) -> Path | None:
+    return next((path for suffix in _SUFFIXES if (path := folder / f"{stem}{suffix}").is_file()), None)
+
+
+def _told(source: Source) -> str:
+    """The files of a data set, as a person looks for them."""
+    files = dict.fromkeys((source.questions, *([source.documents] if source.documents else [])))
+    return " with ".join(f"{stem}.jsonl(.gz)" for stem in files)
+
+
+def _document(record: Record) -> Document:
+    text = record["text"] if record.get("text") is not None else record["content"]
+    title = record.get("title")
+    if not isinstance(text, str) or not isinstance(title, str | None):
+        raise TypeError("a text is expected")
+    return Document(str(record["id"]), text, title or None)
+
+
+def _of_abg_coqa(record: Record) -> dict[str, Any]:
+    """The last question of a conversation about a story, with its label."""
+    asked_back = record["clarification_turn"].get("question")
+    return _in_conversation(record) | {
+        "is_ambiguous": record["ambiguity"] == "ambiguous",
+        **({"clarifying_questions": [asked_back]} if asked_back else {}),
+    }
+
+
+def _of_users(record: Record) -> dict[str, Any] | None:
+    """An ambiguous one of which somebody said what is wanted."""
+    answers = record["clarification_turn"].get("answers", [])
+    wanted = (_ASSENT.sub("", answer["clr_ans"]) for answer in answers)
+    told = next((text for text in wanted if len(text.split()) >= _FEWEST_WORDS), None)
+    return None if told is None else _in_conversation(record) | {"intent": told}
+
+
+def _in_conversation(record: Record) -> dict[str, Any]:
+    return {
+        "id": record["id"],
+        "question": record["target_turn"]["question"],
+        "history": [text for turn in record["history_turns"] for text in (turn["question"], turn["answer"])],
+        "documents": [story_id(record)],
+    }
+
+
+def _story(record: Record) -> Document:
+    return Document(story_id(record), record["story"])
+
+
+def story_id(record: Record) -> str:
+    """The id of a story; several conversations are about one."""
+    return hashlib.sha256(record["story"].encode()).hexdigest()[:16]
+
+
+def _with_passage(record: Record, texts: Mapping[str, str]) -> dict[str, Any]:
+    """An under-specified question, with the passage that it was asked about as what is wanted."""
+    return {
+        "id": record["id"],
+        "question": record["question"],
+        "documents": record["gold"],
+        "answers": [record["answer"]],
+        "intent": texts[record["gold"][0]],
+    }
+
+
+def _of_clamber(record: Record) -> dict[str, Any]:
+    """A question with its label and kind; what is asked about stands below it."""
+    asked_back = record["clarifying_question"].strip()
+    return {
+        "question": "\n".join(part for part in (record["question"], record["context"]) if part.strip()),
+        "is_ambiguous": bool(record["require_clarification"]),
+        "kind": record["category"],
+        **({"clarifying_questions": [asked_back]} if asked_back else {}),
+    }
+
+
+def _of_qulac(record: Record) -> dict[str, Any]:
+    """A query with what people asked back."""
+    return {
+        "id": record["topic_id"],
+        "question": record["query"],
+        "kind": record["type"],
+        "clarifying_questions": [text for text in record["clarifying_questions"] if text.strip()],
+    }
+
+
+_SEEN: Final = (
+    "the classifier that ships was trained on the labels of this data set, so its rows are no test of it: the "
+    "classifier and the rules, and rewriting what is ambiguous"
+)
+_SQUAD: Final = (
+    "a user has the whole passage in mind that it wants, so replies may repeat its words: figures of conversations "
+    "are a bound from above"
+)
+
+SOURCES: Final[Mapping[str, Source]] = {
+    "ambignq": Source("ambignq.questions", "ambignq.corpus", "ambignq", {"answers": "single_answers"}),
+    "squad2": Source("squad2.ambiguous", "squad2.corpus", "squad2", needs_documents=True, note=_SQUAD),
+    "abg-coqa": Source("abg-coqa", "abg-coqa", "abg-coqa", convert=_of_abg_coqa, as_document=_story, note=_SEEN),
+    "abg-coqa-users": Source("abg-coqa", "abg-coqa", "abg-coqa", convert=_of_users, as_document=_story),
+    "clamber": Source("clamber", None, "clamber", convert=_of_clamber, note=_SEEN),
+    "qulac": Source("qulac", None, "qulac", convert=_of_qulac),
+}
+"""Data sets with files and fields of their own, by name."""

@@ -1,0 +1,157 @@
+"""The tables of papers: complete, and made of configurations, metrics and data sets that there are."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pgclarify.cli.papers import _PAPERS
+from pgclarify.errors import InputError
+from pgclarify.evaluation.configurations import JUDGES, METHODS
+from pgclarify.evaluation.data_sets import Selection
+from pgclarify.evaluation.metric_names import METRICS
+from pgclarify.evaluation.papers import PAPERS, Paper, PaperTable, Row
+from pgclarify.evaluation.papers.planning import TablePlan, plan_tables
+from tests.pages import CHECKOUT, tables
+
+ALL_PAPERS = pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+ALL_TABLES = pytest.mark.parametrize(
+    "table", [pytest.param(one, id=f"{paper.name} {one.source}") for paper in PAPERS.values() for one in paper.tables]
+)
+# What makes a method another one in SQL. The server checks their values, which an integration test shows.
+OPTIONS = re.compile(r'"(\w+)": \{')
+
+
+def planned(paper: Paper, folder: Path, **settings: object) -> list[TablePlan]:
+    return plan_tables(paper, folder, selection=Selection(), settings=settings, judge="lexical")
+
+
+def rows(paper: Paper) -> list[tuple[PaperTable, Row]]:
+    return [(table, row) for table in paper.tables for row in table.rows]
+
+
+def test_the_command_names_all_papers() -> None:
+    assert tuple(PAPERS) == _PAPERS
+    assert all(name == paper.name for name, paper in PAPERS.items())
+
+
+@ALL_TABLES
+def test_every_figure_has_its_column_and_every_column_its_metric(table: PaperTable) -> None:
+    assert {column.metric for column in table.columns} <= set(METRICS)
+    assert table.judge is None or table.judge in JUDGES
+    assert len({column.title for column in table.columns}) == len(table.columns)
+    assert len({row.name for row in table.rows}) == len(table.rows)
+    for row in table.rows:
+        assert row.method in METHODS
+        assert set(row.metrics.values()) <= set(METRICS)
+        for figures in row.figures.values():
+            assert len(figures) == len(table.columns)
+            assert any(figure is not None for figure in figures)
+
+
+@ALL_TABLES
+def test_every_table_has_a_figure_of_the_paper_and_says_why_others_do_not_compare(table: PaperTable) -> None:
+    assert table.measured
+    assert table.data_sets
+    assert any(row.figures for row in table.rows)
+    for row in table.rows:
+        assert row.figures or row.note, f"{row.name} has no figures, and nobody says why"
+    for text in (*(row.note for row in table.rows), *(column.note for column in table.columns), table.measured):
+        assert text is None or not text.endswith("."), "a full stop is added where it is shown"
+
+
+@ALL_PAPERS
+def test_rows_are_configurations_and_different_ones_have_different_names(paper: Paper, tmp_path: Path) -> None:
+    named: dict[str, tuple[str, str]] = {}
+    for table in planned(paper, tmp_path):
+        for one in table.rows:
+            configuration = one.configuration
+            made = (configuration.method, json.dumps(configuration.settings, sort_keys=True))
+            assert named.setdefault(configuration.name, made) == made
+            assert None not in configuration.settings.values()
+
+
+@ALL_PAPERS
+def test_options_are_those_of_the_operations(paper: Paper) -> None:
+    sql = "\n".join(path.read_text() for path in (CHECKOUT / "sql").rglob("*.sql"))
+    known = {*OPTIONS.findall(sql), "top_k", "search", "reranker", "passages_each", "passages_kept", "verifier"}
+    given = {name for settings in paper.settings.values() for name in settings}
+    given |= {name for _, row in rows(paper) for name in row.settings}
+    assert given <= known
+
+
+def test_an_option_is_set_in_all_rows_that_have_it_and_a_row_s_own_wins(tmp_path: Path) -> None:
+    made = {
+        (table.table.source, one.row.name): one.configuration.settings
+        for table in planned(PAPERS["sunar"], tmp_path, max_steps=2, samples=3)
+        for one in table.rows
+    }
+    assert made["Table 4", "SUNAR"]["max_steps"] == 2
+    assert made["Table 4", "SUNAR"]["samples"] == 3
+    assert made["Table 4", "without decomposition"]["max_steps"] == 0
+    assert made["Tables 1 and 9", "SELF-ASK"] == {"top_k": 10, "max_steps": 2}
+    assert made["Tables 7 and 8", "hybrid search"] == {"method": "hybrid", "top_k": 20}
+
+
+@pytest.mark.parametrize("settings", [{"scheme": "cot"}, {"samples": 3}, {"top_k": "many"}])
+def test_an_option_that_no_row_has_or_that_cannot_be_used_is_refused(
+    settings: dict[str, object], tmp_path: Path
+) -> None:
+    with pytest.raises(InputError) as caught:
+        planned(PAPERS["verdict"], tmp_path, **settings)
+    assert caught.value.hint
+
+
+def test_the_central_comparisons_of_each_paper_are_there() -> None:
+    """What each paper shows is a difference between two rows: its method, and the same without its idea."""
+    made = {
+        (name, row.method, *sorted(f"{option}={value}" for option, value in row.settings.items()))
+        for name, paper in PAPERS.items()
+        for _, row in rows(paper)
+    }
+    assert made >= {
+        ("verdict", "clarify"),
+        ("verdict", "dtv"),
+        ("verdict", "dtv_unverified"),
+        ("verdict", "rac"),
+        ("verdict", "clarify", "consolidation=conservative"),
+        ("verdict", "clarify", "embed=question"),
+        ("sunar", "investigate"),
+        ("sunar", "investigate", "retrieval=fixed"),
+        ("sunar", "investigate", "max_steps=0"),
+        ("sunar", "investigate", "penalty=False"),
+        ("sunar", "self_ask"),
+        ("sunar", "one_pass"),
+        *(
+            ("at-cot", "simulated_user", f"form={form}", f"scheme={scheme}")
+            for form in ("respond", "select")
+            for scheme in ("standard", "at_standard", "cot", "at_cot")
+        ),
+        ("at-cot", "search"),
+        ("ambigprompt", "list_answers"),
+        ("ambigprompt", "list_at_once"),
+        ("ambigprompt", "list_at_once", "evidence_tokens=100000"),
+        ("rewrite", "rewrite"),
+        ("rewrite", "always_rewrite"),
+        ("rewrite", "few_shot"),
+        ("rewrite", "detect_ambiguity"),
+    }
+
+
+def test_the_page_lists_every_table_and_every_data_set() -> None:
+    page = CHECKOUT / "docs" / "papers.md"
+    told = [(row[0], row[1]) for row in tables(page, "command")["Making their tables"]]
+    assert told == list(
+        dict.fromkeys((paper.name, table.source) for paper in PAPERS.values() for table in paper.tables)
+    )
+    # The outermost back ticks of a cell are gone.
+    data_sets = {
+        row[0]: set(re.findall(r"(?:^|`)([\w-]+)(?:`|$)", row[1]))
+        for row in tables(page, "paper")["Making their tables"]
+    }
+    assert data_sets == {
+        paper.name: {name for table in paper.tables for name in table.data_sets} for paper in PAPERS.values()
+    }
