@@ -344,6 +344,7 @@ def test_the_project_of_the_pages_is_built(
     parameters = psycopg.conninfo.conninfo_to_dict(service.dsn)
     variables = {
         "PGHOST": str(parameters["host"]),
+        "PGPORT": str(parameters.get("port", 5432)),
         "PGUSER": service.asker,
         "PGDATABASE": str(parameters["dbname"]),
         "PGCLARIFY_DBT_PACKAGE": str(project.folder.parent),
