@@ -219,8 +219,7 @@ where rolname = any(%(roles)s::text[]);
 select name, role_oid, present_oid <> 0 as is_present, kind, count from pgclarify_private.orphaned_roles();
 
 -- name: cli_list_open_superusers
--- Superusers who can connect to the embedded server over TCP, through membership; its rules name postgres and the
--- owner.
+-- Superusers who can connect to the embedded server over TCP by membership; its rules name postgres and the owner.
 with recursive member (role, of_role) as (
     select oid, rolname
     from pg_catalog.pg_roles

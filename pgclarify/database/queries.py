@@ -19,7 +19,7 @@ def parse(text: str) -> dict[str, LiteralString]:
     _, *parts = _NAME.split(text)
     names = parts[::2]
     if len(set(names)) < len(names):
-        raise ValueError("a statement name is repeated")
+        raise ValueError("a statement is named twice")
     # LiteralString is true: these are files of the package, and nothing is inserted into them.
     return {name: cast("LiteralString", body.strip()) for name, body in zip(names, parts[1::2], strict=True)}
 

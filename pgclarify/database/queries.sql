@@ -1,8 +1,7 @@
 -- Statements of workers. Those of clients are in client_queries.sql and cli_queries.sql.
 
 -- name: prepare_session
--- Override settings of the database that are meant for people; limit waiting for locks; release locks soon if this
--- worker dies.
+-- Override settings that a database has for people; limit waiting for locks; release locks if this worker dies.
 select set_config(given.name, given.value, false)
 from (
     values

@@ -153,7 +153,7 @@ class Address:
         # The address appears in log lines and errors.
         if url.username or url.password or url.query:
             raise ConfigurationError(
-                f"{self.url_variable} contains more than an address",
+                f"{self.url_variable} carries more than an address",
                 detail="It contains a user name, a password or parameters.",
                 hint=f"Keep only the address in it, and put the key into {self.key_variable}.",
             )
