@@ -13,12 +13,11 @@ create table pgclarify.reader_revision (
 );
 create index reader_revision_corpus_id_reader_idx on pgclarify.reader_revision (corpus_id, reader);
 comment on table pgclarify.reader_revision is
-    'Changes of restricted documents, for each role in their readers, as increments: their sum is the count. '
-    'Writers append; workers fold the rows of a reader into one. Changes of documents without readers are in '
-    'corpus_tally.';
+    'Changes of restricted documents, for each role in their readers, as increments; their sum is the count. Writers only '
+    'insert rows; workers merge the rows of a reader into one. Changes of documents without readers are in corpus_tally.';
 comment on column pgclarify.reader_revision.reader_revision_id is 'Key.';
 comment on column pgclarify.reader_revision.corpus_id is 'The corpus.';
-comment on column pgclarify.reader_revision.reader is 'A role in readers of the documents that changed.';
+comment on column pgclarify.reader_revision.reader is 'A role in readers of the changed documents.';
 comment on column pgclarify.reader_revision.revision is 'Changes of the content that it can find.';
 comment on column pgclarify.reader_revision.graph_revision is
     'How often passages that it can read got neighbors.';
@@ -26,29 +25,26 @@ comment on column pgclarify.reader_revision.graph_revision is
 alter table pgclarify.corpus_tally
     add column restricted_lexemes bigint not null default 0,
     add column graph_revision bigint not null default 0;
-comment on column pgclarify.corpus_tally.restricted_lexemes is
-    'The same as lexemes, of passages with readers of their own.';
+comment on column pgclarify.corpus_tally.restricted_lexemes is 'The same as lexemes, for passages that have their own readers.';
 comment on column pgclarify.corpus_tally.revision is
-    'Changes of the searchable content without readers of its own.';
+    'Changes of the searchable content, without documents that have their own readers.';
 comment on column pgclarify.corpus_tally.graph_revision is
     'How often passages without readers of their own got neighbors.';
 comment on column pgclarify.corpus.revision is
-    'How often its searchable content without readers of its own changed, without what still stands in '
-    'corpus_tally.';
+    'How often its searchable content changed, without documents that have their own readers, and without changes that are '
+    'still in corpus_tally.';
 
 alter table pgclarify.term add column restricted_passages bigint not null default 0;
-comment on column pgclarify.term.restricted_passages is
-    'The same as passages, of those with readers of their own.';
+comment on column pgclarify.term.restricted_passages is 'The same as passages, for documents that have their own readers.';
 alter table pgclarify.term_change add column restricted_passages bigint not null default 0;
-comment on column pgclarify.term_change.restricted_passages is
-    'What to add to term.restricted_passages.';
+comment on column pgclarify.term_change.restricted_passages is 'Number to add to term.restricted_passages.';
 
 alter table pgclarify.run rename column linked_passages to graph_revision;
 comment on column pgclarify.run.graph_revision is
-    'How often passages that its role can read had got neighbors when it was last started: a run that explores '
-    'is served again only while that is so.';
+    'Graph revision that the requesting role saw when the run was last started. A run that explores is only reused while '
+    'this has not changed.';
 comment on column pgclarify.run.corpus_revision is
-    'Revision of the corpus when it was last started, as its role sees it.';
+    'Revision of the corpus, as the requesting role sees it, when the run was last started.';
 
 insert into pgclarify.term_change (corpus_id, lexeme, passages, restricted_passages)
 select passage.corpus_id, occurrence.lexeme, 0, count(*)
@@ -78,14 +74,14 @@ create table pgclarify.named_role (
 );
 create index named_role_name_idx on pgclarify.named_role (name);
 comment on table pgclarify.named_role is
-    'Which role a name means that admits: reader or analyst of a corpus, reader of a document, role of a '
-    'budget. It is the role that had the name when it was first written. Another role of that name is not '
-    'admitted until pgclarify init --adopt-roles. A name may stand twice, from two transactions at once: with '
-    'a unique key, one would wait for the other.';
+    'Which role a stored name means, where the name grants access: reader or analyst of a corpus, reader of a document, role '
+    'of a budget. It is the role that had the name when it was first written. A later role of that name has no access until '
+    'pgclarify init --adopt-roles. A name may have two rows, from two concurrent transactions: with a unique key, one would '
+    'wait for the other.';
 comment on column pgclarify.named_role.named_role_id is 'Key.';
 comment on column pgclarify.named_role.name is 'The name.';
-comment on column pgclarify.named_role.role_oid is 'Oid of the role that it means.';
-comment on column pgclarify.named_role.noted_at is 'When that was noted.';
+comment on column pgclarify.named_role.role_oid is 'Oid of the role.';
+comment on column pgclarify.named_role.noted_at is 'When the row was written.';
 
 -- 0 is no role's oid: there was none of that name.
 alter table pgclarify.corpus add column owner_oid oid not null default 0;
@@ -110,12 +106,13 @@ alter table pgclarify.citation_tally
     add constraint citation_tally_pk
         primary key (corpus_id, document_id, requested_by, requested_by_oid);
 alter table pgclarify.source alter column attached_by_oid drop default;
-comment on column pgclarify.corpus.owner_oid is 'Its oid: another role of that name is not the owner.';
-comment on column pgclarify.run.requested_by_oid is 'Its oid: another role of that name did not ask.';
-comment on column pgclarify.conversation.requested_by_oid is 'Its oid: another role of that name did not ask.';
-comment on column pgclarify.eval_run.requested_by_oid is 'Its oid: another role of that name did not evaluate.';
-comment on column pgclarify.citation_tally.requested_by_oid is 'Its oid.';
-comment on column pgclarify.source.attached_by_oid is 'Its oid: another role of that name did not attach it.';
+comment on column pgclarify.corpus.owner_oid is 'Oid of the owner, so that another role of that name is not the owner.';
+comment on column pgclarify.run.requested_by_oid is 'Oid of that role, so that another role of that name does not count.';
+comment on column pgclarify.conversation.requested_by_oid is
+    'Oid of that role, so that another role of that name does not count.';
+comment on column pgclarify.eval_run.requested_by_oid is 'Oid of that role, so that another role of that name does not count.';
+comment on column pgclarify.citation_tally.requested_by_oid is 'Oid of that role.';
+comment on column pgclarify.source.attached_by_oid is 'Oid of that role, so that another role of that name does not count.';
 
 insert into pgclarify.named_role (name, role_oid)
 select rolname, oid
@@ -150,16 +147,16 @@ alter table pgclarify.worker
     add column lease interval not null default '20 seconds'
         constraint worker_lease_is_positive check (lease > interval '0 seconds');
 comment on table pgclarify.worker is
-    'A worker process. It is alive while its session holds the advisory lock (1885823084, worker_id) and its '
-    'last heartbeat, seen_at, is not older than its lease.';
-comment on column pgclarify.worker.lease is 'How long after seen_at it still counts as alive.';
+    'A worker process. It is alive while its session holds the advisory lock (1885823084, worker_id), and its last '
+    'heartbeat, seen_at, is not older than its lease.';
+comment on column pgclarify.worker.lease is 'How long after seen_at it counts as alive.';
 
 alter table pgclarify.run
     add column crashes integer not null default 0
         constraint run_crashes_is_not_negative check (crashes >= 0);
 comment on column pgclarify.run.crashes is
-    'How many workers in a row were lost while they carried it out, since an attempt of it last stored a '
-    'reply: from 2 on it is carried out alone, and at 10 it fails.';
+    'How many workers in a row were lost while executing it, since it last stored a reply. From 2 on it is executed alone, '
+    'and at 10 it fails.';
 
 -- Budgets, rules of ambiguity and evaluations are written through functions.
 -- Functions write these now.
@@ -183,10 +180,10 @@ alter table pgclarify.budget
     add constraint budget_name_key unique nulls not distinct (corpus_id, name);
 drop index pgclarify.budget_corpus_id_idx;
 comment on column pgclarify.budget.name is
-    'What runs that meet it call it: 1 to 100 characters, unique among the budgets of its corpus, or of all.';
+    'Its name in the runs that it stops: 1 to 100 characters, unique among the budgets of its corpus, or among those of all '
+    'corpora.';
 comment on table pgclarify.budget is
-    'What may be spent on calls of models; set_budget and remove_budget write it, budget_status has what is '
-    'left.';
+    'Limits of spending on model calls. set_budget and remove_budget write it; budget_status shows what is left.';
 comment on table pgclarify.ambiguity_rule is
     'A question that matches a rule is ambiguous; add_ambiguity_rule and remove_ambiguity_rule write it.';
 comment on table pgclarify.eval_run is
@@ -202,34 +199,33 @@ alter table pgclarify.pending_document
     add column staged_passages integer not null default 0,
     add column staged_chars integer not null default 0,
     add constraint pending_document_staged_is_long check (is_long or batch_id is null);
-comment on column pgclarify.pending_document.passages is
-    'How many of its passages wait to be embedded, about; at least 1.';
+comment on column pgclarify.pending_document.passages is 'About how many of its passages wait to be embedded; at least 1.';
 comment on column pgclarify.pending_document.is_long is
-    'Whether a worker has found that it takes several steps, each with its next part.';
+    'Whether a worker found that it takes several steps, each for its next part.';
 comment on column pgclarify.pending_document.batch_id is
-    'Where in staged_passage its passages are that have been embedded; null if none has been.';
-comment on column pgclarify.pending_document.staged_passages is 'How many those are.';
+    'Its batch in staged_passage, with the passages that are embedded already; null if there are none.';
+comment on column pgclarify.pending_document.staged_passages is 'How many there are.';
 comment on column pgclarify.pending_document.staged_chars is
     'Where its next part starts; its length once all are staged.';
 drop index pgclarify.pending_document_corpus_id_added_at_idx;
 create index pending_document_corpus_id_is_long_added_at_idx
     on pgclarify.pending_document (corpus_id, is_long, added_at);
 comment on table pgclarify.staged_passage is
-    'Where a worker copies passages before one statement moves them into place: of a long document, part by '
-    'part. Unlogged: a crash loses nothing but work.';
+    'Staging table: a worker copies passages here, and one statement then moves them into place; those of a long document '
+    'arrive in parts. Unlogged, because a crash only loses work.';
 
 alter table pgclarify.corpus_tally add column pending_passages bigint not null default 0;
 comment on column pgclarify.corpus_tally.pending_passages is
-    'Passages of pending documents, about, less those embedded.';
+    'About how many passages pending documents have, minus those embedded.';
 insert into pgclarify.corpus_tally (corpus_id, pending_passages)
 select pending.corpus_id, count(*) from pgclarify.pending_document as pending group by pending.corpus_id;
 
 -- What the ledger, verdicts and evaluations keep of a document can be found, and erased.
 alter table pgclarify.completion add column erased_at timestamptz;
 comment on column pgclarify.completion.erased_at is
-    'When its text was erased with a document; null if it was not. Its input_hash is random since then, so '
-    'that an equal input is asked anew.';
-comment on column pgclarify.completion.reply is 'What the model said; null while nobody knows, or once erased.';
+    'When its text was erased with a document; null if it was not. Its input_hash is random since then, so that an equal '
+    'input is asked again.';
+comment on column pgclarify.completion.reply is 'The model''s reply; null while there is none, or once erased.';
 alter table pgclarify.completion
     drop constraint completion_finished_has_a_reply,
     add constraint completion_finished_has_a_reply check (
@@ -249,10 +245,10 @@ create table pgclarify.completion_document (
 create index completion_document_corpus_id_document_id_idx
     on pgclarify.completion_document (corpus_id, document_id);
 comment on table pgclarify.completion_document is
-    'Which documents stood in the input of a reply: erase_document finds replies by it.';
+    'The documents in the input of a reply; erase_document uses it to find replies.';
 comment on column pgclarify.completion_document.completion_id is 'The row of the ledger.';
-comment on column pgclarify.completion_document.corpus_id is 'The corpus, which may have been dropped since.';
-comment on column pgclarify.completion_document.document_id is 'The document, which may have gone since.';
+comment on column pgclarify.completion_document.corpus_id is 'The corpus, which may have been dropped.';
+comment on column pgclarify.completion_document.document_id is 'The document, which may have been removed.';
 -- Of the calls that judge one passage. Of others, all of a run that had the document are taken to have it.
 insert into pgclarify.completion_document (completion_id, corpus_id, document_id)
 select verdict.completion_id, candidate.corpus_id, candidate.document_id
@@ -276,8 +272,8 @@ alter table pgclarify.verdict
     add constraint verdict_outcome_is_known
     check (outcome in ('grounded', 'abstained', 'failed', 'erased'));
 comment on column pgclarify.verdict.outcome is
-    'grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or '
-    'erased (what was decided is gone with its document).';
+    'grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or erased (the '
+    'verdict was erased with its document).';
 create index eval_case_document_ids_idx on pgclarify.eval_case
     using gin (jsonb_path_query_array(output, '$.**.document_id'));
 create index detection_document_ids_idx on pgclarify.detection
@@ -286,10 +282,10 @@ create index detection_unattributed_idx on pgclarify.detection (run_id)
     where reasons @? '$[*] ? (@.source == "corpus" && !exists(@.document_ids))';
 alter table pgclarify.detection alter column probability drop not null;
 comment on column pgclarify.detection.probability is
-    'Of being ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
+    'Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
 comment on column pgclarify.detection.reasons is
-    'What spoke: array of objects with source (classifier, feature, rule or corpus), name and text, and of a '
-    'corpus document_ids.';
+    'The reasons: array of objects with source (classifier, feature, rule or corpus), name and text, and for a corpus '
+    'document_ids.';
 
 -- Runs have a stop code.
 alter table pgclarify.run
@@ -300,8 +296,8 @@ alter table pgclarify.run
     ),
     add constraint run_stop_code_is_of_an_end check (stop_code is null or status in ('succeeded', 'partial'));
 comment on column pgclarify.run.stop_code is
-    'Why it has no result, or not all of it, in one word; null if it has its whole result, has failed, or goes '
-    'on.';
+    'Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is not '
+    'over.';
 -- Runs of before, as far as their rows tell; the words are those of the functions of that version.
 update pgclarify.run
 set stop_code = case
@@ -320,8 +316,8 @@ where
     or run.status = 'succeeded' and run.operation in ('clarify', 'consolidate') and run.interpretations = 0;
 alter type pgclarify.run_outcome add attribute stop_code text;
 comment on column pgclarify.run_outcome.stop_code is
-    'Why it has no result, or not all of it, in one word; null if it has its whole result, has failed, or goes '
-    'on.';
+    'Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is not '
+    'over.';
 alter type pgclarify.question_clarification add attribute stop_code text;
 comment on column pgclarify.question_clarification.stop_code is 'As in run_outcome.';
 -- Views of questions read this index alone.
@@ -337,9 +333,9 @@ alter table pgclarify.document
         constraint document_origin_is_short check (octet_length(origin) <= 2600);
 create index document_corpus_id_origin_idx on pgclarify.document (corpus_id, origin) where origin <> '';
 comment on column pgclarify.document.origin is
-    'The file that it was loaded from: machine:/path/file, or name/path/file if its source was given a name; '
-    'and #id for one of several documents in a file. Empty if a statement or a client added it. Null if it is '
-    'a row of an attached table, or was added before this column was.';
+    'The file that it was loaded from: machine:/path/file, or name/path/file if its source has a name; followed by #id if '
+    'the file has several documents. Empty if a statement or a client added it. Null if it is a row of an attached table, or '
+    'was added before this column existed.';
 
 -- What only pgclarify itself uses moves to schema pgclarify_private, without an underscore.
 do $$
@@ -411,10 +407,10 @@ alter table pgclarify_private.change
     alter column key type text[] using case when key is not null then array[key] end;
 alter table pgclarify_private.change rename column key to keys;
 comment on table pgclarify_private.change is
-    'Pending changes of an attached table. Triggers append rows and do nothing else; workers take them.';
+    'Pending changes of an attached table. Triggers only insert rows; workers process them.';
 comment on column pgclarify_private.change.keys is
-    'Values of the id column, as text: of one row, or some of those of a statement; null if any row may have changed: TRUNCATE, '
-    'or a column that is gone.';
+    'Values of the id column, as text: of one row, or some of those of a statement. Null if any row may have changed: '
+    'TRUNCATE, or a missing column.';
 
 -- A constraint says what a pattern is, without a function.
 alter table pgclarify.ambiguity_rule
@@ -426,21 +422,21 @@ alter table pgclarify.run
     add column error_code text,
     add column budget_id bigint;
 comment on column pgclarify.run.error_code is
-    'Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null otherwise.';
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial rewrite, why its call failed; else null.';
 comment on column pgclarify.run.budget_id is
-    'The first budget that let no further call through, which may have been dropped; null if none did.';
+    'The first budget that refused a call, which may have been removed; null if none did.';
 
 -- Input that an endpoint has read before is counted, and may have a price of its own.
 alter table pgclarify.completion add column cached_tokens integer;
 comment on column pgclarify.completion.cached_tokens is
-    'Those of prompt_tokens that the endpoint had read before; null if it did not say.';
+    'How many of prompt_tokens the endpoint had in its cache; null if it did not say.';
 alter table pgclarify.run add column cached_tokens bigint;
-comment on column pgclarify.run.cached_tokens is 'Those of prompt_tokens that the endpoint had read before.';
+comment on column pgclarify.run.cached_tokens is 'How many of prompt_tokens the endpoint had in its cache.';
 alter table pgclarify.model_price
     add column cached_input_usd numeric,
     add constraint model_price_cached_input_usd_is_no_higher check (cached_input_usd between 0 and input_usd);
 comment on column pgclarify.model_price.cached_input_usd is
-    'US dollars for a million tokens of input that the endpoint has read before; null if they cost input_usd.';
+    'US dollars for a million tokens of input that the endpoint has cached; null if they cost input_usd.';
 -- A view reads this index alone, and policies now need the oid.
 drop index pgclarify.run_usage_idx;
 create index run_usage_idx on pgclarify.run (((created_at at time zone 'UTC')::date)) include (
@@ -451,7 +447,7 @@ create index run_usage_idx on pgclarify.run (((created_at at time zone 'UTC')::d
 alter table pgclarify.verdict
     add column abstention_code text,
     add column error_code text;
-comment on column pgclarify.verdict.abstention_code is 'Why it abstained, in one word; null unless it did.';
+comment on column pgclarify.verdict.abstention_code is 'Why it abstained, as a code; null unless it did.';
 comment on column pgclarify.verdict.error_code is 'What went wrong, as a SQLSTATE; null unless failed.';
 
 -- What rows of before say in words; the words are those of that version.
@@ -530,10 +526,10 @@ comment on column pgclarify.stage.name is
     'detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation, decomposition, sampling, '
     'answering, reasoning, rewriting, questioning, checking or listing.';
 comment on column pgclarify.stage.rows is
-    'What it came to: passages, verdicts, interpretations, answers; null where nothing is counted.';
+    'Number of results: passages, verdicts, interpretations, answers; null if nothing is counted.';
 alter type pgclarify.run_outcome add attribute error_code text;
 comment on column pgclarify.run_outcome.error_code is
-    'Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null otherwise.';
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial rewrite, why its call failed; else null.';
 alter table pgclarify.step
     add column abstention_code text,
     add constraint step_abstention_code_is_known check (
@@ -541,10 +537,10 @@ alter table pgclarify.step
     ),
     add constraint step_abstention_has_no_evidence check (abstention_code is null or outcome = 'not_in_corpus');
 comment on column pgclarify.step.abstention_code is
-    'Why there is no evidence, in one word; null unless that is the outcome, and for older steps.';
+    'Why there is no evidence, as a code; null unless that is the outcome, and for older steps.';
 comment on column pgclarify.step.kind is
-    'direct (the question itself, without a follow-up), follow_up (a question that it rests on) or conclusion (the '
-    'answer to the whole question).';
+    'direct (the question itself, without a follow-up), follow_up (a question that it depends on) or conclusion (the answer '
+    'to the whole question).';
 update pgclarify.step
 set abstention_code = case step.reason when 'the search found nothing' then 'no_passage' else 'not_answered' end
 where
@@ -572,10 +568,10 @@ comment on column pgclarify.eval_run.method is
 
 -- A question may be clear, and lean on what was said before.
 comment on column pgclarify.rewriting.was_ambiguous is
-    'Whether it was ambiguous with what was said before; null for replies. False, with a reason: it is clear with that, '
-    'and not alone.';
+    'Whether it was ambiguous with its history; null for replies. False, with a reason: it is clear with its history, but '
+    'not alone.';
 comment on column pgclarify.rewritten_question.was_ambiguous is
-    'Whether it was ambiguous with what was said before. False, with a reason: it is clear with that, and not alone.';
+    'Whether it was ambiguous with its history. False, with a reason: it is clear with its history, but not alone.';
 
 -- Evaluations have strata.
 alter table pgclarify.eval_metric
@@ -584,28 +580,27 @@ alter table pgclarify.eval_metric
     drop constraint eval_metric_key,
     add constraint eval_metric_key unique nulls not distinct (eval_run_id, metric, ordinal, stratum);
 comment on table pgclarify.eval_metric is
-    'How good a case was, or all cases together, or those of a stratum. docs/methods/evaluation.md says what each metric '
-    'is.';
+    'The metrics of a case, of all cases together, or of those of a stratum. docs/methods/evaluation.md explains each metric.';
 comment on column pgclarify.eval_run.judge is
-    'Who judged what the method gave: lexical (no model), the name of a model, or lexical+ and this name.';
+    'Judge of the method''s output: lexical (no model), the name of a model, or lexical+ and this name.';
 comment on column pgclarify.eval_metric.ordinal is 'The case; null for several cases together.';
 comment on column pgclarify.eval_metric.low is
-    'Lower end of the bootstrap 95 % interval; null for a case, or where there is none, as for a stratum of fewer than five '
+    'Lower end of the bootstrap 95 % interval; null for a case, or without an interval, as for a stratum of fewer than five '
     'cases.';
 comment on column pgclarify.eval_metric.stratum is
     'The stratum whose cases are taken together, NAME=VALUE, such as answers=several, kind=polysemy or hops=3; null for a '
     'case, and for all cases together.';
 comment on column pgclarify.eval_case.gold is
-    'What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, is_ambiguous, '
-    'rewrites, clarifying_questions, intent, strata (each NAME=VALUE).';
+    'What is known about it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, '
+    'is_ambiguous, rewrites, clarifying_questions, intent, strata (each NAME=VALUE).';
 comment on column pgclarify.eval_case.output is
-    'What the method gave: interpretations (interpretation, answer, support, is_grounded, citations with document_id, '
+    'The method''s output: interpretations (interpretation, answer, support, is_grounded, citations with document_id, '
     'passage_id, title and quote), retrieved (document_id, passage_id), probability, questions (rewritten, asked back, or '
-    'since each turn), notes.';
+    'after each turn), notes.';
 
 -- An embedding model may be behind an endpoint, which does not always answer.
 comment on column pgclarify.embedding_space.error is
-    'Why no worker could open or fill it, or documents wait for its model; null if none has failed.';
+    'Why no worker could open or fill it, or why documents wait for its model; null if nothing failed.';
 
 -- A worker makes the lists of a whole space in its memory.
 alter table pgclarify.embedding_space
@@ -613,7 +608,7 @@ alter table pgclarify.embedding_space
     add constraint embedding_space_linking_worker_walks
         check (linking_worker_id is null or linking_document_id is not null);
 comment on column pgclarify.embedding_space.linking_worker_id is
-    'Worker that makes all lists in its memory. While it is alive no other links the space; null if none does.';
+    'Worker that builds all lists in memory. While it is alive no other worker links the space; null if none does.';
 
 -- What embedding endpoints cost is counted.
 create table pgclarify_private.embedding_usage (
@@ -638,25 +633,491 @@ create table pgclarify_private.embedding_usage (
     constraint embedding_usage_cost_usd_is_an_amount check (cost_usd >= 0 and cost_usd < 'infinity')
 );
 comment on table pgclarify_private.embedding_usage is
-    'What embedding endpoints were used for, a row for each day, corpus, role and model.';
+    'Usage of embedding endpoints, with a row for each day, corpus, role and model.';
 comment on column pgclarify_private.embedding_usage.embedding_usage_id is 'Key.';
-comment on column pgclarify_private.embedding_usage.day is 'The day of UTC.';
+comment on column pgclarify_private.embedding_usage.day is 'The day in UTC.';
 comment on column pgclarify_private.embedding_usage.corpus_id is
-    'The corpus, which may be gone; null for what was of none.';
+    'The corpus, which may have been dropped; null if there was none.';
 comment on column pgclarify_private.embedding_usage.corpus_name is
-    'Its name when the first of these texts were embedded; null if of none.';
-comment on column pgclarify_private.embedding_usage.requested_by is 'Role that asked, or owns the corpus.';
-comment on column pgclarify_private.embedding_usage.requested_by_oid is 'Its oid.';
+    'Its name when the first of these texts was embedded; null without a corpus.';
+comment on column pgclarify_private.embedding_usage.requested_by is 'Role that asked, or that owns the corpus.';
+comment on column pgclarify_private.embedding_usage.requested_by_oid is 'Oid of that role.';
 comment on column pgclarify_private.embedding_usage.operation is
     'embed_passages (of a corpus), or embed_questions (also readings and answers of runs).';
 comment on column pgclarify_private.embedding_usage.model is 'The embedding model, as in embedding_space.';
 comment on column pgclarify_private.embedding_usage.texts is 'How many texts.';
 comment on column pgclarify_private.embedding_usage.tokens is
-    'Their tokens; half a token for each byte where the endpoint did not say.';
+    'Their tokens; half a token for each byte if the endpoint did not say.';
 comment on column pgclarify_private.embedding_usage.unpriced_tokens is
-    'Those that were embedded while the model had no price.';
-comment on column pgclarify_private.embedding_usage.cost_usd is 'US dollars that the others cost.';
+    'Tokens that were embedded while the model had no price.';
+comment on column pgclarify_private.embedding_usage.cost_usd is 'Cost of the other tokens, in US dollars.';
 
 -- What a worker stores goes into the index together, with much less WAL.
 drop index pgclarify.passage_lexemes_idx;
 create index passage_lexemes_idx on pgclarify.passage using gin (lexemes) with (gin_pending_list_limit = 256);
+
+-- The words of the baseline.
+comment on table pgclarify.completion is
+    'The ledger: what one model replied to one rendered input. Every paid call goes through it, so nothing is paid for twice.';
+comment on column pgclarify.completion.model is 'Model of the call.';
+comment on column pgclarify.completion.sample is
+    'Which reply to this input, from 0; plus a thousand times the option refresh of the run.';
+comment on column pgclarify.completion.leased_until is 'When another worker may take over the call.';
+comment on column pgclarify.completion.budget_ids is
+    'Budgets in which the call is reserved while it is made; null if there are none, or it is not being made.';
+comment on column pgclarify.completion.reserved_usd is 'Most that it is expected to cost; null unless it is reserved.';
+comment on column pgclarify.completion.reserved_at is
+    'When it was reserved, which determines the period; null unless it is reserved.';
+comment on table pgclarify.corpus is 'Documents that are searched together.';
+comment on column pgclarify.corpus.name is 'The name that callers use.';
+comment on column pgclarify.corpus.analyst is 'Role whose members see everyone''s runs on it; null means no role.';
+comment on table pgclarify.passage is 'A chunk of a document. One partition for each corpus.';
+comment on column pgclarify.passage.id is 'Unique over all corpora, but never used alone to look up a passage.';
+comment on column pgclarify.passage.content_hash is 'SHA-256 of title, heading and content, which are embedded.';
+comment on column pgclarify.passage.lexeme_count is 'Number of its lexemes, with repetitions: the passage''s length in BM25.';
+comment on table pgclarify_private.passage_embedding is
+    'A passage''s vector in a space. One partition for each space, with an HNSW index over vector::halfvec(dimensions).';
+comment on column pgclarify_private.passage_embedding.vector is 'Unit length, with the space''s dimensions.';
+comment on table pgclarify_private.staged_passage is
+    'Staging table: a worker copies passages here, and one statement then moves them into place; those of a long document '
+    'arrive in parts. Unlogged, because a crash only loses work.';
+comment on column pgclarify_private.staged_passage.vector is
+    'As in passage_embedding; null if the document has a passage of this content_hash, whose vector is kept.';
+comment on table pgclarify_private.term is
+    'In how many passages of a corpus a lexeme occurs. BM25 needs it, and PostgreSQL''s own ranking does not have it.';
+comment on column pgclarify_private.term.passages is
+    'How many passages have it, without the changes that are still in term_change.';
+comment on column pgclarify_private.term.restricted_passages is
+    'The same as passages, for documents that have their own readers.';
+comment on table pgclarify_private.term_change is
+    'Changes of term by users'' transactions; workers apply them. So a user who removes a document locks no row of term '
+    'until the commit.';
+comment on column pgclarify_private.term_change.passages is 'Number to add to term.passages; negative for removed passages.';
+comment on column pgclarify_private.term_change.restricted_passages is 'Number to add to term.restricted_passages.';
+comment on table pgclarify_private.neighborhood is
+    'A passage''s nearest passages in a space, nearest first. One partition for each space; view edge has one row for each '
+    'edge.';
+comment on column pgclarify_private.neighborhood.neighbor_ids is
+    'The nearest passages, at most corpus.graph_degree. Indexed together with passage_id: when a passage is removed, the '
+    'index finds its own list and those that contain it.';
+comment on column pgclarify_private.neighborhood.similarities is
+    'How near each neighbor is, falling: cosine similarity, or lexical similarity from 0 to 1.';
+comment on table pgclarify_private.named_role is
+    'Which role a stored name means, where the name grants access: reader or analyst of a corpus, reader of a document, role '
+    'of a budget. It is the role that had the name when it was first written. A later role of that name has no access until '
+    'pgclarify init --adopt-roles. A name may have two rows, from two concurrent transactions: with a unique key, one would '
+    'wait for the other.';
+comment on column pgclarify_private.named_role.role_oid is 'Oid of the role.';
+comment on column pgclarify_private.named_role.noted_at is 'When the row was written.';
+comment on table pgclarify_private.caller_key is
+    'The key that signs callers'' names (HMAC-SHA-256, RFC 2104), as its two padded blocks. One row.';
+comment on table pgclarify_private.loopback is
+    'How a waiting call opens a second connection to this database. One row, written by pgclarify init.';
+comment on column pgclarify_private.loopback.host is
+    'Socket directory or host name of the primary, as passed to init; null means this server.';
+comment on column pgclarify_private.loopback.password is
+    'Password of pgclarify_loopback; null if the server does not ask for one.';
+comment on table pgclarify_private.applied_sql is
+    'Which functions, views and policies are installed. If they are complete, an install does not change them. One row.';
+comment on column pgclarify_private.applied_sql.shipped_hash is
+    'SHA-256 of the installed files. A worker of another version refuses to start.';
+comment on column pgclarify_private.applied_sql.state_hash is 'SHA-256 of the files as applied and of the catalogs afterwards.';
+comment on table pgclarify.model_price is
+    'Prices of models. You may insert, update and delete rows: a call costs what its row says when the reply arrives.';
+comment on column pgclarify.model_price.model is 'The model''s name, as workers use it.';
+comment on column pgclarify.model_price.created_at is 'When the row was inserted.';
+comment on column pgclarify_private.budget_counter.budget_id is 'The budget, which may have been removed.';
+comment on column pgclarify_private.budget_counter.cost_usd is 'US dollars that answered calls of this period have cost.';
+comment on column pgclarify_private.budget_counter.calls is 'How many there are.';
+comment on table pgclarify_private.served_answer is
+    'A question that an earlier run answered, until a worker has counted it. Callers only insert rows, so that no caller '
+    'waits for another.';
+comment on column pgclarify_private.served_answer.run_id is 'The run that answered.';
+comment on column pgclarify_private.change.source_id is
+    'The source. There is no foreign key, because it would lock the source''s row in every user''s transaction.';
+comment on column pgclarify_private.change.changed_at is 'When it changed.';
+comment on table pgclarify_private.worker is
+    'A worker process. It is alive while its session holds the advisory lock (1885823084, worker_id), and its last '
+    'heartbeat, seen_at, is not older than its lease.';
+comment on column pgclarify_private.worker.embedding_models is 'Embedding models that it has loaded.';
+comment on column pgclarify_private.worker.queue_worker_id is 'Its id in the task queue; null until it takes jobs.';
+comment on column pgclarify_private.worker.seen_at is 'When it last sent a heartbeat.';
+comment on column pgclarify_private.worker.lease is 'How long after seen_at it counts as alive.';
+comment on column pgclarify.ambiguity_rule.pattern is
+    'Regular expression of 1 to 500 characters, found anywhere in a question (advanced syntax, as for operator ~*: letters '
+    'match in any case; \m and \M are the begin and end of a word).';
+comment on column pgclarify.ambiguity_rule.corpus is
+    'Corpus whose questions it applies to; null for all questions, also those without a corpus.';
+comment on column pgclarify.ambiguity_rule.note is
+    'Why such a question is ambiguous, shown to the user among the reasons; null for no note.';
+comment on table pgclarify_private.completion_document is
+    'The documents in the input of a reply; erase_document uses it to find replies.';
+comment on column pgclarify_private.completion_document.corpus_id is 'The corpus, which may have been dropped.';
+comment on column pgclarify_private.completion_document.document_id is 'The document, which may have been removed.';
+comment on table pgclarify.conversation is
+    'A question with clarifying questions about it. It begins with the first choose or reply, and has up to three turns.';
+comment on column pgclarify.conversation.question is 'The original question.';
+comment on column pgclarify.conversation.corpus_id is
+    'The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).';
+comment on column pgclarify.conversation.corpus_name is
+    'The corpus''s name at the time of the question; null without a corpus.';
+comment on column pgclarify.conversation.history is 'Turns before the question, oldest first.';
+comment on column pgclarify.conversation.requested_by is 'Role that asked; its members may continue.';
+comment on table pgclarify.embedding_space is 'A corpus with one embedding model.';
+comment on column pgclarify.embedding_space.linking_document_id is
+    'While a worker links all passages by key: the document of the last linked passage; null if none does.';
+comment on column pgclarify.embedding_space.linking_passage_id is
+    'The last linked passage; null if no worker links all passages.';
+comment on column pgclarify.embedding_space.linking_passages is
+    'About how many passages it still has to link; null if no worker links all passages.';
+comment on column pgclarify.embedding_space.queued_document_id is
+    'Progress of filling: passages up to this one, by document_id and id, were put into pending_passage. Empty if none was '
+    'yet; null until filling begins, and for the first space of a corpus.';
+comment on column pgclarify.embedding_space.queued_passage_id is 'The passage, together with queued_document_id.';
+comment on column pgclarify.embedding_space.queued_passages is 'How many passages were put there.';
+comment on column pgclarify.embedding_space.queued_at is
+    'When all passages had been queued; null before, and once nothing is left to do after the switch.';
+comment on column pgclarify.embedding_space.ingestion_held_until is
+    'Until then, documents of the corpus are not claimed, so that the space can be completed; null if they are.';
+comment on column pgclarify.embedding_space.paused_until is
+    'Until then, workers start nothing new on the corpus, so that filling can begin or searches can switch to the space; '
+    'null if they do.';
+comment on table pgclarify_private.corpus_tally is
+    'Counts of a corpus as increments; their sum is the count. Writers only insert rows, so that they do not wait for each '
+    'other; workers merge the rows of a corpus into one.';
+comment on column pgclarify_private.corpus_tally.documents is 'Documents added, minus those removed.';
+comment on column pgclarify_private.corpus_tally.pending is 'Documents that became pending, minus those indexed.';
+comment on column pgclarify_private.corpus_tally.failed is 'Documents that cannot be indexed, minus those repaired.';
+comment on column pgclarify_private.corpus_tally.passages is 'Passages added, minus those removed.';
+comment on column pgclarify_private.corpus_tally.restricted_documents is
+    'The same as documents, for those that have their own readers.';
+comment on column pgclarify_private.corpus_tally.restricted_passages is
+    'The same as passages, for documents that have their own readers.';
+comment on column pgclarify_private.corpus_tally.embedded is 'Vectors added to the active space, minus those removed.';
+comment on column pgclarify_private.corpus_tally.lexemes is
+    'Lexemes added, with repetitions, minus those removed. Divided by passages, this is the average length for BM25.';
+comment on column pgclarify_private.corpus_tally.revision is
+    'Changes of the searchable content, without documents that have their own readers.';
+comment on column pgclarify_private.corpus_tally.linked is 'Neighborhoods added to the active space, minus those removed.';
+comment on column pgclarify_private.corpus_tally.restricted_lexemes is
+    'The same as lexemes, for passages that have their own readers.';
+comment on column pgclarify_private.corpus_tally.pending_passages is
+    'About how many passages pending documents have, minus those embedded.';
+comment on table pgclarify_private.reader_revision is
+    'Changes of restricted documents, for each role in their readers, as increments; their sum is the count. Writers only '
+    'insert rows; workers merge the rows of a reader into one. Changes of documents without readers are in corpus_tally.';
+comment on column pgclarify_private.reader_revision.reader is 'A role in readers of the changed documents.';
+comment on table pgclarify_private.pending_document is
+    'A document whose current content is not searchable yet. Workers lease rows with SKIP LOCKED.';
+comment on column pgclarify_private.pending_document.added_at is 'Since when it is waiting.';
+comment on column pgclarify_private.pending_document.passages is
+    'About how many of its passages wait to be embedded; at least 1.';
+comment on column pgclarify_private.pending_document.is_long is
+    'Whether a worker found that it takes several steps, each for its next part.';
+comment on column pgclarify_private.pending_document.batch_id is
+    'Its batch in staged_passage, with the passages that are embedded already; null if there are none.';
+comment on column pgclarify_private.pending_document.staged_passages is 'How many there are.';
+comment on column pgclarify.eval_run.name is 'Its name. Several may have the same name; then the latest is meant.';
+comment on column pgclarify.eval_run.data_set is 'Name of the data set''s file.';
+comment on column pgclarify.eval_run.data_set_hash is
+    'SHA-256 of the cases, in order. Evaluations of the same cases can be compared.';
+comment on column pgclarify.eval_run.corpus_name is 'The corpus''s name when the evaluation began.';
+comment on column pgclarify.eval_run.provider is 'Provider that judged passages or answered: openai or extractive.';
+comment on column pgclarify.eval_run.model is 'Model of the call.';
+comment on column pgclarify.eval_run.finished_at is
+    'When its last case was judged; null while it is running, or if it was interrupted: the same command resumes it.';
+comment on column pgclarify.budget.role_name is
+    'The budget applies to runs of this role and its members; null for everyone''s.';
+comment on column pgclarify.budget.corpus_id is
+    'The budget applies to runs on this corpus; null for runs on all corpora, and without one.';
+comment on column pgclarify.budget.period is
+    'Period of its limits: a day or month in UTC, or all time since its creation (total).';
+comment on column pgclarify.budget.binds_owner is
+    'True if the owner of the corpus may not change or delete it, because a member of pgclarify_owner created it.';
+comment on column pgclarify.budget.created_at is 'When it was created. Earlier spending does not count.';
+comment on table pgclarify_private.question_group is
+    'Questions of a corpus with the same meaning. Workers put finished runs into groups. For each length of vectors there is '
+    'an HNSW index, created with the first vector.';
+comment on column pgclarify_private.question_group.question_group_id is
+    'Key, chosen at random, so that it shows neither when the group began nor how many there are.';
+comment on column pgclarify_private.question_group.embedding_model is 'The model of leader; null if the group has none.';
+comment on column pgclarify_private.question_group.leader is
+    'Embedding of the first question of the group. A question belongs to the group if it is near. Null if only equal '
+    'wordings belong.';
+comment on column pgclarify_private.question_group.figures is
+    'Figures in that question, sorted. A question with other figures belongs to another group.';
+comment on column pgclarify_private.question_group.question_word is
+    'who, when, where or why, if that question has one of them; else null. A question with another one belongs to another '
+    'group.';
+comment on table pgclarify_private.question_wording is
+    'Wordings of grouped questions, so that equal wordings need not be compared by meaning.';
+comment on column pgclarify_private.question_wording.question_group_id is 'Its group.';
+comment on table pgclarify_private.citation_tally is
+    'How often a document was cited, for each role. Counted when a run gets its group; deleted runs still count.';
+comment on column pgclarify_private.citation_tally.document_id is 'The document, which may have been removed.';
+comment on column pgclarify_private.citation_tally.runs is 'Runs with such citations.';
+comment on column pgclarify_private.citation_tally.requested_by_oid is 'Oid of that role.';
+comment on table pgclarify.run is 'A run of an operation.';
+comment on column pgclarify.run.corpus_id is
+    'The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).';
+comment on column pgclarify.run.corpus_name is 'The corpus''s name at the time of the question; null without a corpus.';
+comment on column pgclarify.run.question is
+    'The original question; for detect_ambiguity_many and estimate, a JSON array of questions.';
+comment on column pgclarify.run.relaxed_question is
+    'The relaxed question, used for retrieval; null before relaxation, or if it was not relaxed.';
+comment on column pgclarify.run.question_vector is 'Embedding of the question used for retrieval; null before it is computed.';
+comment on column pgclarify.run.settings is 'All parameters, with defaults filled in.';
+comment on column pgclarify.run.parent_run_id is
+    'The run whose verdicts this one consolidates again, or whose question it replies to; else null.';
+comment on column pgclarify.run.call_id is
+    'The waiting call that started it. If the call ends early, the run is cancelled. Null if it was submitted.';
+comment on column pgclarify.run.reuse_key is
+    'SHA-256 of operation, corpus, question, settings, the requesting role, and the roles whose rights it had when the run '
+    'was last started. Runs with equal keys may be reused for each other.';
+comment on column pgclarify.run.status is
+    'queued, running, succeeded, partial (valid, but some passages could not be judged, or a budget ended it), failed or '
+    'cancelled.';
+comment on column pgclarify.run.attempt is 'How often a worker has started it. Writes of earlier attempts are refused.';
+comment on column pgclarify.run.cost_usd is
+    'What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before its end.';
+comment on column pgclarify.run.finished_at is 'When it ended; null before.';
+comment on column pgclarify.run.stop_reason is 'Why it stopped early; null if it did not.';
+comment on column pgclarify.run.route is
+    'For ask_back auto: answered (the question was clear, and one pass answered it) or clarified. Null for others, and '
+    'before the decision.';
+comment on column pgclarify.run.saved_completions is 'Calls that the route saved; null without a route.';
+comment on column pgclarify.run.embedding_model is
+    'The model of question_vector; null without a vector, and in runs of earlier versions.';
+comment on column pgclarify.run.interpretations is
+    'Number of readings found; null unless it is a run of clarify or consolidate that succeeded or is partial.';
+comment on column pgclarify.run.candidates is 'Number of passages retrieved; null before its end.';
+comment on column pgclarify.run.verdicts is 'Number of passages judged; null before its end.';
+comment on column pgclarify.run.served is 'How often it was reused to answer an equal question; counted within seconds.';
+comment on column pgclarify.run.last_served_at is 'When it was last reused; null if it never was.';
+comment on column pgclarify.run.question_group_id is
+    'Runs on questions of the same meaning, on the same corpus, have the same group; null until a worker has assigned it, '
+    'after the run''s end.';
+comment on column pgclarify.run.is_counted is
+    'False if it does not count as a question: it belongs to an evaluation, or to a session with pgclarify.count_questions '
+    'off.';
+comment on table pgclarify_private.source is 'A user''s table that is attached to a corpus; its rows are documents.';
+comment on column pgclarify_private.source.relation is 'The table; only a number once it was dropped.';
+comment on column pgclarify_private.source.attached_by is
+    'Role that attached it. The table is read only while that role may read it.';
+comment on column pgclarify_private.source.id_prefix is 'Prefix of the id in document.id; usually empty.';
+comment on column pgclarify_private.source.state is
+    'loading (compared row by row), following, failed (see error), detached (its documents stay) or removing (its documents '
+    'are removed).';
+comment on column pgclarify_private.source.layout is
+    'Structure of the table at the last check. Partitions and files that changed without firing a trigger are compared '
+    'again. Null before the first check.';
+comment on column pgclarify_private.source.load_phase is
+    'While loading: rows (rows become documents), then documents (those without a row are removed).';
+comment on column pgclarify_private.source.attached_by_oid is
+    'Oid of that role, so that another role of that name does not count.';
+comment on table pgclarify.rewriting is 'The result of rewrite or reply: a question that stands alone.';
+comment on column pgclarify.rewriting.rewritten is
+    'The rewritten question; exactly the original one if it was clear or could not be rewritten.';
+comment on column pgclarify.rewriting.reason is
+    'Why it was rewritten in this way, or not at all; null if there is nothing to say.';
+comment on table pgclarify.evidence is
+    'A passage that proves an item of a run''s list (clarifying questions, answers). Quote and ids stay when the document is '
+    'removed.';
+comment on column pgclarify.evidence.ordinal is 'The item that it proves: place in the run''s list, from 1.';
+comment on column pgclarify.evidence.end_char is 'Offset of the end of the quote.';
+comment on table pgclarify.clarifying_question is
+    'A result of clarifying_questions: a question to answer, or a reformulation to choose.';
+comment on column pgclarify.clarifying_question.ambiguity_type is
+    'semantic (it can mean several things), generalize (something broader may be meant) or specify (something narrower may '
+    'be meant); null for schemes without types.';
+comment on column pgclarify.clarifying_question.reasoning is 'The model''s reasoning; null for schemes without reasoning.';
+comment on column pgclarify.clarifying_question.clarifying_question is
+    'A question to the user; null if there are reformulations to choose from.';
+comment on column pgclarify.clarifying_question.reformulation is
+    'What a user who means this would ask; null if the model gave none.';
+comment on column pgclarify.clarifying_question.is_answerable is
+    'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
+comment on table pgclarify.turn is
+    'One turn of a conversation: the clarifying questions, the reply, and the question afterwards.';
+comment on column pgclarify.turn.run_id is 'The run of clarifying_questions; null once it was deleted.';
+comment on column pgclarify.turn.form is 'respond (the reply is in the user''s words) or select (a reformulation was chosen).';
+comment on column pgclarify.turn.asked is 'The clarifying questions, or the reformulations to choose from, one line each.';
+comment on column pgclarify.turn.question is 'The question after this turn, reformulated.';
+comment on column pgclarify.turn.created_at is 'When the user replied.';
+comment on table pgclarify.document is 'A document that can be cited.';
+comment on column pgclarify.document.id is
+    'The user''s own id, as text: citations can be joined directly; cast bigint ids with document_ids::bigint[].';
+comment on column pgclarify.document.content is 'Plain text or Markdown. Offsets of passages and citations refer to it.';
+comment on column pgclarify.document.uri is 'Address of the original, for people; null if there is none.';
+comment on column pgclarify.document.readers is
+    'Roles that may read it; null means every reader of the corpus. A name without a role grants access to no one.';
+comment on column pgclarify.document.content_hash is 'SHA-256 of title and content, which searches use.';
+comment on column pgclarify.document.indexed_at is 'When its content last became searchable; null if it never was.';
+comment on column pgclarify.document.source_id is
+    'The attached table of which it is a row; null if it was added in another way.';
+comment on table pgclarify.estimate is 'The result of a run of estimate: what questions would cost.';
+comment on column pgclarify.estimate.distinct_questions is 'How many of them are different.';
+comment on column pgclarify.estimate.answered is 'How many of these an earlier run has answered, so that they need no call.';
+comment on column pgclarify.estimate.sampled is
+    'How many of the others were examined. If not all were, the figures are scaled up from these.';
+comment on column pgclarify.estimate.calls is
+    'About how many calls of the language model would be made and paid for; equal calls count once.';
+comment on column pgclarify.estimate.calls_at_most is
+    'At most so many calls, except for calls that are repeated because their reply was invalid.';
+comment on column pgclarify.estimate.reused_calls is 'About how many further calls are needed whose replies are in the ledger.';
+comment on column pgclarify.estimate.cost_usd is
+    'About what the calls cost in US dollars, by the model''s price at the time of the estimate; null if it had none.';
+comment on table pgclarify.eval_case is 'One question of an evaluation, with the method''s output.';
+comment on column pgclarify.eval_case.ordinal is 'Place among the evaluated cases, from 1.';
+comment on column pgclarify.eval_case.question is 'The question.';
+comment on column pgclarify.eval_case.run_id is 'The run that answered; null for baselines, or once it was deleted.';
+comment on column pgclarify.eval_case.status is
+    'succeeded, partial (some passages could not be judged) or failed, which counts as an empty output.';
+comment on column pgclarify.eval_case.calls is
+    'Replies of the model that it used, paid for now or before, without those of the judge.';
+comment on column pgclarify.eval_case.prompt_tokens is 'Input tokens of all these replies.';
+comment on column pgclarify.eval_case.completion_tokens is 'Output tokens of all these replies.';
+comment on column pgclarify.eval_case.model_seconds is 'Seconds that all these calls took when they were made, added up.';
+comment on column pgclarify.eval_case.seconds is
+    'Seconds from the question to the last answer, this time: almost 0 if everything was paid for before.';
+comment on table pgclarify_private.pending_link is
+    'A passage whose neighbors must be found, or found again. Workers take rows with SKIP LOCKED.';
+comment on column pgclarify_private.pending_link.added_at is 'Since when it is waiting.';
+comment on table pgclarify_private.pending_unlink is
+    'A passage that was removed, or has a new vector, while neighborhoods may still contain it.';
+comment on column pgclarify_private.pending_unlink.added_at is 'Since when it is waiting.';
+comment on table pgclarify_private.pending_passage is
+    'A passage without a vector in a space that is being built beside the active one. Workers lease rows with SKIP LOCKED. '
+    'Passages of a large corpus are put here a thousand at a time.';
+comment on column pgclarify_private.pending_passage.attempts is
+    'How often it could not be embedded. After three times it is skipped, and searches do not switch to the space.';
+comment on column pgclarify_private.pending_passage.retry_at is
+    'When embedding it is tried again after a failure; null if it did not fail.';
+comment on table pgclarify_private.pending_cut is
+    'A document with a passage that is too long for the space''s model. Once the space is active, the document is indexed '
+    'again, and cut into shorter passages.';
+comment on table pgclarify.listed_answer is
+    'One answer of a list, found with knowledge of those before it. Written when it is found.';
+comment on column pgclarify.listed_answer.ordinal is 'Place in the order in which answers were found, from 1.';
+comment on column pgclarify.listed_answer.answer is 'The answer, in its first spelling.';
+comment on column pgclarify.listed_answer.variants is 'All spellings that were found, the first one first.';
+comment on column pgclarify.candidate.rank is
+    'From 1: its place in the ranking or, in guided exploration, in the order in which passages were chosen.';
+comment on column pgclarify.candidate.passage_id is 'The passage, which may have changed or been removed.';
+comment on column pgclarify.candidate.score is
+    'dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion; a neighbor: its similarity to the passage that '
+    'led to it; with a reranker: its score. Higher is better.';
+comment on column pgclarify.candidate.step_ordinal is
+    'The step of the investigation that retrieved it; null for other operations.';
+comment on table pgclarify.interpretation is 'A reading after consolidation.';
+comment on column pgclarify.interpretation.interpretation is 'The reading: a question that stands alone.';
+comment on column pgclarify.interpretation.support is 'How many documents support it.';
+comment on column pgclarify.interpretation.cohesion is
+    'Mean cosine similarity of the readings in its cluster to their medoid; 1 for a single one.';
+comment on table pgclarify.stage is 'The stages of a run. Written at its end; see explain.';
+comment on column pgclarify.stage.ordinal is 'Place in the order of beginning, from 1.';
+comment on column pgclarify.stage.batch is 'The batch of passages, from 1; null without batches.';
+comment on column pgclarify.stage.note is 'A note; null if there is none.';
+comment on column pgclarify.stage.model_ms is
+    'Milliseconds that its calls took, with those whose replies are from the ledger, added up.';
+comment on table pgclarify.step is 'A question of an investigation, and its answer. Written while the run is not over.';
+comment on column pgclarify.step.question is 'The question.';
+comment on column pgclarify.step.confidence is 'Confidence in the answer, above 0 and up to 1; null unless answered.';
+comment on column pgclarify.step.reason is
+    'Why there is no answer, or a remark on the answer; null if there is nothing to say.';
+comment on column pgclarify.step.semantic_sets is
+    'How many groups of equal meaning the sampled answers form; null if no answers were sampled.';
+comment on column pgclarify.eval_metric.high is 'Upper end of that interval; null if there is none.';
+comment on column pgclarify.eval_metric.cases is 'The number of cases; null for a single case.';
+comment on table pgclarify.verdict is 'The verdict on a candidate.';
+comment on column pgclarify.verdict.end_char is 'Offset of the end of the quote.';
+comment on column pgclarify.verdict.completion_id is 'Ledger row that it was read from; null if there was no reply.';
+comment on table pgclarify.citation is
+    'A passage that supports an interpretation. Quote and ids stay when the document is removed.';
+comment on column pgclarify.citation.rank is 'Place among its citations, from 1; the first one is the medoid.';
+comment on column pgclarify.citation.is_medoid is 'True for the medoid of the cluster.';
+comment on column pgclarify.citation.end_char is 'Offset of the end of the quote.';
+comment on table pgclarify.step_citation is
+    'A passage that proves the answer of a step. Quote and ids stay when the document is removed.';
+comment on column pgclarify.step_citation.end_char is 'Offset of the end of the quote.';
+comment on type pgclarify.clarification is 'A reading with its answer and its evidence: a row of clarify.';
+comment on column pgclarify.clarification.interpretation is 'The reading: a question that stands alone.';
+comment on column pgclarify.clarification.support is 'How many documents support it.';
+comment on column pgclarify.run_outcome.interpretations is
+    'Number of readings found; 0 if the corpus answers none. Null unless succeeded or partial, and for operations without '
+    'readings, such as investigations.';
+comment on column pgclarify.run_outcome.stop_reason is 'Why it stopped early; null if it did not, or is not over.';
+comment on column pgclarify.run_outcome.cost_usd is
+    'What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before its end.';
+comment on type pgclarify.graph_check is 'The result of check_graph. One row.';
+comment on column pgclarify.graph_check.linked is 'Passages with a list of neighbors.';
+comment on column pgclarify.graph_check.unlinked is 'Passages without a list.';
+comment on column pgclarify.graph_check.pending is 'Pending work: passages to link, and to unlink.';
+comment on column pgclarify.graph_check.dangling is 'Edges from or to removed passages that no worker will remove.';
+comment on column pgclarify.graph_check.orphans is 'Vectors of removed passages.';
+comment on column pgclarify.graph_check.gaps is
+    'Lists that are shorter than they could be; null in a graph of lexical similarity, where that is normal.';
+comment on column pgclarify.graph_check.unordered is
+    'Lists that are longer than corpus.graph_degree, repeat a passage, or are not nearest first.';
+comment on column pgclarify.graph_check.recall is
+    'Share of their true neighbors that they contain, 0 to 1; null if none were compared.';
+comment on type pgclarify.investigation is 'The result of investigate, in one row.';
+comment on column pgclarify.investigation.outcome is
+    'The outcome of its conclusion: answered, not_in_corpus, contradicted, cut_off or failed.';
+comment on column pgclarify.investigation.confidence is 'Confidence in the answer, above 0 and up to 1; null unless answered.';
+comment on column pgclarify.investigation.citations is
+    'The evidence of the conclusion: array of objects with the columns of view investigation_citation.';
+comment on column pgclarify.ambiguity.probability is
+    'Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
+comment on column pgclarify.ambiguity.reasons is
+    'The reasons: array of objects with source (classifier, feature, rule or corpus), name and text.';
+comment on column pgclarify.question_ambiguity.is_ambiguous is
+    'True if the probability reaches the threshold, or a rule says so. Null unless the run succeeded, as are all further '
+    'columns except status.';
+comment on column pgclarify.question_ambiguity.probability is
+    'Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
+comment on column pgclarify.question_ambiguity.reasons is
+    'The reasons: array of objects with source (classifier, feature or rule), name and text.';
+comment on type pgclarify.rewritten_question is 'A question that stands alone: the row of rewrite.';
+comment on column pgclarify.rewritten_question.rewritten is
+    'The rewritten question; exactly the original one if it was clear or could not be rewritten.';
+comment on column pgclarify.rewritten_question.reason is
+    'Why it was rewritten in this way, or not at all; null if there is nothing to say.';
+comment on type pgclarify.proposed_question is
+    'A clarifying question, or a reformulation to choose: the row of clarifying_questions.';
+comment on column pgclarify.proposed_question.ambiguity_type is
+    'semantic, generalize or specify; null for schemes without types.';
+comment on column pgclarify.proposed_question.clarifying_question is
+    'A question to the user; null if there are reformulations to choose from.';
+comment on column pgclarify.proposed_question.reformulation is
+    'What a user who means this would ask; null if the model gave none.';
+comment on column pgclarify.proposed_question.reasoning is 'The model''s reasoning; null for schemes without reasoning.';
+comment on column pgclarify.proposed_question.is_answerable is
+    'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
+comment on column pgclarify.proposed_question.citations is
+    'The evidence of the reformulation: array of objects with the columns of view evidence_citation.';
+comment on type pgclarify.reformulated_question is 'The state of a conversation after a turn: the row of choose and reply.';
+comment on column pgclarify.reformulated_question.turn is 'The number of this turn, from 1 to 3.';
+comment on column pgclarify.reformulated_question.question is 'The question after this turn, reformulated.';
+comment on column pgclarify.reformulated_question.turns_left is 'How many more turns are possible: 2 to 0.';
+comment on type pgclarify.answer is 'One answer of a list: the row of list_answers.';
+comment on column pgclarify.answer.ordinal is 'Place in the order in which answers were found, from 1.';
+comment on column pgclarify.answer.answer is 'The answer, in its first spelling.';
+comment on column pgclarify.answer.variants is 'All spellings that were found, the first one first.';
+comment on column pgclarify.answer.document_ids is 'Documents that have the answer, best first.';
+comment on column pgclarify.answer.citations is
+    'The evidence of the answer: array of objects with the columns of view evidence_citation.';
+comment on type pgclarify.estimation is 'What questions would cost: the row of estimate.';
+comment on column pgclarify.estimation.run_id is
+    'The run that made the estimate; null if all questions have been answered, so that no run was needed.';
+comment on column pgclarify.estimation.distinct_questions is 'How many of them are different.';
+comment on column pgclarify.estimation.answered is 'How many of these an earlier run has answered, so that they need no call.';
+comment on column pgclarify.estimation.sampled is
+    'How many of the others were examined. If not all were, the figures are scaled up from these.';
+comment on column pgclarify.estimation.calls is
+    'About how many calls of the language model would be made and paid for; equal calls count once.';
+comment on column pgclarify.estimation.calls_at_most is
+    'At most so many calls, except for calls that are repeated because their reply was invalid.';
+comment on column pgclarify.estimation.reused_calls is
+    'About how many further calls are needed whose replies are in the ledger.';
+comment on column pgclarify.estimation.model is 'The model that would be called; null if no run was needed.';

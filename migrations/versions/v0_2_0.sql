@@ -44,38 +44,39 @@ create table pgclarify.completion (
 create index completion_reserved_idx on pgclarify.completion (reserved_at) where budget_ids is not null;
 create index completion_run_id_idx on pgclarify.completion (run_id);
 comment on table pgclarify.completion is
-    'The ledger: what one model said to one rendered input. Every paid call goes through it, so nothing is paid for twice.';
+    'The ledger: what one model replied to one rendered input. Every paid call goes through it, so nothing is paid for twice.';
 comment on column pgclarify.completion.completion_id is 'Key.';
 comment on column pgclarify.completion.purpose is
     'What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, conclusion, rewriting, '
     'questions, reformulation or listing; in evaluations also baseline_proposal, baseline_verification, baseline_answers, '
     'baseline_disambiguation, judge_support, judge_match, judge_distinct or judge_relevance.';
-comment on column pgclarify.completion.model is 'Model that was asked.';
+comment on column pgclarify.completion.model is 'Model of the call.';
 comment on column pgclarify.completion.parameters is 'Decoding parameters.';
 comment on column pgclarify.completion.prompt_version is 'Version of the prompt.';
 comment on column pgclarify.completion.input_hash is 'SHA-256 of the rendered input.';
 comment on column pgclarify.completion.sample is
-    'Which reply to this input, from 0; a thousand more for each refresh of the runs that asked.';
+    'Which reply to this input, from 0; plus a thousand times the option refresh of the run.';
 comment on column pgclarify.completion.run_id is 'The run that paid for it; null if that run is gone.';
-comment on column pgclarify.completion.reply is 'What the model said; null while nobody knows, or once erased.';
+comment on column pgclarify.completion.reply is 'The model''s reply; null while there is none, or once erased.';
 comment on column pgclarify.completion.prompt_tokens is 'Tokens of the input; null if the endpoint did not say.';
 comment on column pgclarify.completion.completion_tokens is 'Tokens of the reply; null if the endpoint did not say.';
 comment on column pgclarify.completion.latency_ms is 'Milliseconds that the call took.';
 comment on column pgclarify.completion.leased_by is 'Worker that is making the call; null if none is.';
-comment on column pgclarify.completion.leased_until is 'When another worker may take the call over.';
+comment on column pgclarify.completion.leased_until is 'When another worker may take over the call.';
 comment on column pgclarify.completion.created_at is 'When it was first claimed.';
 comment on column pgclarify.completion.finished_at is 'When the reply came; null while there is none.';
 comment on column pgclarify.completion.cost_usd is
     'What it cost, in US dollars; null while there is no reply, or if price or tokens are not known.';
 comment on column pgclarify.completion.budget_ids is
-    'Budgets that the call is reserved of while it is made; null if it is of none, or not being made.';
-comment on column pgclarify.completion.reserved_usd is 'The most it is taken to cost; null unless it is reserved.';
-comment on column pgclarify.completion.reserved_at is 'When it was reserved, and so of which period; null unless it is.';
+    'Budgets in which the call is reserved while it is made; null if there are none, or it is not being made.';
+comment on column pgclarify.completion.reserved_usd is 'Most that it is expected to cost; null unless it is reserved.';
+comment on column pgclarify.completion.reserved_at is
+    'When it was reserved, which determines the period; null unless it is reserved.';
 comment on column pgclarify.completion.erased_at is
     'When its text was erased with a document; null if it was not. Its input_hash is random since then, so that an equal '
-    'input is asked anew.';
+    'input is asked again.';
 comment on column pgclarify.completion.cached_tokens is
-    'Those of prompt_tokens that the endpoint had read before; null if it did not say.';
+    'How many of prompt_tokens the endpoint had in its cache; null if it did not say.';
 
 create table pgclarify.corpus (
     corpus_id bigint generated always as identity,
@@ -97,23 +98,24 @@ create table pgclarify.corpus (
     constraint corpus_name_key unique (name)
 );
 create index corpus_embedding_space_id_idx on pgclarify.corpus (embedding_space_id);
-comment on table pgclarify.corpus is 'A body of documents that are searched together.';
+comment on table pgclarify.corpus is 'Documents that are searched together.';
 comment on column pgclarify.corpus.corpus_id is 'Key; also names the partition pgclarify_private.passage_<corpus_id>.';
-comment on column pgclarify.corpus.name is 'What callers name it by.';
+comment on column pgclarify.corpus.name is 'The name that callers use.';
 comment on column pgclarify.corpus.search_config is
     'Text search configuration of its language, such as english; schema-qualified unless in pg_catalog.';
 comment on column pgclarify.corpus.graph_degree is 'Neighbors that the neighborhood graph keeps for a passage.';
 comment on column pgclarify.corpus.revision is
-    'How often its searchable content without readers of its own changed, without what still stands in corpus_tally.';
+    'How often its searchable content changed, without documents that have their own readers, and without changes that are '
+    'still in corpus_tally.';
 comment on column pgclarify.corpus.owner is 'Role whose members may change and drop it.';
 comment on column pgclarify.corpus.reader is 'Role whose members may search it; null means every pgclarify_user.';
-comment on column pgclarify.corpus.analyst is 'Role whose members see the runs of everyone on it; null means nobody.';
+comment on column pgclarify.corpus.analyst is 'Role whose members see everyone''s runs on it; null means no role.';
 comment on column pgclarify.corpus.embedding_space_id is
     'The space that searches use; null until a worker has opened the first one.';
 comment on column pgclarify.corpus.created_at is 'When it was created.';
 comment on column pgclarify.corpus.graph_similarity is
     'What makes passages neighbors: dense (cosine similarity of their vectors) or lexical (words they share).';
-comment on column pgclarify.corpus.owner_oid is 'Its oid: another role of that name is not the owner.';
+comment on column pgclarify.corpus.owner_oid is 'Oid of the owner, so that another role of that name is not the owner.';
 
 create table pgclarify.passage (
     corpus_id bigint not null,
@@ -134,20 +136,19 @@ create table pgclarify.passage (
 ) partition by list (corpus_id);
 create index passage_lexemes_idx on pgclarify.passage using gin (lexemes) with (gin_pending_list_limit = 256);
 create index passage_readers_idx on pgclarify.passage using gin (coalesce(readers, '{""}'::name[])) with (fastupdate = off);
-comment on table pgclarify.passage is 'A chunk of a document. One partition a corpus.';
+comment on table pgclarify.passage is 'A chunk of a document. One partition for each corpus.';
 comment on column pgclarify.passage.corpus_id is 'The corpus.';
 comment on column pgclarify.passage.document_id is 'The document.';
-comment on column pgclarify.passage.id is 'Unique over all corpora; nothing looks a passage up by it alone.';
+comment on column pgclarify.passage.id is 'Unique over all corpora, but never used alone to look up a passage.';
 comment on column pgclarify.passage.ordinal is 'Position in the document, from 1.';
 comment on column pgclarify.passage.heading is 'Headings above it, outermost first, joined by " > "; null if none.';
 comment on column pgclarify.passage.content is 'The text, exactly as in the document between the two offsets.';
 comment on column pgclarify.passage.start_char is 'Offset of its first character in the document, from 0.';
 comment on column pgclarify.passage.end_char is 'Offset after its last character.';
-comment on column pgclarify.passage.content_hash is 'SHA-256 of title, heading and content: what was embedded.';
+comment on column pgclarify.passage.content_hash is 'SHA-256 of title, heading and content, which are embedded.';
 comment on column pgclarify.passage.readers is 'Copied from the document.';
 comment on column pgclarify.passage.lexemes is 'Title, heading and content in the corpus''s language, with positions.';
-comment on column pgclarify.passage.lexeme_count is
-    'Lexeme occurrences, repeated ones counted each time: the passage''s length in BM25.';
+comment on column pgclarify.passage.lexeme_count is 'Number of its lexemes, with repetitions: the passage''s length in BM25.';
 
 create table pgclarify_private.passage_embedding (
     embedding_space_id bigint not null,
@@ -157,11 +158,11 @@ create table pgclarify_private.passage_embedding (
     constraint passage_embedding_pk primary key (embedding_space_id, document_id, passage_id)
 ) partition by list (embedding_space_id);
 comment on table pgclarify_private.passage_embedding is
-    'A passage''s vector in a space. One partition a space, with an HNSW index over vector::halfvec(dimensions).';
+    'A passage''s vector in a space. One partition for each space, with an HNSW index over vector::halfvec(dimensions).';
 comment on column pgclarify_private.passage_embedding.embedding_space_id is 'The space.';
 comment on column pgclarify_private.passage_embedding.document_id is 'The document.';
 comment on column pgclarify_private.passage_embedding.passage_id is 'The passage.';
-comment on column pgclarify_private.passage_embedding.vector is 'Unit length; as many dimensions as the space has.';
+comment on column pgclarify_private.passage_embedding.vector is 'Unit length, with the space''s dimensions.';
 
 create unlogged table pgclarify_private.staged_passage (
     batch_id uuid not null,
@@ -176,8 +177,8 @@ create unlogged table pgclarify_private.staged_passage (
 );
 create index staged_passage_batch_id_idx on pgclarify_private.staged_passage (batch_id);
 comment on table pgclarify_private.staged_passage is
-    'Where a worker copies passages before one statement moves them into place: of a long document, part by part. Unlogged: '
-    'a crash loses nothing but work.';
+    'Staging table: a worker copies passages here, and one statement then moves them into place; those of a long document '
+    'arrive in parts. Unlogged, because a crash only loses work.';
 comment on column pgclarify_private.staged_passage.batch_id is 'The worker''s batch.';
 comment on column pgclarify_private.staged_passage.document_id is 'As in passage.';
 comment on column pgclarify_private.staged_passage.ordinal is 'As in passage.';
@@ -187,7 +188,7 @@ comment on column pgclarify_private.staged_passage.start_char is 'As in passage.
 comment on column pgclarify_private.staged_passage.end_char is 'As in passage.';
 comment on column pgclarify_private.staged_passage.content_hash is 'As in passage.';
 comment on column pgclarify_private.staged_passage.vector is
-    'As in passage_embedding; null if the document has a passage of this content_hash, whose vector stays.';
+    'As in passage_embedding; null if the document has a passage of this content_hash, whose vector is kept.';
 
 create table pgclarify_private.term (
     corpus_id bigint not null,
@@ -197,11 +198,13 @@ create table pgclarify_private.term (
     constraint term_pk primary key (corpus_id, lexeme)
 ) with (fillfactor = 80);
 comment on table pgclarify_private.term is
-    'In how many passages of a corpus a lexeme occurs: what BM25 needs and PostgreSQL''s own ranking lacks.';
+    'In how many passages of a corpus a lexeme occurs. BM25 needs it, and PostgreSQL''s own ranking does not have it.';
 comment on column pgclarify_private.term.corpus_id is 'The corpus.';
 comment on column pgclarify_private.term.lexeme is 'The lexeme, as in passage.lexemes.';
-comment on column pgclarify_private.term.passages is 'Passages in which it occurs, without what still stands in term_change.';
-comment on column pgclarify_private.term.restricted_passages is 'The same as passages, of those with readers of their own.';
+comment on column pgclarify_private.term.passages is
+    'How many passages have it, without the changes that are still in term_change.';
+comment on column pgclarify_private.term.restricted_passages is
+    'The same as passages, for documents that have their own readers.';
 
 create table pgclarify_private.term_change (
     corpus_id bigint not null,
@@ -211,12 +214,12 @@ create table pgclarify_private.term_change (
 );
 create index term_change_corpus_id_idx on pgclarify_private.term_change (corpus_id);
 comment on table pgclarify_private.term_change is
-    'Increments of term that users'' transactions leave; workers apply them. So that removing a document locks no row of '
-    'term until the user commits.';
+    'Changes of term by users'' transactions; workers apply them. So a user who removes a document locks no row of term '
+    'until the commit.';
 comment on column pgclarify_private.term_change.corpus_id is 'The corpus.';
 comment on column pgclarify_private.term_change.lexeme is 'The lexeme.';
-comment on column pgclarify_private.term_change.passages is 'What to add to term.passages; negative for removed passages.';
-comment on column pgclarify_private.term_change.restricted_passages is 'What to add to term.restricted_passages.';
+comment on column pgclarify_private.term_change.passages is 'Number to add to term.passages; negative for removed passages.';
+comment on column pgclarify_private.term_change.restricted_passages is 'Number to add to term.restricted_passages.';
 
 create table pgclarify_private.neighborhood (
     embedding_space_id bigint not null,
@@ -232,16 +235,17 @@ create table pgclarify_private.neighborhood (
 ) partition by list (embedding_space_id);
 create index neighborhood_passage_ids_idx on pgclarify_private.neighborhood using gin (array_append(neighbor_ids, passage_id));
 comment on table pgclarify_private.neighborhood is
-    'A passage''s nearest passages in a space, nearest first. One partition a space; view edge has one row an edge.';
+    'A passage''s nearest passages in a space, nearest first. One partition for each space; view edge has one row for each '
+    'edge.';
 comment on column pgclarify_private.neighborhood.embedding_space_id is 'The space.';
 comment on column pgclarify_private.neighborhood.document_id is 'The passage''s document.';
 comment on column pgclarify_private.neighborhood.passage_id is 'The passage; never among its own neighbors.';
 comment on column pgclarify_private.neighborhood.neighbor_document_ids is 'Documents of the neighbors, in their order.';
 comment on column pgclarify_private.neighborhood.neighbor_ids is
-    'The nearest passages, at most corpus.graph_degree. Indexed together with passage_id: when a passage goes, its own list '
-    'and those that name it are found.';
+    'The nearest passages, at most corpus.graph_degree. Indexed together with passage_id: when a passage is removed, the '
+    'index finds its own list and those that contain it.';
 comment on column pgclarify_private.neighborhood.similarities is
-    'How near each is, falling: cosine similarity, or lexical similarity from 0 to 1.';
+    'How near each neighbor is, falling: cosine similarity, or lexical similarity from 0 to 1.';
 
 create table pgclarify_private.named_role (
     named_role_id bigint generated always as identity,
@@ -252,13 +256,14 @@ create table pgclarify_private.named_role (
 );
 create index named_role_name_idx on pgclarify_private.named_role (name);
 comment on table pgclarify_private.named_role is
-    'Which role a name means that admits: reader or analyst of a corpus, reader of a document, role of a budget. It is the '
-    'role that had the name when it was first written. Another role of that name is not admitted until pgclarify init '
-    '--adopt-roles. A name may stand twice, from two transactions at once: with a unique key, one would wait for the other.';
+    'Which role a stored name means, where the name grants access: reader or analyst of a corpus, reader of a document, role '
+    'of a budget. It is the role that had the name when it was first written. A later role of that name has no access until '
+    'pgclarify init --adopt-roles. A name may have two rows, from two concurrent transactions: with a unique key, one would '
+    'wait for the other.';
 comment on column pgclarify_private.named_role.named_role_id is 'Key.';
 comment on column pgclarify_private.named_role.name is 'The name.';
-comment on column pgclarify_private.named_role.role_oid is 'Oid of the role that it means.';
-comment on column pgclarify_private.named_role.noted_at is 'When that was noted.';
+comment on column pgclarify_private.named_role.role_oid is 'Oid of the role.';
+comment on column pgclarify_private.named_role.noted_at is 'When the row was written.';
 
 create table pgclarify_private.caller_key (
     is_only boolean default true not null,
@@ -270,7 +275,7 @@ create table pgclarify_private.caller_key (
     constraint caller_key_outer_pad_is_one_block check (length(outer_pad) = 64)
 );
 comment on table pgclarify_private.caller_key is
-    'The key under which a caller''s name is signed (HMAC-SHA-256, RFC 2104), as its two padded blocks. One row.';
+    'The key that signs callers'' names (HMAC-SHA-256, RFC 2104), as its two padded blocks. One row.';
 comment on column pgclarify_private.caller_key.is_only is 'Always true: the table has one row.';
 comment on column pgclarify_private.caller_key.inner_pad is 'Key xor 0x36, 64 bytes.';
 comment on column pgclarify_private.caller_key.outer_pad is 'Key xor 0x5c, 64 bytes.';
@@ -286,15 +291,15 @@ create table pgclarify_private.loopback (
     constraint loopback_port_is_a_port check (port between 1 and 65535)
 );
 comment on table pgclarify_private.loopback is
-    'How a waiting call reaches this database a second time. One row, written by pgclarify init.';
+    'How a waiting call opens a second connection to this database. One row, written by pgclarify init.';
 comment on column pgclarify_private.loopback.is_only is 'Always true: the table has one row.';
 comment on column pgclarify_private.loopback.host is
-    'Socket directory or host name of the primary, as init was given it; null means this server.';
+    'Socket directory or host name of the primary, as passed to init; null means this server.';
 comment on column pgclarify_private.loopback.port is 'Port of the primary; null means this server''s own.';
 comment on column pgclarify_private.loopback.socket_dir is
     'This server''s socket directory, used if host is null; null means localhost.';
 comment on column pgclarify_private.loopback.password is
-    'Password of pgclarify_loopback; null where the server does not ask for one.';
+    'Password of pgclarify_loopback; null if the server does not ask for one.';
 
 create table pgclarify_private.applied_sql (
     is_only boolean default true not null,
@@ -304,12 +309,11 @@ create table pgclarify_private.applied_sql (
     constraint applied_sql_has_one_row check (is_only)
 );
 comment on table pgclarify_private.applied_sql is
-    'Which functions, views and policies are here: an install that finds them whole leaves them alone. One row.';
+    'Which functions, views and policies are installed. If they are complete, an install does not change them. One row.';
 comment on column pgclarify_private.applied_sql.is_only is 'Always true: the table has one row.';
 comment on column pgclarify_private.applied_sql.shipped_hash is
-    'SHA-256 of the files that made them. A worker of another version refuses to start.';
-comment on column pgclarify_private.applied_sql.state_hash is
-    'SHA-256 of the files as applied and of what the catalogs had afterwards.';
+    'SHA-256 of the installed files. A worker of another version refuses to start.';
+comment on column pgclarify_private.applied_sql.state_hash is 'SHA-256 of the files as applied and of the catalogs afterwards.';
 
 create table pgclarify.model_price (
     model text not null,
@@ -324,13 +328,13 @@ create table pgclarify.model_price (
     constraint model_price_cached_input_usd_is_no_higher check (cached_input_usd between 0 and input_usd)
 );
 comment on table pgclarify.model_price is
-    'What models cost. Insert, update and delete rows as you like: a call costs what the row says when its reply comes.';
-comment on column pgclarify.model_price.model is 'The model, as workers name it.';
+    'Prices of models. You may insert, update and delete rows: a call costs what its row says when the reply arrives.';
+comment on column pgclarify.model_price.model is 'The model''s name, as workers use it.';
 comment on column pgclarify.model_price.input_usd is 'US dollars for a million tokens of input.';
 comment on column pgclarify.model_price.output_usd is 'US dollars for a million tokens of output.';
-comment on column pgclarify.model_price.created_at is 'When the row was made.';
+comment on column pgclarify.model_price.created_at is 'When the row was inserted.';
 comment on column pgclarify.model_price.cached_input_usd is
-    'US dollars for a million tokens of input that the endpoint has read before; null if they cost input_usd.';
+    'US dollars for a million tokens of input that the endpoint has cached; null if they cost input_usd.';
 
 create table pgclarify_private.budget_counter (
     budget_id bigint not null,
@@ -342,12 +346,11 @@ create table pgclarify_private.budget_counter (
     constraint budget_counter_calls_are_not_negative check (calls >= 0)
 );
 comment on table pgclarify_private.budget_counter is 'What was spent of a budget in a period.';
-comment on column pgclarify_private.budget_counter.budget_id is 'The budget, which may be gone.';
+comment on column pgclarify_private.budget_counter.budget_id is 'The budget, which may have been removed.';
 comment on column pgclarify_private.budget_counter.period_start is
     'When the period began; for total, when the budget was made.';
-comment on column pgclarify_private.budget_counter.cost_usd is
-    'US dollars that calls have cost which were begun in it, and are answered.';
-comment on column pgclarify_private.budget_counter.calls is 'How many those are.';
+comment on column pgclarify_private.budget_counter.cost_usd is 'US dollars that answered calls of this period have cost.';
+comment on column pgclarify_private.budget_counter.calls is 'How many there are.';
 
 create table pgclarify_private.embedding_usage (
     embedding_usage_id bigint generated always as identity,
@@ -371,33 +374,33 @@ create table pgclarify_private.embedding_usage (
     constraint embedding_usage_cost_usd_is_an_amount check (cost_usd >= 0 and cost_usd < 'infinity')
 );
 comment on table pgclarify_private.embedding_usage is
-    'What embedding endpoints were used for, a row for each day, corpus, role and model.';
+    'Usage of embedding endpoints, with a row for each day, corpus, role and model.';
 comment on column pgclarify_private.embedding_usage.embedding_usage_id is 'Key.';
-comment on column pgclarify_private.embedding_usage.day is 'The day of UTC.';
+comment on column pgclarify_private.embedding_usage.day is 'The day in UTC.';
 comment on column pgclarify_private.embedding_usage.corpus_id is
-    'The corpus, which may be gone; null for what was of none.';
+    'The corpus, which may have been dropped; null if there was none.';
 comment on column pgclarify_private.embedding_usage.corpus_name is
-    'Its name when the first of these texts were embedded; null if of none.';
-comment on column pgclarify_private.embedding_usage.requested_by is 'Role that asked, or owns the corpus.';
-comment on column pgclarify_private.embedding_usage.requested_by_oid is 'Its oid.';
+    'Its name when the first of these texts was embedded; null without a corpus.';
+comment on column pgclarify_private.embedding_usage.requested_by is 'Role that asked, or that owns the corpus.';
+comment on column pgclarify_private.embedding_usage.requested_by_oid is 'Oid of that role.';
 comment on column pgclarify_private.embedding_usage.operation is
     'embed_passages (of a corpus), or embed_questions (also readings and answers of runs).';
 comment on column pgclarify_private.embedding_usage.model is 'The embedding model, as in embedding_space.';
 comment on column pgclarify_private.embedding_usage.texts is 'How many texts.';
 comment on column pgclarify_private.embedding_usage.tokens is
-    'Their tokens; half a token for each byte where the endpoint did not say.';
+    'Their tokens; half a token for each byte if the endpoint did not say.';
 comment on column pgclarify_private.embedding_usage.unpriced_tokens is
-    'Those that were embedded while the model had no price.';
-comment on column pgclarify_private.embedding_usage.cost_usd is 'US dollars that the others cost.';
+    'Tokens that were embedded while the model had no price.';
+comment on column pgclarify_private.embedding_usage.cost_usd is 'Cost of the other tokens, in US dollars.';
 
 create unlogged table pgclarify_private.served_answer (
     run_id bigint not null,
     served_at timestamptz default now() not null
 );
 comment on table pgclarify_private.served_answer is
-    'A question that was answered from a run which had answered it before, until a worker has counted it. Callers append, so '
-    'that nobody waits for anybody.';
-comment on column pgclarify_private.served_answer.run_id is 'The run that served.';
+    'A question that an earlier run answered, until a worker has counted it. Callers only insert rows, so that no caller '
+    'waits for another.';
+comment on column pgclarify_private.served_answer.run_id is 'The run that answered.';
 comment on column pgclarify_private.served_answer.served_at is 'When it was asked again.';
 
 create table pgclarify_private.change (
@@ -409,15 +412,15 @@ create table pgclarify_private.change (
     constraint change_pk primary key (source_id, change_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 comment on table pgclarify_private.change is
-    'Pending changes of an attached table. Triggers append rows and do nothing else; workers take them.';
+    'Pending changes of an attached table. Triggers only insert rows; workers process them.';
 comment on column pgclarify_private.change.change_id is 'Order of the changes of a source.';
 comment on column pgclarify_private.change.source_id is
-    'The source. Without a foreign key, which would lock its row in every user''s transaction.';
+    'The source. There is no foreign key, because it would lock the source''s row in every user''s transaction.';
 comment on column pgclarify_private.change.relation is 'The table or the partition that changed, by its oid.';
 comment on column pgclarify_private.change.keys is
-    'Values of the id column, as text: of one row, or some of those of a statement; null if any row may have changed: TRUNCATE, '
-    'or a column that is gone.';
-comment on column pgclarify_private.change.changed_at is 'When.';
+    'Values of the id column, as text: of one row, or some of those of a statement. Null if any row may have changed: '
+    'TRUNCATE, or a missing column.';
+comment on column pgclarify_private.change.changed_at is 'When it changed.';
 
 create table pgclarify_private.worker (
     worker_id bigint generated always as identity,
@@ -438,8 +441,8 @@ create table pgclarify_private.worker (
 );
 create index worker_queue_worker_id_idx on pgclarify_private.worker (queue_worker_id);
 comment on table pgclarify_private.worker is
-    'A worker process. It is alive while its session holds the advisory lock (1885823084, worker_id) and its last heartbeat, '
-    'seen_at, is not older than its lease.';
+    'A worker process. It is alive while its session holds the advisory lock (1885823084, worker_id), and its last '
+    'heartbeat, seen_at, is not older than its lease.';
 comment on column pgclarify_private.worker.worker_id is 'Key, and second key of the advisory lock.';
 comment on column pgclarify_private.worker.host is 'Machine it runs on.';
 comment on column pgclarify_private.worker.process_id is 'Its process there.';
@@ -447,13 +450,13 @@ comment on column pgclarify_private.worker.version is 'Version of pgclarify.';
 comment on column pgclarify_private.worker.provider is 'openai or extractive.';
 comment on column pgclarify_private.worker.model is 'Model that judges passages.';
 comment on column pgclarify_private.worker.prompt_version is 'Version of its prompts.';
-comment on column pgclarify_private.worker.embedding_models is 'Embedding models it has loaded.';
-comment on column pgclarify_private.worker.queue_worker_id is 'What the task queue calls it; null until it takes jobs.';
+comment on column pgclarify_private.worker.embedding_models is 'Embedding models that it has loaded.';
+comment on column pgclarify_private.worker.queue_worker_id is 'Its id in the task queue; null until it takes jobs.';
 comment on column pgclarify_private.worker.started_at is 'When it started.';
-comment on column pgclarify_private.worker.seen_at is 'When it last said that it is there.';
+comment on column pgclarify_private.worker.seen_at is 'When it last sent a heartbeat.';
 comment on column pgclarify_private.worker.is_serving is
     'True if it takes runs and documents; false for a process that only leases replies of the ledger, as an evaluation does.';
-comment on column pgclarify_private.worker.lease is 'How long after seen_at it still counts as alive.';
+comment on column pgclarify_private.worker.lease is 'How long after seen_at it counts as alive.';
 
 create table pgclarify.ambiguity_rule (
     ambiguity_rule_id bigint generated always as identity,
@@ -474,14 +477,14 @@ comment on table pgclarify.ambiguity_rule is
     'A question that matches a rule is ambiguous; add_ambiguity_rule and remove_ambiguity_rule write it.';
 comment on column pgclarify.ambiguity_rule.ambiguity_rule_id is 'Key.';
 comment on column pgclarify.ambiguity_rule.pattern is
-    'Regular expression (advanced, as of operator ~*: any case of letters; \m and \M are the begin and end of a word) of 1 '
-    'to 500 characters, found anywhere in a question.';
+    'Regular expression of 1 to 500 characters, found anywhere in a question (advanced syntax, as for operator ~*: letters '
+    'match in any case; \m and \M are the begin and end of a word).';
 comment on column pgclarify.ambiguity_rule.kind is
     'pragmatic (what it refers to is missing), syntactic (it is vague) or lexical (a name or word with several meanings).';
 comment on column pgclarify.ambiguity_rule.corpus is
-    'Corpus whose questions it is for; null for all, also for those that are asked of no corpus.';
+    'Corpus whose questions it applies to; null for all questions, also those without a corpus.';
 comment on column pgclarify.ambiguity_rule.note is
-    'Why it is ambiguous, for whoever asked: shown among the reasons; null if nothing is to be said.';
+    'Why such a question is ambiguous, shown to the user among the reasons; null for no note.';
 comment on column pgclarify.ambiguity_rule.created_at is 'When it was made.';
 
 create table pgclarify_private.completion_document (
@@ -494,10 +497,10 @@ create table pgclarify_private.completion_document (
 );
 create index completion_document_corpus_id_document_id_idx on pgclarify_private.completion_document (corpus_id, document_id);
 comment on table pgclarify_private.completion_document is
-    'Which documents stood in the input of a reply: erase_document finds replies by it.';
+    'The documents in the input of a reply; erase_document uses it to find replies.';
 comment on column pgclarify_private.completion_document.completion_id is 'The row of the ledger.';
-comment on column pgclarify_private.completion_document.corpus_id is 'The corpus, which may have been dropped since.';
-comment on column pgclarify_private.completion_document.document_id is 'The document, which may have gone since.';
+comment on column pgclarify_private.completion_document.corpus_id is 'The corpus, which may have been dropped.';
+comment on column pgclarify_private.completion_document.document_id is 'The document, which may have been removed.';
 
 create table pgclarify.conversation (
     conversation_id bigint generated always as identity,
@@ -516,17 +519,18 @@ create table pgclarify.conversation (
 create index conversation_corpus_id_idx on pgclarify.conversation (corpus_id);
 create index conversation_requested_by_oid_conversation_id_idx on pgclarify.conversation (requested_by_oid, conversation_id);
 comment on table pgclarify.conversation is
-    'A question that was asked back about. It begins with the first choose or reply, and has up to three turns.';
+    'A question with clarifying questions about it. It begins with the first choose or reply, and has up to three turns.';
 comment on column pgclarify.conversation.conversation_id is 'Key.';
-comment on column pgclarify.conversation.question is 'The question as it was asked first.';
+comment on column pgclarify.conversation.question is 'The original question.';
 comment on column pgclarify.conversation.corpus_id is
-    'The corpus; null once it was dropped, or if none was asked (corpus_name is null then, too).';
+    'The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).';
 comment on column pgclarify.conversation.corpus_name is
-    'The corpus''s name when it was asked; null for what was asked of no corpus.';
-comment on column pgclarify.conversation.history is 'What was said before the question, oldest first.';
-comment on column pgclarify.conversation.requested_by is 'Role that asked; its members may go on.';
+    'The corpus''s name at the time of the question; null without a corpus.';
+comment on column pgclarify.conversation.history is 'Turns before the question, oldest first.';
+comment on column pgclarify.conversation.requested_by is 'Role that asked; its members may continue.';
 comment on column pgclarify.conversation.created_at is 'When it began.';
-comment on column pgclarify.conversation.requested_by_oid is 'Its oid: another role of that name did not ask.';
+comment on column pgclarify.conversation.requested_by_oid is
+    'Oid of that role, so that another role of that name does not count.';
 
 create table pgclarify.embedding_space (
     embedding_space_id bigint generated always as identity,
@@ -564,33 +568,36 @@ create index embedding_space_corpus_id_idx on pgclarify.embedding_space (corpus_
 create index embedding_space_queued_idx on pgclarify.embedding_space (embedding_space_id) where queued_at is not null;
 create index embedding_space_retired_idx on pgclarify.embedding_space (embedding_space_id) where state = 'retired';
 create unique index embedding_space_corpus_id_state_key on pgclarify.embedding_space (corpus_id, state) where state <> 'retired';
-comment on table pgclarify.embedding_space is 'A corpus seen through one embedding model.';
+comment on table pgclarify.embedding_space is 'A corpus with one embedding model.';
 comment on column pgclarify.embedding_space.embedding_space_id is
     'Key; also names the partition pgclarify_private.passage_embedding_<embedding_space_id>.';
 comment on column pgclarify.embedding_space.corpus_id is 'The corpus.';
 comment on column pgclarify.embedding_space.model is 'Name of the embedding model.';
 comment on column pgclarify.embedding_space.dimensions is 'Length of its vectors; null until a worker has loaded the model.';
 comment on column pgclarify.embedding_space.state is 'building (being filled), active (searched) or retired (replaced).';
-comment on column pgclarify.embedding_space.error is 'Why no worker could open or fill it, or documents wait for its model; null if none has failed.';
+comment on column pgclarify.embedding_space.error is
+    'Why no worker could open or fill it, or why documents wait for its model; null if nothing failed.';
 comment on column pgclarify.embedding_space.created_at is 'When it was created.';
 comment on column pgclarify.embedding_space.linking_document_id is
-    'Where a worker is that links all passages by key: the document of the last one; null if none does.';
-comment on column pgclarify.embedding_space.linking_passage_id is 'The last one itself; null if none does.';
+    'While a worker links all passages by key: the document of the last linked passage; null if none does.';
+comment on column pgclarify.embedding_space.linking_passage_id is
+    'The last linked passage; null if no worker links all passages.';
 comment on column pgclarify.embedding_space.linking_passages is
-    'How many passages it has still before it, about; null if none does.';
+    'About how many passages it still has to link; null if no worker links all passages.';
 comment on column pgclarify.embedding_space.linking_worker_id is
-    'Worker that makes all lists in its memory. While it is alive no other links the space; null if none does.';
+    'Worker that builds all lists in memory. While it is alive no other worker links the space; null if none does.';
 comment on column pgclarify.embedding_space.queued_document_id is
-    'Where filling it stands: passages up to this one, by document_id and id, have been put into pending_passage. Empty if '
-    'none has yet; null until filling begins, and for the first space of a corpus.';
-comment on column pgclarify.embedding_space.queued_passage_id is 'The passage, with queued_document_id.';
-comment on column pgclarify.embedding_space.queued_passages is 'How many passages that is.';
+    'Progress of filling: passages up to this one, by document_id and id, were put into pending_passage. Empty if none was '
+    'yet; null until filling begins, and for the first space of a corpus.';
+comment on column pgclarify.embedding_space.queued_passage_id is 'The passage, together with queued_document_id.';
+comment on column pgclarify.embedding_space.queued_passages is 'How many passages were put there.';
 comment on column pgclarify.embedding_space.queued_at is
-    'When all passages had been queued; null until then, and once nothing is left to do after the switch.';
+    'When all passages had been queued; null before, and once nothing is left to do after the switch.';
 comment on column pgclarify.embedding_space.ingestion_held_until is
-    'Documents of the corpus are not claimed until then, so that the space gets complete; null if they are.';
+    'Until then, documents of the corpus are not claimed, so that the space can be completed; null if they are.';
 comment on column pgclarify.embedding_space.paused_until is
-    'Workers begin nothing on the corpus until then, so that the space can be begun or switched to; null if they do.';
+    'Until then, workers start nothing new on the corpus, so that filling can begin or searches can switch to the space; '
+    'null if they do.';
 comment on column pgclarify.embedding_space.retired_at is
     'When it was replaced or given up; null if it was not. A worker drops it a minute later.';
 
@@ -615,29 +622,30 @@ create table pgclarify_private.corpus_tally (
 );
 create index corpus_tally_corpus_id_idx on pgclarify_private.corpus_tally (corpus_id);
 comment on table pgclarify_private.corpus_tally is
-    'Counts of a corpus as increments: their sum is the count. Writers append, so that nobody waits for anybody''s '
-    'transaction; workers fold the rows of a corpus into one.';
+    'Counts of a corpus as increments; their sum is the count. Writers only insert rows, so that they do not wait for each '
+    'other; workers merge the rows of a corpus into one.';
 comment on column pgclarify_private.corpus_tally.corpus_tally_id is 'Key.';
 comment on column pgclarify_private.corpus_tally.corpus_id is 'The corpus.';
-comment on column pgclarify_private.corpus_tally.documents is 'Documents added, less those removed.';
-comment on column pgclarify_private.corpus_tally.pending is 'Documents that became pending, less those indexed.';
-comment on column pgclarify_private.corpus_tally.failed is 'Documents that cannot be indexed, less those mended.';
-comment on column pgclarify_private.corpus_tally.passages is 'Passages added, less those removed.';
+comment on column pgclarify_private.corpus_tally.documents is 'Documents added, minus those removed.';
+comment on column pgclarify_private.corpus_tally.pending is 'Documents that became pending, minus those indexed.';
+comment on column pgclarify_private.corpus_tally.failed is 'Documents that cannot be indexed, minus those repaired.';
+comment on column pgclarify_private.corpus_tally.passages is 'Passages added, minus those removed.';
 comment on column pgclarify_private.corpus_tally.restricted_documents is
-    'The same as documents, of those with readers of their own.';
+    'The same as documents, for those that have their own readers.';
 comment on column pgclarify_private.corpus_tally.restricted_passages is
-    'The same as passages, of those with readers of their own.';
-comment on column pgclarify_private.corpus_tally.embedded is 'Vectors added to the active space, less those removed.';
+    'The same as passages, for documents that have their own readers.';
+comment on column pgclarify_private.corpus_tally.embedded is 'Vectors added to the active space, minus those removed.';
 comment on column pgclarify_private.corpus_tally.lexemes is
-    'Lexeme occurrences added, less those removed: over passages, the average length that BM25 wants.';
-comment on column pgclarify_private.corpus_tally.revision is 'Changes of the searchable content without readers of its own.';
-comment on column pgclarify_private.corpus_tally.linked is 'Neighborhoods added to the active space, less those removed.';
+    'Lexemes added, with repetitions, minus those removed. Divided by passages, this is the average length for BM25.';
+comment on column pgclarify_private.corpus_tally.revision is
+    'Changes of the searchable content, without documents that have their own readers.';
+comment on column pgclarify_private.corpus_tally.linked is 'Neighborhoods added to the active space, minus those removed.';
 comment on column pgclarify_private.corpus_tally.restricted_lexemes is
-    'The same as lexemes, of passages with readers of their own.';
+    'The same as lexemes, for passages that have their own readers.';
 comment on column pgclarify_private.corpus_tally.graph_revision is
     'How often passages without readers of their own got neighbors.';
 comment on column pgclarify_private.corpus_tally.pending_passages is
-    'Passages of pending documents, about, less those embedded.';
+    'About how many passages pending documents have, minus those embedded.';
 
 create table pgclarify_private.reader_revision (
     reader_revision_id bigint generated always as identity,
@@ -650,11 +658,11 @@ create table pgclarify_private.reader_revision (
 );
 create index reader_revision_corpus_id_reader_idx on pgclarify_private.reader_revision (corpus_id, reader);
 comment on table pgclarify_private.reader_revision is
-    'Changes of restricted documents, for each role in their readers, as increments: their sum is the count. Writers append; '
-    'workers fold the rows of a reader into one. Changes of documents without readers are in corpus_tally.';
+    'Changes of restricted documents, for each role in their readers, as increments; their sum is the count. Writers only '
+    'insert rows; workers merge the rows of a reader into one. Changes of documents without readers are in corpus_tally.';
 comment on column pgclarify_private.reader_revision.reader_revision_id is 'Key.';
 comment on column pgclarify_private.reader_revision.corpus_id is 'The corpus.';
-comment on column pgclarify_private.reader_revision.reader is 'A role in readers of the documents that changed.';
+comment on column pgclarify_private.reader_revision.reader is 'A role in readers of the changed documents.';
 comment on column pgclarify_private.reader_revision.revision is 'Changes of the content that it can find.';
 comment on column pgclarify_private.reader_revision.graph_revision is 'How often passages that it can read got neighbors.';
 
@@ -679,19 +687,19 @@ create index pending_document_corpus_id_is_long_added_at_idx on pgclarify_privat
     added_at);
 create index pending_document_leased_by_idx on pgclarify_private.pending_document (leased_by) where leased_by is not null;
 comment on table pgclarify_private.pending_document is
-    'A document whose present content is not searchable yet. Workers lease rows with SKIP LOCKED.';
+    'A document whose current content is not searchable yet. Workers lease rows with SKIP LOCKED.';
 comment on column pgclarify_private.pending_document.corpus_id is 'The corpus.';
 comment on column pgclarify_private.pending_document.document_id is 'The document.';
-comment on column pgclarify_private.pending_document.added_at is 'Since when it waits.';
+comment on column pgclarify_private.pending_document.added_at is 'Since when it is waiting.';
 comment on column pgclarify_private.pending_document.leased_by is 'Worker that is indexing it; null if none is.';
 comment on column pgclarify_private.pending_document.leased_until is 'When another worker may take it over.';
 comment on column pgclarify_private.pending_document.passages is
-    'How many of its passages wait to be embedded, about; at least 1.';
+    'About how many of its passages wait to be embedded; at least 1.';
 comment on column pgclarify_private.pending_document.is_long is
-    'Whether a worker has found that it takes several steps, each with its next part.';
+    'Whether a worker found that it takes several steps, each for its next part.';
 comment on column pgclarify_private.pending_document.batch_id is
-    'Where in staged_passage its passages are that have been embedded; null if none has been.';
-comment on column pgclarify_private.pending_document.staged_passages is 'How many those are.';
+    'Its batch in staged_passage, with the passages that are embedded already; null if there are none.';
+comment on column pgclarify_private.pending_document.staged_passages is 'How many there are.';
 comment on column pgclarify_private.pending_document.staged_chars is
     'Where its next part starts; its length once all are staged.';
 
@@ -735,32 +743,32 @@ comment on table pgclarify.eval_run is
     'An evaluation: one method with one configuration over one data set. Written by pgclarify eval run; remove_evaluation '
     'removes one, with its cases and metrics.';
 comment on column pgclarify.eval_run.eval_run_id is 'Key.';
-comment on column pgclarify.eval_run.name is 'What people call it; several may have one name, and the latest is meant.';
-comment on column pgclarify.eval_run.data_set is 'Name of the data set: that of its file.';
+comment on column pgclarify.eval_run.name is 'Its name. Several may have the same name; then the latest is meant.';
+comment on column pgclarify.eval_run.data_set is 'Name of the data set''s file.';
 comment on column pgclarify.eval_run.data_set_hash is
-    'SHA-256 of the cases, in order: evaluations of the same cases can be compared.';
+    'SHA-256 of the cases, in order. Evaluations of the same cases can be compared.';
 comment on column pgclarify.eval_run.corpus_id is 'The corpus; null once it was dropped.';
-comment on column pgclarify.eval_run.corpus_name is 'The corpus''s name when it was asked.';
+comment on column pgclarify.eval_run.corpus_name is 'The corpus''s name when the evaluation began.';
 comment on column pgclarify.eval_run.corpus_revision is 'Revision of the corpus when the evaluation began.';
 comment on column pgclarify.eval_run.method is
     'clarify, list_answers, investigate, search, detect_ambiguity, rewrite, clarifying_questions, simulated_user, a baseline '
     '(dtv, dtv_unverified, rac, one_pass, self_ask, list_at_once, always_rewrite, few_shot, logistic_regression), or human (the '
     'readings of the data set itself).';
 comment on column pgclarify.eval_run.settings is 'All its parameters, as given.';
-comment on column pgclarify.eval_run.provider is 'Who judged passages or answered: openai or extractive.';
-comment on column pgclarify.eval_run.model is 'Model that was asked.';
+comment on column pgclarify.eval_run.provider is 'Provider that judged passages or answered: openai or extractive.';
+comment on column pgclarify.eval_run.model is 'Model of the call.';
 comment on column pgclarify.eval_run.prompt_version is 'Version of its prompts.';
 comment on column pgclarify.eval_run.embedding_model is 'Embedding model of the corpus when it began.';
 comment on column pgclarify.eval_run.judge is
-    'Who judged what the method gave: lexical (no model), the name of a model, or lexical+ and this name.';
+    'Judge of the method''s output: lexical (no model), the name of a model, or lexical+ and this name.';
 comment on column pgclarify.eval_run.judge_version is 'Version of the judge''s rules or prompts.';
 comment on column pgclarify.eval_run.version is 'Version of pgclarify.';
 comment on column pgclarify.eval_run.requested_by is 'Role that evaluated.';
 comment on column pgclarify.eval_run.planned_cases is 'How many cases it has when it is finished.';
 comment on column pgclarify.eval_run.created_at is 'When it began.';
 comment on column pgclarify.eval_run.finished_at is
-    'When its last case was judged; null while it goes on, or if it was interrupted: the same command resumes it.';
-comment on column pgclarify.eval_run.requested_by_oid is 'Its oid: another role of that name did not evaluate.';
+    'When its last case was judged; null while it is running, or if it was interrupted: the same command resumes it.';
+comment on column pgclarify.eval_run.requested_by_oid is 'Oid of that role, so that another role of that name does not count.';
 
 create table pgclarify.budget (
     budget_id bigint generated always as identity,
@@ -782,20 +790,22 @@ create table pgclarify.budget (
     constraint budget_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
 );
 comment on table pgclarify.budget is
-    'What may be spent on calls of models; set_budget and remove_budget write it, budget_status has what is left.';
+    'Limits of spending on model calls. set_budget and remove_budget write it; budget_status shows what is left.';
 comment on column pgclarify.budget.budget_id is 'Key.';
 comment on column pgclarify.budget.name is
-    'What runs that meet it call it: 1 to 100 characters, unique among the budgets of its corpus, or of all.';
+    'Its name in the runs that it stops: 1 to 100 characters, unique among the budgets of its corpus, or among those of all '
+    'corpora.';
 comment on column pgclarify.budget.role_name is
-    'It is for runs that this role, or a member of it, asks for; null for those of everyone.';
-comment on column pgclarify.budget.corpus_id is 'It is for runs on this corpus; null for those on all, and of none.';
+    'The budget applies to runs of this role and its members; null for everyone''s.';
+comment on column pgclarify.budget.corpus_id is
+    'The budget applies to runs on this corpus; null for runs on all corpora, and without one.';
 comment on column pgclarify.budget.period is
-    'What its limits are for: a day or month of UTC, or all time from its creation (total).';
+    'Period of its limits: a day or month in UTC, or all time since its creation (total).';
 comment on column pgclarify.budget.max_cost_usd is 'US dollars; null for no limit.';
 comment on column pgclarify.budget.max_calls is 'Calls; null for no limit.';
 comment on column pgclarify.budget.binds_owner is
-    'True if the owner of the corpus may not change or delete it: a member of pgclarify_owner has made it.';
-comment on column pgclarify.budget.created_at is 'When it was made. What was spent before does not count.';
+    'True if the owner of the corpus may not change or delete it, because a member of pgclarify_owner created it.';
+comment on column pgclarify.budget.created_at is 'When it was created. Earlier spending does not count.';
 
 create table pgclarify_private.question_group (
         question_group_id bigint default ((('x'::text || "right"(replace((gen_random_uuid())::text, '-'::text, ''::text),
@@ -812,20 +822,20 @@ create table pgclarify_private.question_group (
 );
 create index question_group_corpus_id_idx on pgclarify_private.question_group (corpus_id);
 comment on table pgclarify_private.question_group is
-    'Questions of a corpus that mean the same. Workers put runs into groups after their end; for each length of vectors '
-    'there is an HNSW index, made when the first one comes.';
+    'Questions of a corpus with the same meaning. Workers put finished runs into groups. For each length of vectors there is '
+    'an HNSW index, created with the first vector.';
 comment on column pgclarify_private.question_group.question_group_id is
-    'Key, drawn at random: it tells nobody when the group began, nor how many there are.';
+    'Key, chosen at random, so that it shows neither when the group began nor how many there are.';
 comment on column pgclarify_private.question_group.corpus_id is 'The corpus that was asked.';
-comment on column pgclarify_private.question_group.embedding_model is
-    'The model that leader is of; null if the group has none.';
+comment on column pgclarify_private.question_group.embedding_model is 'The model of leader; null if the group has none.';
 comment on column pgclarify_private.question_group.leader is
-    'Embedding of the question that the group began with: who is near it belongs to the group. Null if only questions in the '
-    'same words do.';
+    'Embedding of the first question of the group. A question belongs to the group if it is near. Null if only equal '
+    'wordings belong.';
 comment on column pgclarify_private.question_group.figures is
-    'Figures in that question, sorted: who has others is of another group.';
+    'Figures in that question, sorted. A question with other figures belongs to another group.';
 comment on column pgclarify_private.question_group.question_word is
-    'who, when, where or why, if that question has one of them; null otherwise. Who has another one is of another group.';
+    'who, when, where or why, if that question has one of them; else null. A question with another one belongs to another '
+    'group.';
 comment on column pgclarify_private.question_group.created_at is 'When it began.';
 
 create table pgclarify_private.question_wording (
@@ -838,11 +848,11 @@ create table pgclarify_private.question_wording (
 );
 create index question_wording_question_group_id_idx on pgclarify_private.question_wording (question_group_id);
 comment on table pgclarify_private.question_wording is
-    'Wordings of questions that have a group, so that equal ones need not be compared by meaning.';
+    'Wordings of grouped questions, so that equal wordings need not be compared by meaning.';
 comment on column pgclarify_private.question_wording.corpus_id is 'The corpus that was asked.';
 comment on column pgclarify_private.question_wording.wording_hash is
     'SHA-256 of the question without case, white space and punctuation.';
-comment on column pgclarify_private.question_wording.question_group_id is 'The group that it belongs to.';
+comment on column pgclarify_private.question_wording.question_group_id is 'Its group.';
 
 create table pgclarify_private.citation_tally (
     corpus_id bigint not null,
@@ -858,16 +868,15 @@ create table pgclarify_private.citation_tally (
     constraint citation_tally_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
 );
 comment on table pgclarify_private.citation_tally is
-    'How often a document was cited for whom; counted when a run gets its group, and runs that were deleted since still '
-    'count.';
+    'How often a document was cited, for each role. Counted when a run gets its group; deleted runs still count.';
 comment on column pgclarify_private.citation_tally.corpus_id is 'The corpus.';
-comment on column pgclarify_private.citation_tally.document_id is 'The document, which may have gone since.';
+comment on column pgclarify_private.citation_tally.document_id is 'The document, which may have been removed.';
 comment on column pgclarify_private.citation_tally.requested_by is 'Role that asked.';
 comment on column pgclarify_private.citation_tally.citations is
     'Citations of interpretations, of steps of investigations and of listed answers.';
-comment on column pgclarify_private.citation_tally.runs is 'Runs with such a citation.';
+comment on column pgclarify_private.citation_tally.runs is 'Runs with such citations.';
 comment on column pgclarify_private.citation_tally.last_cited_at is 'When the last of them ended.';
-comment on column pgclarify_private.citation_tally.requested_by_oid is 'Its oid.';
+comment on column pgclarify_private.citation_tally.requested_by_oid is 'Oid of that role.';
 
 create table pgclarify.run (
     run_id bigint generated always as identity,
@@ -966,37 +975,37 @@ create index run_unpriced_idx on pgclarify.run (model, finished_at) include (run
 create index run_usage_idx on pgclarify.run (((created_at at time zone 'UTC')::date)) include (created_at, corpus_id,
     corpus_name, requested_by, operation, model, finished_at, completions, reused_completions, prompt_tokens,
     completion_tokens, cost_usd, requested_by_oid, cached_tokens);
-comment on table pgclarify.run is 'One call.';
+comment on table pgclarify.run is 'A run of an operation.';
 comment on column pgclarify.run.run_id is 'Key.';
 comment on column pgclarify.run.operation is
     'clarify, consolidate, search, investigate, detect_ambiguity, detect_ambiguity_many, rewrite, clarifying_questions, '
     'reply, list_answers or estimate.';
 comment on column pgclarify.run.corpus_id is
-    'The corpus; null once it was dropped, or if none was asked (corpus_name is null then, too).';
-comment on column pgclarify.run.corpus_name is 'The corpus''s name when it was asked; null for what was asked of no corpus.';
+    'The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).';
+comment on column pgclarify.run.corpus_name is 'The corpus''s name at the time of the question; null without a corpus.';
 comment on column pgclarify.run.question is
-    'The question as it was asked; for detect_ambiguity_many and estimate, a JSON array of questions.';
+    'The original question; for detect_ambiguity_many and estimate, a JSON array of questions.';
 comment on column pgclarify.run.relaxed_question is
-    'The question as it was retrieved with; null before that, or if it was not relaxed.';
-comment on column pgclarify.run.question_vector is
-    'Embedding of the question as it was retrieved with; null until it is worked out.';
+    'The relaxed question, used for retrieval; null before relaxation, or if it was not relaxed.';
+comment on column pgclarify.run.question_vector is 'Embedding of the question used for retrieval; null before it is computed.';
 comment on column pgclarify.run.history is 'Turns before the question, oldest first.';
-comment on column pgclarify.run.settings is 'All parameters as used.';
+comment on column pgclarify.run.settings is 'All parameters, with defaults filled in.';
 comment on column pgclarify.run.parent_run_id is
-    'The run whose verdicts this one consolidates again, or whose question it replies to; null for others.';
+    'The run whose verdicts this one consolidates again, or whose question it replies to; else null.';
 comment on column pgclarify.run.call_id is
-    'The waiting call that entered it, and cancels it if nobody waits any more; null if submitted.';
+    'The waiting call that started it. If the call ends early, the run is cancelled. Null if it was submitted.';
 comment on column pgclarify.run.requested_by is 'Role that asked.';
 comment on column pgclarify.run.reuse_key is
-    'SHA-256 of operation, corpus, question, settings, the role that asked and the roles whose usage it had when the run was '
-    'last started: runs with equal keys may serve each other.';
+    'SHA-256 of operation, corpus, question, settings, the requesting role, and the roles whose rights it had when the run '
+    'was last started. Runs with equal keys may be reused for each other.';
 comment on column pgclarify.run.status is
-    'queued, running, succeeded, partial (sound, but some passages could not be judged, or a budget ended it), failed or '
+    'queued, running, succeeded, partial (valid, but some passages could not be judged, or a budget ended it), failed or '
     'cancelled.';
 comment on column pgclarify.run.error is 'Why it failed; null unless it did.';
-comment on column pgclarify.run.attempt is 'How often a worker has started it; writes of earlier attempts are refused.';
+comment on column pgclarify.run.attempt is 'How often a worker has started it. Writes of earlier attempts are refused.';
 comment on column pgclarify.run.worker_id is 'Worker that last started it.';
-comment on column pgclarify.run.corpus_revision is 'Revision of the corpus when it was last started, as its role sees it.';
+comment on column pgclarify.run.corpus_revision is
+    'Revision of the corpus, as the requesting role sees it, when the run was last started.';
 comment on column pgclarify.run.model is 'Model that judged.';
 comment on column pgclarify.run.prompt_version is 'Version of the prompts.';
 comment on column pgclarify.run.completions is 'Calls it paid for; null until it has ended.';
@@ -1004,42 +1013,44 @@ comment on column pgclarify.run.reused_completions is 'Replies it took from the 
 comment on column pgclarify.run.prompt_tokens is 'Input tokens it paid for.';
 comment on column pgclarify.run.completion_tokens is 'Output tokens it paid for.';
 comment on column pgclarify.run.cost_usd is
-    'What it cost, in US dollars: 0 if it paid for no call; null if the cost of one is not known, or until it has ended.';
+    'What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before its end.';
 comment on column pgclarify.run.created_at is 'When it was asked.';
 comment on column pgclarify.run.started_at is 'When a worker last started it.';
-comment on column pgclarify.run.finished_at is 'When it ended; null while it goes on.';
-comment on column pgclarify.run.stop_reason is
-    'Why it went no further where it might have; null if there was nothing to decide.';
+comment on column pgclarify.run.finished_at is 'When it ended; null before.';
+comment on column pgclarify.run.stop_reason is 'Why it stopped early; null if it did not.';
 comment on column pgclarify.run.graph_revision is
-    'How often passages that its role can read had got neighbors when it was last started: a run that explores is served '
-    'again only while that is so.';
+    'Graph revision that the requesting role saw when the run was last started. A run that explores is only reused while '
+    'this has not changed.';
 comment on column pgclarify.run.route is
-    'Where ask_back is auto: answered (the question was clear, and one pass answered it) or clarified; null elsewhere, and '
-    'until it is decided.';
-comment on column pgclarify.run.saved_completions is 'Calls that the route spared; null where there was none to decide.';
+    'For ask_back auto: answered (the question was clear, and one pass answered it) or clarified. Null for others, and '
+    'before the decision.';
+comment on column pgclarify.run.saved_completions is 'Calls that the route saved; null without a route.';
 comment on column pgclarify.run.embedding_model is
-    'The model that question_vector is of; null without one, and in runs of earlier versions.';
+    'The model of question_vector; null without a vector, and in runs of earlier versions.';
 comment on column pgclarify.run.interpretations is
-    'Readings found; null unless it is a run of clarify or consolidate that succeeded or is partial.';
-comment on column pgclarify.run.candidates is 'Passages retrieved; null until it has ended.';
-comment on column pgclarify.run.verdicts is 'Passages judged; null until it has ended.';
-comment on column pgclarify.run.served is 'How often it answered an equal question again; counted within seconds.';
-comment on column pgclarify.run.last_served_at is 'When it last did; null if it never has.';
+    'Number of readings found; null unless it is a run of clarify or consolidate that succeeded or is partial.';
+comment on column pgclarify.run.candidates is 'Number of passages retrieved; null before its end.';
+comment on column pgclarify.run.verdicts is 'Number of passages judged; null before its end.';
+comment on column pgclarify.run.served is 'How often it was reused to answer an equal question; counted within seconds.';
+comment on column pgclarify.run.last_served_at is 'When it was last reused; null if it never was.';
 comment on column pgclarify.run.question_group_id is
-    'Questions of its corpus that mean the same have the same; null until a worker has looked, after its end.';
+    'Runs on questions of the same meaning, on the same corpus, have the same group; null until a worker has assigned it, '
+    'after the run''s end.';
 comment on column pgclarify.run.is_counted is
-    'False if it does not count as asked: it is of an evaluation, or of a session where pgclarify.count_questions is off.';
-comment on column pgclarify.run.requested_by_oid is 'Its oid: another role of that name did not ask.';
+    'False if it does not count as a question: it belongs to an evaluation, or to a session with pgclarify.count_questions '
+    'off.';
+comment on column pgclarify.run.requested_by_oid is 'Oid of that role, so that another role of that name does not count.';
 comment on column pgclarify.run.crashes is
-    'How many workers in a row were lost while they carried it out, since an attempt of it last stored a reply: from 2 on it '
-    'is carried out alone, and at 10 it fails.';
+    'How many workers in a row were lost while executing it, since it last stored a reply. From 2 on it is executed alone, '
+    'and at 10 it fails.';
 comment on column pgclarify.run.stop_code is
-    'Why it has no result, or not all of it, in one word; null if it has its whole result, has failed, or goes on.';
+    'Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is not '
+    'over.';
 comment on column pgclarify.run.error_code is
-    'Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null otherwise.';
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial rewrite, why its call failed; else null.';
 comment on column pgclarify.run.budget_id is
-    'The first budget that let no further call through, which may have been dropped; null if none did.';
-comment on column pgclarify.run.cached_tokens is 'Those of prompt_tokens that the endpoint had read before.';
+    'The first budget that refused a call, which may have been removed; null if none did.';
+comment on column pgclarify.run.cached_tokens is 'How many of prompt_tokens the endpoint had in its cache.';
 
 create table pgclarify_private.source (
     source_id bigint generated always as identity,
@@ -1073,30 +1084,30 @@ create table pgclarify_private.source (
     constraint source_corpus_id_relation_key unique (corpus_id, relation),
     constraint source_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id)
 );
-comment on table pgclarify_private.source is 'A user''s table attached to a corpus: its rows are documents.';
+comment on table pgclarify_private.source is 'A user''s table that is attached to a corpus; its rows are documents.';
 comment on column pgclarify_private.source.source_id is 'Key; also names the function pgclarify_private.capture_<source_id>.';
 comment on column pgclarify_private.source.corpus_id is 'The corpus.';
-comment on column pgclarify_private.source.relation is 'The table; a bare number once it was dropped.';
+comment on column pgclarify_private.source.relation is 'The table; only a number once it was dropped.';
 comment on column pgclarify_private.source.relation_name is 'Its qualified name when it was attached.';
 comment on column pgclarify_private.source.attached_by is
-    'Role that attached it; the table is read only as long as that role may read it.';
+    'Role that attached it. The table is read only while that role may read it.';
 comment on column pgclarify_private.source.id_column is 'Column with the id of the document.';
 comment on column pgclarify_private.source.content_column is 'Column with its content.';
 comment on column pgclarify_private.source.title_column is 'Column with its title; null for none.';
 comment on column pgclarify_private.source.uri_column is 'Column with its address; null for none.';
 comment on column pgclarify_private.source.metadata_columns is 'Columns that become its metadata.';
 comment on column pgclarify_private.source.readers_column is 'Column with its readers; null for none.';
-comment on column pgclarify_private.source.id_prefix is 'What stands before the id in document.id; mostly empty.';
+comment on column pgclarify_private.source.id_prefix is 'Prefix of the id in document.id; usually empty.';
 comment on column pgclarify_private.source.state is
     'loading (compared row by row), following, failed (see error), detached (its documents stay) or removing (its documents '
-    'go).';
+    'are removed).';
 comment on column pgclarify_private.source.error is
     'Why it failed, or which rows cannot be documents; null if nothing is wrong.';
 comment on column pgclarify_private.source.layout is
-    'What the table was made of when it was last looked at: partitions and files that changed without a trigger seeing it '
-    'are compared again. Null before the first look.';
+    'Structure of the table at the last check. Partitions and files that changed without firing a trigger are compared '
+    'again. Null before the first check.';
 comment on column pgclarify_private.source.load_phase is
-    'While loading: rows (rows become documents), then documents (those without a row go).';
+    'While loading: rows (rows become documents), then documents (those without a row are removed).';
 comment on column pgclarify_private.source.load_cursor is 'The last id that was compared; null at the start of a phase.';
 comment on column pgclarify_private.source.load_started_at is 'When the last load began.';
 comment on column pgclarify_private.source.loaded_at is 'When the last load ended; null before.';
@@ -1104,7 +1115,8 @@ comment on column pgclarify_private.source.rows_added is 'Documents that the las
 comment on column pgclarify_private.source.rows_changed is 'Documents that the last load changed.';
 comment on column pgclarify_private.source.rows_removed is 'Documents that the last load removed.';
 comment on column pgclarify_private.source.created_at is 'When it was attached.';
-comment on column pgclarify_private.source.attached_by_oid is 'Its oid: another role of that name did not attach it.';
+comment on column pgclarify_private.source.attached_by_oid is
+    'Oid of that role, so that another role of that name does not count.';
 
 create table pgclarify.detection (
     run_id bigint not null,
@@ -1134,12 +1146,12 @@ comment on column pgclarify.detection.question is 'The question.';
 comment on column pgclarify.detection.is_ambiguous is
     'True if the probability reaches the threshold of the run, or a rule says so.';
 comment on column pgclarify.detection.probability is
-    'Of being ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
+    'Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
 comment on column pgclarify.detection.kind is
     'pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or lexical (a '
     'name or word with several meanings); null unless ambiguous.';
 comment on column pgclarify.detection.reasons is
-    'What spoke: array of objects with source (classifier, feature, rule or corpus), name and text, and of a corpus '
+    'The reasons: array of objects with source (classifier, feature, rule or corpus), name and text, and for a corpus '
     'document_ids.';
 comment on column pgclarify.detection.classifier_version is 'Version of the classifier.';
 
@@ -1151,15 +1163,15 @@ create table pgclarify.rewriting (
     constraint rewriting_pk primary key (run_id),
     constraint rewriting_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
 );
-comment on table pgclarify.rewriting is 'The question that a run of rewrite or reply came to: one that stands on its own.';
+comment on table pgclarify.rewriting is 'The result of rewrite or reply: a question that stands alone.';
 comment on column pgclarify.rewriting.run_id is 'The run.';
 comment on column pgclarify.rewriting.rewritten is
-    'The question; the one that was asked, to the byte, if it was clear or could not be rewritten.';
+    'The rewritten question; exactly the original one if it was clear or could not be rewritten.';
 comment on column pgclarify.rewriting.was_ambiguous is
-    'Whether it was ambiguous with what was said before; null for replies. False, with a reason: it is clear with that, '
-    'and not alone.';
+    'Whether it was ambiguous with its history; null for replies. False, with a reason: it is clear with its history, but '
+    'not alone.';
 comment on column pgclarify.rewriting.reason is
-    'Why it was rewritten as it was, or not at all; null if nothing is to be said.';
+    'Why it was rewritten in this way, or not at all; null if there is nothing to say.';
 
 create table pgclarify.evidence (
     run_id bigint not null,
@@ -1179,10 +1191,10 @@ create table pgclarify.evidence (
     constraint evidence_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
 );
 comment on table pgclarify.evidence is
-    'From what a run lists (clarifying questions, answers) to a passage that proves it. Quote and ids stay when the document '
-    'goes.';
+    'A passage that proves an item of a run''s list (clarifying questions, answers). Quote and ids stay when the document is '
+    'removed.';
 comment on column pgclarify.evidence.run_id is 'The run.';
-comment on column pgclarify.evidence.ordinal is 'What it proves: place in the run''s list, from 1.';
+comment on column pgclarify.evidence.ordinal is 'The item that it proves: place in the run''s list, from 1.';
 comment on column pgclarify.evidence.rank is 'Place among its citations, from 1.';
 comment on column pgclarify.evidence.candidate_rank is 'The candidate''s rank in the run.';
 comment on column pgclarify.evidence.corpus_id is 'The corpus.';
@@ -1191,7 +1203,7 @@ comment on column pgclarify.evidence.passage_id is 'The passage.';
 comment on column pgclarify.evidence.heading is 'Headings above the passage when it was cited; null if none.';
 comment on column pgclarify.evidence.quote is 'The words that prove it, verbatim.';
 comment on column pgclarify.evidence.start_char is 'Offset of the quote in the document, from 0.';
-comment on column pgclarify.evidence.end_char is 'Offset after the quote.';
+comment on column pgclarify.evidence.end_char is 'Offset of the end of the quote.';
 
 create table pgclarify.clarifying_question (
     run_id bigint not null,
@@ -1208,19 +1220,19 @@ create table pgclarify.clarifying_question (
     constraint clarifying_question_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
 );
 comment on table pgclarify.clarifying_question is
-    'What a run of clarifying_questions came to: questions to answer, or reformulations to choose from.';
+    'A result of clarifying_questions: a question to answer, or a reformulation to choose.';
 comment on column pgclarify.clarifying_question.run_id is 'The run.';
 comment on column pgclarify.clarifying_question.ordinal is 'Place in the list, from 1.';
 comment on column pgclarify.clarifying_question.ambiguity_type is
     'semantic (it can mean several things), generalize (something broader may be meant) or specify (something narrower may '
-    'be meant); null for schemes that name no types.';
-comment on column pgclarify.clarifying_question.reasoning is 'Why the model thinks so; null for schemes without reasoning.';
+    'be meant); null for schemes without types.';
+comment on column pgclarify.clarifying_question.reasoning is 'The model''s reasoning; null for schemes without reasoning.';
 comment on column pgclarify.clarifying_question.clarifying_question is
-    'A question to whoever asked; null where there are reformulations to choose from.';
+    'A question to the user; null if there are reformulations to choose from.';
 comment on column pgclarify.clarifying_question.reformulation is
-    'The question as it would be asked by somebody who means this; null if the model gave none.';
+    'What a user who means this would ask; null if the model gave none.';
 comment on column pgclarify.clarifying_question.is_answerable is
-    'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be.';
+    'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
 
 create table pgclarify.turn (
     conversation_id bigint not null,
@@ -1241,17 +1253,15 @@ create table pgclarify.turn (
 );
 create index turn_run_id_idx on pgclarify.turn (run_id);
 comment on table pgclarify.turn is
-    'One turn of a conversation: what was asked back, what came as reply, and the question since then.';
+    'One turn of a conversation: the clarifying questions, the reply, and the question afterwards.';
 comment on column pgclarify.turn.conversation_id is 'The conversation.';
 comment on column pgclarify.turn.ordinal is 'Place in the conversation, from 1 to 3.';
-comment on column pgclarify.turn.run_id is 'The run of clarifying_questions that asked back; null once it is gone.';
-comment on column pgclarify.turn.form is
-    'respond (the reply is in words, whatever was asked back) or select (a reformulation was chosen).';
-comment on column pgclarify.turn.asked is
-    'What was asked back: the clarifying questions, or the reformulations to choose from, a line each.';
+comment on column pgclarify.turn.run_id is 'The run of clarifying_questions; null once it was deleted.';
+comment on column pgclarify.turn.form is 'respond (the reply is in the user''s words) or select (a reformulation was chosen).';
+comment on column pgclarify.turn.asked is 'The clarifying questions, or the reformulations to choose from, one line each.';
 comment on column pgclarify.turn.reply is 'The reply, or the reformulation that was chosen.';
-comment on column pgclarify.turn.question is 'The question since then, reformulated.';
-comment on column pgclarify.turn.created_at is 'When the reply came.';
+comment on column pgclarify.turn.question is 'The question after this turn, reformulated.';
+comment on column pgclarify.turn.created_at is 'When the user replied.';
 
 create table pgclarify.document (
     corpus_id bigint not null,
@@ -1277,26 +1287,27 @@ create table pgclarify.document (
 );
 create index document_corpus_id_origin_idx on pgclarify.document (corpus_id, origin) where origin <> '';
 create index document_source_id_id_idx on pgclarify.document (source_id, id) where source_id is not null;
-comment on table pgclarify.document is 'One citable document.';
+comment on table pgclarify.document is 'A document that can be cited.';
 comment on column pgclarify.document.corpus_id is 'The corpus.';
 comment on column pgclarify.document.id is
-    'The user''s own id, as text: citations join straight back, bigint ids by document_ids::bigint[].';
-comment on column pgclarify.document.content is 'Plain text or Markdown. Offsets of passages and citations count in it.';
+    'The user''s own id, as text: citations can be joined directly; cast bigint ids with document_ids::bigint[].';
+comment on column pgclarify.document.content is 'Plain text or Markdown. Offsets of passages and citations refer to it.';
 comment on column pgclarify.document.title is 'Null if it has none.';
-comment on column pgclarify.document.uri is 'Where a person finds the original; null if nowhere.';
+comment on column pgclarify.document.uri is 'Address of the original, for people; null if there is none.';
 comment on column pgclarify.document.metadata is 'Any JSON object.';
 comment on column pgclarify.document.readers is
-    'Roles that may read it; null means every reader of the corpus. A name that is no role admits nobody.';
-comment on column pgclarify.document.content_hash is 'SHA-256 of title and content: what a search can see of it.';
+    'Roles that may read it; null means every reader of the corpus. A name without a role grants access to no one.';
+comment on column pgclarify.document.content_hash is 'SHA-256 of title and content, which searches use.';
 comment on column pgclarify.document.error is 'Why it cannot be indexed; null if nothing is wrong.';
 comment on column pgclarify.document.created_at is 'When it was first added.';
 comment on column pgclarify.document.updated_at is 'When it last changed.';
-comment on column pgclarify.document.indexed_at is 'When its content last became searchable; null if never.';
-comment on column pgclarify.document.source_id is 'The attached table that it is a row of; null if it was added by hand.';
+comment on column pgclarify.document.indexed_at is 'When its content last became searchable; null if it never was.';
+comment on column pgclarify.document.source_id is
+    'The attached table of which it is a row; null if it was added in another way.';
 comment on column pgclarify.document.origin is
-    'The file that it was loaded from: machine:/path/file, or name/path/file if its source was given a name; and #id for one '
-    'of several documents in a file. Empty if a statement or a client added it. Null if it is a row of an attached table, or '
-    'was added before this column was.';
+    'The file that it was loaded from: machine:/path/file, or name/path/file if its source has a name; followed by #id if '
+    'the file has several documents. Empty if a statement or a client added it. Null if it is a row of an attached table, or '
+    'was added before this column existed.';
 
 create table pgclarify.estimate (
     run_id bigint not null,
@@ -1323,23 +1334,22 @@ create table pgclarify.estimate (
     constraint estimate_cost_usd_is_not_negative check (cost_usd >= 0),
     constraint estimate_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
 );
-comment on table pgclarify.estimate is 'What a run of estimate came to: what questions would take.';
+comment on table pgclarify.estimate is 'The result of a run of estimate: what questions would cost.';
 comment on column pgclarify.estimate.run_id is 'The run.';
 comment on column pgclarify.estimate.questions is 'How many questions were given.';
-comment on column pgclarify.estimate.distinct_questions is 'How many different ones.';
-comment on column pgclarify.estimate.answered is 'How many of these would be served from an earlier run, with no call.';
+comment on column pgclarify.estimate.distinct_questions is 'How many of them are different.';
+comment on column pgclarify.estimate.answered is 'How many of these an earlier run has answered, so that they need no call.';
 comment on column pgclarify.estimate.sampled is
-    'How many of the others were looked at; if not all of them, the figures are scaled up from these.';
+    'How many of the others were examined. If not all were, the figures are scaled up from these.';
 comment on column pgclarify.estimate.calls is
-    'About how many calls of the language model would be made and paid for; equal ones once.';
+    'About how many calls of the language model would be made and paid for; equal calls count once.';
 comment on column pgclarify.estimate.calls_at_most is
-    'No more than that many, but for replies that do not fit and are asked for once more.';
-comment on column pgclarify.estimate.reused_calls is
-    'About how many further calls need not be made: their replies are in the ledger.';
+    'At most so many calls, except for calls that are repeated because their reply was invalid.';
+comment on column pgclarify.estimate.reused_calls is 'About how many further calls are needed whose replies are in the ledger.';
 comment on column pgclarify.estimate.prompt_tokens is 'About how many input tokens the calls have.';
 comment on column pgclarify.estimate.completion_tokens is 'About how many output tokens they have.';
 comment on column pgclarify.estimate.cost_usd is
-    'About what the calls cost in US dollars, by the price that the model had when it was estimated; null if it had none.';
+    'About what the calls cost in US dollars, by the model''s price at the time of the estimate; null if it had none.';
 
 create table pgclarify.eval_case (
     eval_run_id bigint not null,
@@ -1375,31 +1385,30 @@ create table pgclarify.eval_case (
 );
 create index eval_case_document_ids_idx on pgclarify.eval_case using gin (jsonb_path_query_array(output, '$.**.document_id'));
 create index eval_case_run_id_idx on pgclarify.eval_case (run_id) where run_id is not null;
-comment on table pgclarify.eval_case is 'One question of an evaluation, and what the method gave for it.';
+comment on table pgclarify.eval_case is 'One question of an evaluation, with the method''s output.';
 comment on column pgclarify.eval_case.eval_run_id is 'The evaluation.';
-comment on column pgclarify.eval_case.ordinal is 'Its place among the cases that were asked, from 1.';
+comment on column pgclarify.eval_case.ordinal is 'Place among the evaluated cases, from 1.';
 comment on column pgclarify.eval_case.case_id is 'Its id in the data set.';
-comment on column pgclarify.eval_case.question is 'What was asked.';
+comment on column pgclarify.eval_case.question is 'The question.';
 comment on column pgclarify.eval_case.gold is
-    'What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, is_ambiguous, '
-    'rewrites, clarifying_questions, intent, strata (each NAME=VALUE).';
+    'What is known about it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, '
+    'is_ambiguous, rewrites, clarifying_questions, intent, strata (each NAME=VALUE).';
 comment on column pgclarify.eval_case.output is
-    'What the method gave: interpretations (interpretation, answer, support, is_grounded, citations with document_id, '
+    'The method''s output: interpretations (interpretation, answer, support, is_grounded, citations with document_id, '
     'passage_id, title and quote), retrieved (document_id, passage_id), probability, questions (rewritten, asked back, or '
-    'since each turn), notes.';
-comment on column pgclarify.eval_case.run_id is 'The run behind it; null for baselines, or once it was deleted.';
+    'after each turn), notes.';
+comment on column pgclarify.eval_case.run_id is 'The run that answered; null for baselines, or once it was deleted.';
 comment on column pgclarify.eval_case.status is
-    'succeeded, partial (some passages could not be judged) or failed: that counts as having given nothing.';
+    'succeeded, partial (some passages could not be judged) or failed, which counts as an empty output.';
 comment on column pgclarify.eval_case.error is 'Why it failed; null unless it did.';
 comment on column pgclarify.eval_case.calls is
-    'Replies of the model that it used, whether paid for now or before. The judge''s are not among them.';
+    'Replies of the model that it used, paid for now or before, without those of the judge.';
 comment on column pgclarify.eval_case.reused_calls is 'How many of them came from the ledger.';
-comment on column pgclarify.eval_case.prompt_tokens is 'Input tokens of all of them.';
-comment on column pgclarify.eval_case.completion_tokens is 'Output tokens of all of them.';
-comment on column pgclarify.eval_case.model_seconds is
-    'Seconds that all of them took when they were made, as if one came after the other.';
+comment on column pgclarify.eval_case.prompt_tokens is 'Input tokens of all these replies.';
+comment on column pgclarify.eval_case.completion_tokens is 'Output tokens of all these replies.';
+comment on column pgclarify.eval_case.model_seconds is 'Seconds that all these calls took when they were made, added up.';
 comment on column pgclarify.eval_case.seconds is
-    'Seconds from the question to the last answer, as it went this time: next to nothing where all was paid for.';
+    'Seconds from the question to the last answer, this time: almost 0 if everything was paid for before.';
 comment on column pgclarify.eval_case.created_at is 'When it was judged.';
 
 create table pgclarify_private.pending_link (
@@ -1413,11 +1422,11 @@ create table pgclarify_private.pending_link (
 );
 create index pending_link_embedding_space_id_added_at_idx on pgclarify_private.pending_link (embedding_space_id, added_at);
 comment on table pgclarify_private.pending_link is
-    'A passage whose neighbors are to be found, or found again. Workers take rows with SKIP LOCKED.';
+    'A passage whose neighbors must be found, or found again. Workers take rows with SKIP LOCKED.';
 comment on column pgclarify_private.pending_link.embedding_space_id is 'The space.';
 comment on column pgclarify_private.pending_link.document_id is 'The passage''s document.';
 comment on column pgclarify_private.pending_link.passage_id is 'The passage.';
-comment on column pgclarify_private.pending_link.added_at is 'Since when it waits.';
+comment on column pgclarify_private.pending_link.added_at is 'Since when it is waiting.';
 
 create table pgclarify_private.pending_unlink (
     embedding_space_id bigint not null,
@@ -1429,10 +1438,10 @@ create table pgclarify_private.pending_unlink (
 );
 create index pending_unlink_embedding_space_id_added_at_idx on pgclarify_private.pending_unlink (embedding_space_id, added_at);
 comment on table pgclarify_private.pending_unlink is
-    'A passage that is gone, or has another vector, while neighborhoods may still name it.';
+    'A passage that was removed, or has a new vector, while neighborhoods may still contain it.';
 comment on column pgclarify_private.pending_unlink.embedding_space_id is 'The space.';
 comment on column pgclarify_private.pending_unlink.passage_id is 'The passage.';
-comment on column pgclarify_private.pending_unlink.added_at is 'Since when it waits.';
+comment on column pgclarify_private.pending_unlink.added_at is 'Since when it is waiting.';
 
 create table pgclarify_private.pending_passage (
     embedding_space_id bigint not null,
@@ -1449,15 +1458,15 @@ create table pgclarify_private.pending_passage (
 );
 create index pending_passage_leased_by_idx on pgclarify_private.pending_passage (leased_by) where leased_by is not null;
 comment on table pgclarify_private.pending_passage is
-    'A passage that a space which is being built beside the active one has no vector of yet. Workers lease rows with SKIP '
-    'LOCKED. Those of a large corpus are put here a thousand at a time.';
+    'A passage without a vector in a space that is being built beside the active one. Workers lease rows with SKIP LOCKED. '
+    'Passages of a large corpus are put here a thousand at a time.';
 comment on column pgclarify_private.pending_passage.embedding_space_id is 'The space that is being built.';
 comment on column pgclarify_private.pending_passage.document_id is 'The passage''s document.';
 comment on column pgclarify_private.pending_passage.passage_id is 'The passage.';
 comment on column pgclarify_private.pending_passage.attempts is
-    'How often it could not be embedded. After three times it is left, and the space is not switched to.';
+    'How often it could not be embedded. After three times it is skipped, and searches do not switch to the space.';
 comment on column pgclarify_private.pending_passage.retry_at is
-    'When it is tried again after it could not be embedded; null if it could, or has not been tried.';
+    'When embedding it is tried again after a failure; null if it did not fail.';
 comment on column pgclarify_private.pending_passage.leased_by is 'Worker that is embedding it; null if none is.';
 comment on column pgclarify_private.pending_passage.leased_until is 'When another worker may take it over.';
 
@@ -1469,8 +1478,8 @@ create table pgclarify_private.pending_cut (
         foreign key (embedding_space_id) references pgclarify.embedding_space (embedding_space_id) on delete cascade
 );
 comment on table pgclarify_private.pending_cut is
-    'A document with a passage that is longer than the space''s model reads. Once the space is searched, the document is '
-    'indexed again, which cuts it into shorter ones.';
+    'A document with a passage that is too long for the space''s model. Once the space is active, the document is indexed '
+    'again, and cut into shorter passages.';
 comment on column pgclarify_private.pending_cut.embedding_space_id is 'The space.';
 comment on column pgclarify_private.pending_cut.document_id is 'The document.';
 
@@ -1487,11 +1496,11 @@ create table pgclarify.listed_answer (
     constraint listed_answer_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
 );
 comment on table pgclarify.listed_answer is
-    'One answer of several, each found knowing those before it. Written as it is found.';
+    'One answer of a list, found with knowledge of those before it. Written when it is found.';
 comment on column pgclarify.listed_answer.run_id is 'The run.';
-comment on column pgclarify.listed_answer.ordinal is 'The order in which they were found, from 1.';
-comment on column pgclarify.listed_answer.answer is 'The answer, as it was first found.';
-comment on column pgclarify.listed_answer.variants is 'Spellings in which it was found, the answer itself first.';
+comment on column pgclarify.listed_answer.ordinal is 'Place in the order in which answers were found, from 1.';
+comment on column pgclarify.listed_answer.answer is 'The answer, in its first spelling.';
+comment on column pgclarify.listed_answer.variants is 'All spellings that were found, the first one first.';
 comment on column pgclarify.listed_answer.created_at is 'When it was found.';
 
 create table pgclarify.candidate (
@@ -1517,20 +1526,19 @@ create index candidate_corpus_id_document_id_idx on pgclarify.candidate (corpus_
 comment on table pgclarify.candidate is 'A passage retrieved for a run.';
 comment on column pgclarify.candidate.run_id is 'The run.';
 comment on column pgclarify.candidate.rank is
-    'From 1: its place in the ranking or, where passages are explored by their verdicts, in the order in which they were '
-    'chosen.';
+    'From 1: its place in the ranking or, in guided exploration, in the order in which passages were chosen.';
 comment on column pgclarify.candidate.corpus_id is 'The corpus.';
 comment on column pgclarify.candidate.document_id is 'The document.';
-comment on column pgclarify.candidate.passage_id is 'The passage, which may have changed or gone since.';
+comment on column pgclarify.candidate.passage_id is 'The passage, which may have changed or been removed.';
 comment on column pgclarify.candidate.heading is 'Headings above the passage when it was retrieved; null if none.';
 comment on column pgclarify.candidate.score is
     'dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion; a neighbor: its similarity to the passage that '
-    'led to it; where passages were scored again, that score. Higher is better.';
+    'led to it; with a reranker: its score. Higher is better.';
 comment on column pgclarify.candidate.origin is 'How it was found: dense, lexical or neighbor.';
 comment on column pgclarify.candidate.via_passage_id is 'The passage that led to it; null unless a neighbor.';
 comment on column pgclarify.candidate.batch is 'The batch in which it was chosen, from 1; 1 without exploration.';
 comment on column pgclarify.candidate.step_ordinal is
-    'The step of the investigation that it was retrieved for; null for other operations.';
+    'The step of the investigation that retrieved it; null for other operations.';
 
 create table pgclarify.interpretation (
     run_id bigint not null,
@@ -1544,14 +1552,14 @@ create table pgclarify.interpretation (
     constraint interpretation_is_supported check (support >= 1),
     constraint interpretation_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
 );
-comment on table pgclarify.interpretation is 'A reading that survived consolidation.';
+comment on table pgclarify.interpretation is 'A reading after consolidation.';
 comment on column pgclarify.interpretation.run_id is 'The run.';
 comment on column pgclarify.interpretation.ordinal is 'Place by falling support, from 1.';
-comment on column pgclarify.interpretation.interpretation is 'The reading: a question that stands on its own.';
+comment on column pgclarify.interpretation.interpretation is 'The reading: a question that stands alone.';
 comment on column pgclarify.interpretation.answer is 'Its answer.';
-comment on column pgclarify.interpretation.support is 'Distinct documents that support it.';
+comment on column pgclarify.interpretation.support is 'How many documents support it.';
 comment on column pgclarify.interpretation.cohesion is
-    'Mean cosine similarity of the readings in its cluster to the one that speaks for them; 1 for a single one.';
+    'Mean cosine similarity of the readings in its cluster to their medoid; 1 for a single one.';
 
 create table pgclarify.stage (
     run_id bigint not null,
@@ -1589,27 +1597,27 @@ create table pgclarify.stage (
     constraint stage_model_ms_is_not_negative check (model_ms >= 0),
     constraint stage_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
 );
-comment on table pgclarify.stage is 'What a run did, stage by stage. Written when it ends; see explain.';
+comment on table pgclarify.stage is 'The stages of a run. Written at its end; see explain.';
 comment on column pgclarify.stage.run_id is 'The run.';
-comment on column pgclarify.stage.ordinal is 'Place by the time it began, from 1.';
+comment on column pgclarify.stage.ordinal is 'Place in the order of beginning, from 1.';
 comment on column pgclarify.stage.name is
     'detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation, decomposition, sampling, '
     'answering, reasoning, rewriting, questioning, checking or listing.';
-comment on column pgclarify.stage.batch is 'The batch of passages, from 1; null where there are none.';
+comment on column pgclarify.stage.batch is 'The batch of passages, from 1; null without batches.';
 comment on column pgclarify.stage.step_ordinal is 'The step of an investigation; null for other operations.';
 comment on column pgclarify.stage.started_at is 'When it began.';
 comment on column pgclarify.stage.duration_ms is 'Milliseconds that it took. Stages may overlap.';
 comment on column pgclarify.stage.rows is
-    'What it came to: passages, verdicts, interpretations, answers; null where nothing is counted.';
+    'Number of results: passages, verdicts, interpretations, answers; null if nothing is counted.';
 comment on column pgclarify.stage.calls is 'Calls that it paid for.';
 comment on column pgclarify.stage.reused_calls is 'Replies that it took from the ledger.';
 comment on column pgclarify.stage.prompt_tokens is 'Input tokens that it paid for.';
 comment on column pgclarify.stage.completion_tokens is 'Output tokens that it paid for.';
-comment on column pgclarify.stage.note is 'What else is worth a line; null if nothing.';
+comment on column pgclarify.stage.note is 'A note; null if there is none.';
 comment on column pgclarify.stage.reused_prompt_tokens is 'Input tokens of the replies that it took from the ledger.';
 comment on column pgclarify.stage.reused_completion_tokens is 'Output tokens of the replies that it took from the ledger.';
 comment on column pgclarify.stage.model_ms is
-    'Milliseconds that its calls took, those of replies from the ledger included, as if one came after the other.';
+    'Milliseconds that its calls took, with those whose replies are from the ledger, added up.';
 
 create table pgclarify.step (
     run_id bigint not null,
@@ -1639,25 +1647,26 @@ create table pgclarify.step (
     constraint step_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
 );
 create unique index step_conclusion_key on pgclarify.step (run_id) where kind = 'conclusion';
-comment on table pgclarify.step is 'What an investigation asked on its way, and what became of it. Written as it goes on.';
+comment on table pgclarify.step is 'A question of an investigation, and its answer. Written while the run is not over.';
 comment on column pgclarify.step.run_id is 'The run.';
 comment on column pgclarify.step.ordinal is 'Place in the chain, from 1; the conclusion is the last one.';
 comment on column pgclarify.step.kind is
-    'direct (the question itself, without a follow-up), follow_up (a question that it rests on) or conclusion (the '
-    'answer to the whole question).';
-comment on column pgclarify.step.question is 'What was asked.';
+    'direct (the question itself, without a follow-up), follow_up (a question that it depends on) or conclusion (the answer '
+    'to the whole question).';
+comment on column pgclarify.step.question is 'The question.';
 comment on column pgclarify.step.answer is 'Its answer; null unless answered.';
 comment on column pgclarify.step.outcome is
     'answered, not_in_corpus (there is no evidence), repeated (it was asked before), contradicted (steps contradict each '
     'other, and the evidence does not decide), cut_off (the limit on calls was reached) or failed (the model could not be '
     'reached or understood).';
-comment on column pgclarify.step.confidence is 'How sure the answer is, above 0 and up to 1; null unless answered.';
-comment on column pgclarify.step.reason is 'Why there is no answer, or what else is worth saying of it; null if nothing is.';
+comment on column pgclarify.step.confidence is 'Confidence in the answer, above 0 and up to 1; null unless answered.';
+comment on column pgclarify.step.reason is
+    'Why there is no answer, or a remark on the answer; null if there is nothing to say.';
 comment on column pgclarify.step.semantic_sets is
-    'Into how many groups of one meaning the sampled answers fell; null where none were sampled.';
+    'How many groups of equal meaning the sampled answers form; null if no answers were sampled.';
 comment on column pgclarify.step.created_at is 'When it was decided.';
 comment on column pgclarify.step.abstention_code is
-    'Why there is no evidence, in one word; null unless that is the outcome, and for older steps.';
+    'Why there is no evidence, as a code; null unless that is the outcome, and for older steps.';
 
 create table pgclarify.eval_metric (
     eval_run_id bigint not null,
@@ -1681,17 +1690,16 @@ create table pgclarify.eval_metric (
 );
 create index eval_metric_case_idx on pgclarify.eval_metric (eval_run_id, ordinal);
 comment on table pgclarify.eval_metric is
-    'How good a case was, or all cases together, or those of a stratum. docs/methods/evaluation.md says what each metric '
-    'is.';
+    'The metrics of a case, of all cases together, or of those of a stratum. docs/methods/evaluation.md explains each metric.';
 comment on column pgclarify.eval_metric.eval_run_id is 'The evaluation.';
 comment on column pgclarify.eval_metric.metric is 'Its name, such as grounded_precision or recall@10.';
 comment on column pgclarify.eval_metric.ordinal is 'The case; null for several cases together.';
 comment on column pgclarify.eval_metric.value is 'Its value.';
 comment on column pgclarify.eval_metric.low is
-    'Lower end of the bootstrap 95 % interval; null for a case, or where there is none, as for a stratum of fewer than five '
+    'Lower end of the bootstrap 95 % interval; null for a case, or without an interval, as for a stratum of fewer than five '
     'cases.';
-comment on column pgclarify.eval_metric.high is 'Upper end of that interval; null likewise.';
-comment on column pgclarify.eval_metric.cases is 'Over how many cases it is; null for a case.';
+comment on column pgclarify.eval_metric.high is 'Upper end of that interval; null if there is none.';
+comment on column pgclarify.eval_metric.cases is 'The number of cases; null for a single case.';
 comment on column pgclarify.eval_metric.stratum is
     'The stratum whose cases are taken together, NAME=VALUE, such as answers=several, kind=polysemy or hops=3; null for a '
     'case, and for all cases together.';
@@ -1731,24 +1739,24 @@ create table pgclarify.verdict (
         check (error_code in ('PC007', 'PC008', 'PC010', 'PC011', 'PC012', 'PC013', 'PC014', 'PC015', 'PC017', 'XX000')),
     constraint verdict_candidate_fk foreign key (run_id, rank) references pgclarify.candidate (run_id, rank) on delete cascade
 );
-comment on table pgclarify.verdict is 'What was decided about one candidate.';
+comment on table pgclarify.verdict is 'The verdict on a candidate.';
 comment on column pgclarify.verdict.run_id is 'The run.';
 comment on column pgclarify.verdict.rank is 'The candidate''s rank.';
 comment on column pgclarify.verdict.outcome is
-    'grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or erased (what was '
-    'decided is gone with its document).';
+    'grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or erased (the '
+    'verdict was erased with its document).';
 comment on column pgclarify.verdict.interpretation is 'The reading; null unless grounded.';
 comment on column pgclarify.verdict.answer is 'Its answer; null unless grounded.';
 comment on column pgclarify.verdict.quote is 'The words of the passage that prove it, verbatim; null unless grounded.';
 comment on column pgclarify.verdict.start_char is 'Offset of the quote in the document, from 0.';
-comment on column pgclarify.verdict.end_char is 'Offset after the quote.';
+comment on column pgclarify.verdict.end_char is 'Offset of the end of the quote.';
 comment on column pgclarify.verdict.vector is 'f(interpretation; answer), unit length; null unless grounded.';
-comment on column pgclarify.verdict.completion_id is 'Ledger row that it was read from; null if no reply came.';
+comment on column pgclarify.verdict.completion_id is 'Ledger row that it was read from; null if there was no reply.';
 comment on column pgclarify.verdict.is_reused is 'True if that row had been paid for before.';
 comment on column pgclarify.verdict.reason is 'Why it abstained; null unless it did.';
 comment on column pgclarify.verdict.error is 'What went wrong; null unless failed.';
 comment on column pgclarify.verdict.created_at is 'When it was decided.';
-comment on column pgclarify.verdict.abstention_code is 'Why it abstained, in one word; null unless it did.';
+comment on column pgclarify.verdict.abstention_code is 'Why it abstained, as a code; null unless it did.';
 comment on column pgclarify.verdict.error_code is 'What went wrong, as a SQLSTATE; null unless failed.';
 
 create table pgclarify.citation (
@@ -1771,19 +1779,19 @@ create table pgclarify.citation (
 );
 create index citation_corpus_id_document_id_idx on pgclarify.citation (corpus_id, document_id);
 comment on table pgclarify.citation is
-    'From an interpretation to a passage that supports it. Quote and ids stay when the document goes.';
+    'A passage that supports an interpretation. Quote and ids stay when the document is removed.';
 comment on column pgclarify.citation.run_id is 'The run.';
 comment on column pgclarify.citation.ordinal is 'The interpretation''s ordinal.';
-comment on column pgclarify.citation.rank is 'Place among its citations, from 1; the first one speaks for it.';
+comment on column pgclarify.citation.rank is 'Place among its citations, from 1; the first one is the medoid.';
 comment on column pgclarify.citation.candidate_rank is 'The candidate''s rank in the run.';
 comment on column pgclarify.citation.corpus_id is 'The corpus.';
 comment on column pgclarify.citation.document_id is 'The document.';
 comment on column pgclarify.citation.passage_id is 'The passage.';
 comment on column pgclarify.citation.heading is 'Headings above the passage when it was cited; null if none.';
-comment on column pgclarify.citation.is_medoid is 'True for the reading that speaks for the cluster.';
+comment on column pgclarify.citation.is_medoid is 'True for the medoid of the cluster.';
 comment on column pgclarify.citation.quote is 'The words that prove the answer, verbatim.';
 comment on column pgclarify.citation.start_char is 'Offset of the quote in the document, from 0.';
-comment on column pgclarify.citation.end_char is 'Offset after the quote.';
+comment on column pgclarify.citation.end_char is 'Offset of the end of the quote.';
 
 create table pgclarify.step_citation (
     run_id bigint not null,
@@ -1803,7 +1811,7 @@ create table pgclarify.step_citation (
         foreign key (run_id, step_ordinal) references pgclarify.step (run_id, ordinal) on delete cascade
 );
 comment on table pgclarify.step_citation is
-    'From a step to a passage that proves its answer. Quote and ids stay when the document goes.';
+    'A passage that proves the answer of a step. Quote and ids stay when the document is removed.';
 comment on column pgclarify.step_citation.run_id is 'The run.';
 comment on column pgclarify.step_citation.step_ordinal is 'The step.';
 comment on column pgclarify.step_citation.rank is 'Place among its citations, from 1.';
@@ -1815,7 +1823,7 @@ comment on column pgclarify.step_citation.passage_id is 'The passage.';
 comment on column pgclarify.step_citation.heading is 'Headings above the passage when it was cited; null if none.';
 comment on column pgclarify.step_citation.quote is 'The words that prove the answer, verbatim.';
 comment on column pgclarify.step_citation.start_char is 'Offset of the quote in the document, from 0.';
-comment on column pgclarify.step_citation.end_char is 'Offset after the quote.';
+comment on column pgclarify.step_citation.end_char is 'Offset of the end of the quote.';
 alter table pgclarify.corpus add constraint corpus_embedding_space_id_fk foreign key (embedding_space_id) references
     pgclarify.embedding_space (embedding_space_id) on delete set null;
 
@@ -1830,13 +1838,13 @@ create type pgclarify.clarification as (
     document_ids text[],
     citations jsonb
 );
-comment on type pgclarify.clarification is 'A reading with its answer and its proof: a row of clarify.';
+comment on type pgclarify.clarification is 'A reading with its answer and its evidence: a row of clarify.';
 comment on column pgclarify.clarification.run_id is 'The run.';
 comment on column pgclarify.clarification.status is 'succeeded or partial.';
 comment on column pgclarify.clarification.ordinal is 'Place by falling support, from 1.';
-comment on column pgclarify.clarification.interpretation is 'The reading: a question that stands on its own.';
+comment on column pgclarify.clarification.interpretation is 'The reading: a question that stands alone.';
 comment on column pgclarify.clarification.answer is 'Its answer.';
-comment on column pgclarify.clarification.support is 'Distinct documents that support it.';
+comment on column pgclarify.clarification.support is 'How many documents support it.';
 comment on column pgclarify.clarification.cohesion is 'How much its evidence agrees, up to 1.';
 comment on column pgclarify.clarification.document_ids is 'Documents that prove it, best first.';
 comment on column pgclarify.clarification.citations is 'Array of objects with the columns of view interpretation_citation.';
@@ -1887,16 +1895,16 @@ comment on column pgclarify.run_outcome.run_id is 'The run.';
 comment on column pgclarify.run_outcome.status is 'Its state; queued or running if the timeout came first.';
 comment on column pgclarify.run_outcome.error is 'Why it failed; null unless it did.';
 comment on column pgclarify.run_outcome.interpretations is
-    'Readings found; 0 means that the corpus answers none; null unless succeeded or partial, and for runs that look for '
-    'none, such as investigations.';
-comment on column pgclarify.run_outcome.stop_reason is
-    'Why it went no further where it might have; null if there was nothing to decide, or it has not ended.';
+    'Number of readings found; 0 if the corpus answers none. Null unless succeeded or partial, and for operations without '
+    'readings, such as investigations.';
+comment on column pgclarify.run_outcome.stop_reason is 'Why it stopped early; null if it did not, or is not over.';
 comment on column pgclarify.run_outcome.cost_usd is
-    'What it cost, in US dollars: 0 if it paid for no call; null if the cost of one is not known, or until it has ended.';
+    'What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before its end.';
 comment on column pgclarify.run_outcome.stop_code is
-    'Why it has no result, or not all of it, in one word; null if it has its whole result, has failed, or goes on.';
+    'Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is not '
+    'over.';
 comment on column pgclarify.run_outcome.error_code is
-    'Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null otherwise.';
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial rewrite, why its call failed; else null.';
 
 create type pgclarify.search_result as (
     rank integer,
@@ -1943,22 +1951,21 @@ create type pgclarify.graph_check as (
     sampled integer,
     recall double precision
 );
-comment on type pgclarify.graph_check is 'What check_graph found. One row.';
+comment on type pgclarify.graph_check is 'The result of check_graph. One row.';
 comment on column pgclarify.graph_check.passages is 'Passages with a vector in the active space.';
-comment on column pgclarify.graph_check.linked is 'Those with a list of neighbors.';
-comment on column pgclarify.graph_check.unlinked is 'Those without one.';
-comment on column pgclarify.graph_check.pending is 'What waits for a worker: passages to link, and to unlink.';
+comment on column pgclarify.graph_check.linked is 'Passages with a list of neighbors.';
+comment on column pgclarify.graph_check.unlinked is 'Passages without a list.';
+comment on column pgclarify.graph_check.pending is 'Pending work: passages to link, and to unlink.';
 comment on column pgclarify.graph_check.self_edges is 'Edges from a passage to itself.';
-comment on column pgclarify.graph_check.dangling is
-    'Edges from or to passages that are gone, and of which no worker is told.';
-comment on column pgclarify.graph_check.orphans is 'Vectors of passages that are gone.';
+comment on column pgclarify.graph_check.dangling is 'Edges from or to removed passages that no worker will remove.';
+comment on column pgclarify.graph_check.orphans is 'Vectors of removed passages.';
 comment on column pgclarify.graph_check.gaps is
-    'Lists that are shorter than they could be; null in a graph of lexical similarity, where that is no fault.';
+    'Lists that are shorter than they could be; null in a graph of lexical similarity, where that is normal.';
 comment on column pgclarify.graph_check.unordered is
-    'Lists that are longer than corpus.graph_degree, name a passage twice, or are not nearest first.';
+    'Lists that are longer than corpus.graph_degree, repeat a passage, or are not nearest first.';
 comment on column pgclarify.graph_check.sampled is 'Lists that were compared with an exact search.';
 comment on column pgclarify.graph_check.recall is
-    'Share of their true neighbors that they hold, 0 to 1; null if none were compared.';
+    'Share of their true neighbors that they contain, 0 to 1; null if none were compared.';
 
 create type pgclarify.investigation as (
     run_id bigint,
@@ -1970,20 +1977,20 @@ create type pgclarify.investigation as (
     document_ids text[],
     citations jsonb
 );
-comment on type pgclarify.investigation is 'What an investigation came to: the row of investigate.';
+comment on type pgclarify.investigation is 'The result of investigate, in one row.';
 comment on column pgclarify.investigation.run_id is 'The run.';
 comment on column pgclarify.investigation.status is 'succeeded or partial.';
 comment on column pgclarify.investigation.outcome is
-    'How its conclusion ended: answered, not_in_corpus, contradicted, cut_off or failed.';
+    'The outcome of its conclusion: answered, not_in_corpus, contradicted, cut_off or failed.';
 comment on column pgclarify.investigation.answer is 'The answer; null unless answered.';
-comment on column pgclarify.investigation.confidence is 'How sure it is, above 0 and up to 1; null unless answered.';
+comment on column pgclarify.investigation.confidence is 'Confidence in the answer, above 0 and up to 1; null unless answered.';
 comment on column pgclarify.investigation.steps is
     'Array of objects with the columns of view investigation_step, in order, and citations, an array of objects with the '
     'columns of view investigation_citation.';
 comment on column pgclarify.investigation.document_ids is
     'Documents that the conclusion cites, best first; empty if there are none.';
 comment on column pgclarify.investigation.citations is
-    'What proves the conclusion: array of objects with the columns of view investigation_citation.';
+    'The evidence of the conclusion: array of objects with the columns of view investigation_citation.';
 
 create type pgclarify.ambiguity as (
     run_id bigint,
@@ -1996,10 +2003,10 @@ comment on type pgclarify.ambiguity is 'Whether a question is ambiguous: the row
 comment on column pgclarify.ambiguity.run_id is 'The run.';
 comment on column pgclarify.ambiguity.is_ambiguous is 'True if the probability reaches the threshold, or a rule says so.';
 comment on column pgclarify.ambiguity.probability is
-    'Of being ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
+    'Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
 comment on column pgclarify.ambiguity.kind is 'pragmatic, syntactic or lexical; null unless ambiguous.';
 comment on column pgclarify.ambiguity.reasons is
-    'What spoke: array of objects with source (classifier, feature, rule or corpus), name and text.';
+    'The reasons: array of objects with source (classifier, feature, rule or corpus), name and text.';
 
 create type pgclarify.question_ambiguity as (
     question_ordinal integer,
@@ -2017,13 +2024,13 @@ comment on column pgclarify.question_ambiguity.question_ordinal is 'Place of the
 comment on column pgclarify.question_ambiguity.question is 'The question.';
 comment on column pgclarify.question_ambiguity.run_id is 'The run.';
 comment on column pgclarify.question_ambiguity.is_ambiguous is
-    'True if the probability reaches the threshold, or a rule says so; null, as all that follows but status, unless the run '
-    'succeeded.';
+    'True if the probability reaches the threshold, or a rule says so. Null unless the run succeeded, as are all further '
+    'columns except status.';
 comment on column pgclarify.question_ambiguity.probability is
-    'Of being ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
+    'Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
 comment on column pgclarify.question_ambiguity.kind is 'pragmatic, syntactic or lexical; null unless ambiguous.';
 comment on column pgclarify.question_ambiguity.reasons is
-    'What spoke: array of objects with source (classifier, feature or rule), name and text.';
+    'The reasons: array of objects with source (classifier, feature or rule), name and text.';
 comment on column pgclarify.question_ambiguity.status is 'How the run ended: succeeded, failed or cancelled.';
 
 create type pgclarify.rewritten_question as (
@@ -2032,14 +2039,14 @@ create type pgclarify.rewritten_question as (
     was_ambiguous boolean,
     reason text
 );
-comment on type pgclarify.rewritten_question is 'A question that stands on its own: the row of rewrite.';
+comment on type pgclarify.rewritten_question is 'A question that stands alone: the row of rewrite.';
 comment on column pgclarify.rewritten_question.run_id is 'The run.';
 comment on column pgclarify.rewritten_question.rewritten is
-    'The question; the one that was asked, to the byte, if it was clear or could not be rewritten.';
+    'The rewritten question; exactly the original one if it was clear or could not be rewritten.';
 comment on column pgclarify.rewritten_question.was_ambiguous is
-    'Whether it was ambiguous with what was said before. False, with a reason: it is clear with that, and not alone.';
+    'Whether it was ambiguous with its history. False, with a reason: it is clear with its history, but not alone.';
 comment on column pgclarify.rewritten_question.reason is
-    'Why it was rewritten as it was, or not at all; null if nothing is to be said.';
+    'Why it was rewritten in this way, or not at all; null if there is nothing to say.';
 
 create type pgclarify.proposed_question as (
     run_id bigint,
@@ -2053,22 +2060,22 @@ create type pgclarify.proposed_question as (
     citations jsonb
 );
 comment on type pgclarify.proposed_question is
-    'A question to ask back, or a reformulation to choose: the row of clarifying_questions.';
+    'A clarifying question, or a reformulation to choose: the row of clarifying_questions.';
 comment on column pgclarify.proposed_question.run_id is 'The run, for choose and reply.';
 comment on column pgclarify.proposed_question.ordinal is 'Place in the list, from 1.';
 comment on column pgclarify.proposed_question.ambiguity_type is
-    'semantic, generalize or specify; null for schemes that name no types.';
+    'semantic, generalize or specify; null for schemes without types.';
 comment on column pgclarify.proposed_question.clarifying_question is
-    'A question to whoever asked; null where there are reformulations to choose from.';
+    'A question to the user; null if there are reformulations to choose from.';
 comment on column pgclarify.proposed_question.reformulation is
-    'The question as it would be asked by somebody who means this; null if the model gave none.';
+    'What a user who means this would ask; null if the model gave none.';
 comment on column pgclarify.proposed_question.document_ids is
     'Documents that answer the reformulation, best first; empty if there are none or it was not checked.';
-comment on column pgclarify.proposed_question.reasoning is 'Why the model thinks so; null for schemes without reasoning.';
+comment on column pgclarify.proposed_question.reasoning is 'The model''s reasoning; null for schemes without reasoning.';
 comment on column pgclarify.proposed_question.is_answerable is
-    'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be.';
+    'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
 comment on column pgclarify.proposed_question.citations is
-    'What answers the reformulation: array of objects with the columns of view evidence_citation.';
+    'The evidence of the reformulation: array of objects with the columns of view evidence_citation.';
 
 create type pgclarify.reformulated_question as (
     conversation_id bigint,
@@ -2076,11 +2083,11 @@ create type pgclarify.reformulated_question as (
     question text,
     turns_left integer
 );
-comment on type pgclarify.reformulated_question is 'Where a conversation stands after a turn: the row of choose and reply.';
+comment on type pgclarify.reformulated_question is 'The state of a conversation after a turn: the row of choose and reply.';
 comment on column pgclarify.reformulated_question.conversation_id is 'The conversation.';
-comment on column pgclarify.reformulated_question.turn is 'The turn that this was, from 1 to 3.';
-comment on column pgclarify.reformulated_question.question is 'The question since then, reformulated.';
-comment on column pgclarify.reformulated_question.turns_left is 'How often one may still ask back: 2 to 0.';
+comment on column pgclarify.reformulated_question.turn is 'The number of this turn, from 1 to 3.';
+comment on column pgclarify.reformulated_question.question is 'The question after this turn, reformulated.';
+comment on column pgclarify.reformulated_question.turns_left is 'How many more turns are possible: 2 to 0.';
 
 create type pgclarify.answer as (
     run_id bigint,
@@ -2090,14 +2097,14 @@ create type pgclarify.answer as (
     document_ids text[],
     citations jsonb
 );
-comment on type pgclarify.answer is 'One answer of several: the row of list_answers.';
+comment on type pgclarify.answer is 'One answer of a list: the row of list_answers.';
 comment on column pgclarify.answer.run_id is 'The run.';
-comment on column pgclarify.answer.ordinal is 'The order in which they were found, from 1.';
-comment on column pgclarify.answer.answer is 'The answer, as it was first found.';
-comment on column pgclarify.answer.variants is 'Spellings in which it was found, the answer itself first.';
-comment on column pgclarify.answer.document_ids is 'Documents that it was found in, best first.';
+comment on column pgclarify.answer.ordinal is 'Place in the order in which answers were found, from 1.';
+comment on column pgclarify.answer.answer is 'The answer, in its first spelling.';
+comment on column pgclarify.answer.variants is 'All spellings that were found, the first one first.';
+comment on column pgclarify.answer.document_ids is 'Documents that have the answer, best first.';
 comment on column pgclarify.answer.citations is
-    'What proves it: array of objects with the columns of view evidence_citation.';
+    'The evidence of the answer: array of objects with the columns of view evidence_citation.';
 
 create type pgclarify.estimation as (
     run_id bigint,
@@ -2113,24 +2120,24 @@ create type pgclarify.estimation as (
     cost_usd numeric,
     model text
 );
-comment on type pgclarify.estimation is 'What questions would take: the row of estimate.';
+comment on type pgclarify.estimation is 'What questions would cost: the row of estimate.';
 comment on column pgclarify.estimation.run_id is
-    'The run that looked; null if all questions have been answered, and nobody had to.';
+    'The run that made the estimate; null if all questions have been answered, so that no run was needed.';
 comment on column pgclarify.estimation.questions is 'How many questions were given.';
-comment on column pgclarify.estimation.distinct_questions is 'How many different ones.';
-comment on column pgclarify.estimation.answered is 'How many of these would be served from an earlier run, with no call.';
+comment on column pgclarify.estimation.distinct_questions is 'How many of them are different.';
+comment on column pgclarify.estimation.answered is 'How many of these an earlier run has answered, so that they need no call.';
 comment on column pgclarify.estimation.sampled is
-    'How many of the others were looked at; if not all of them, the figures are scaled up from these.';
+    'How many of the others were examined. If not all were, the figures are scaled up from these.';
 comment on column pgclarify.estimation.calls is
-    'About how many calls of the language model would be made and paid for; equal ones once.';
+    'About how many calls of the language model would be made and paid for; equal calls count once.';
 comment on column pgclarify.estimation.calls_at_most is
-    'No more than that many, but for replies that do not fit and are asked for once more.';
+    'At most so many calls, except for calls that are repeated because their reply was invalid.';
 comment on column pgclarify.estimation.reused_calls is
-    'About how many further calls need not be made: their replies are in the ledger.';
+    'About how many further calls are needed whose replies are in the ledger.';
 comment on column pgclarify.estimation.prompt_tokens is 'About how many input tokens the calls have.';
 comment on column pgclarify.estimation.completion_tokens is 'About how many output tokens they have.';
 comment on column pgclarify.estimation.cost_usd is
     'About what the calls cost in US dollars; null if table model_price has no price of the model.';
-comment on column pgclarify.estimation.model is 'Model that would be asked; null if nobody had to look.';
+comment on column pgclarify.estimation.model is 'The model that would be called; null if no run was needed.';
 
 insert into pgclarify.model_price (model, input_usd, output_usd) values ('extractive', 0, 0);

@@ -1,7 +1,7 @@
-"""The tables, as SQLAlchemy Core knows them: a mirror of what migrations/ make, table by table.
+"""The tables in SQLAlchemy Core: a copy of what migrations/ create.
 
-Alembic reads it to find what a new revision must change, and a test holds the two together. Partitions, functions,
-views and policies are made elsewhere, and so is the queue.
+Alembic reads it to find what a new revision must change, and a test compares the two. Partitions, functions, views,
+policies and the queue are created elsewhere.
 """
 
 from pgclarify.schema.ambiguity import ambiguity_rule, detection, rewriting

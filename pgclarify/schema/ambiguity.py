@@ -27,8 +27,8 @@ ambiguity_rule = Table(
         Text,
         nullable=False,
         comment=(
-            r"Regular expression (advanced, as of operator ~*: any case of letters; \m and \M are the begin and end "
-            "of a word) of 1 to 500 characters, found anywhere in a question."
+            r"Regular expression of 1 to 500 characters, found anywhere in a question (advanced syntax, as for "
+            r"operator ~*: letters match in any case; \m and \M are the begin and end of a word)."
         ),
     ),
     Column(
@@ -44,12 +44,12 @@ ambiguity_rule = Table(
         "corpus",
         Text,
         ForeignKey("pgclarify.corpus.name", name="ambiguity_rule_corpus_fk", onupdate="CASCADE", ondelete="CASCADE"),
-        comment="Corpus whose questions it is for; null for all, also for those that are asked of no corpus.",
+        comment="Corpus whose questions it applies to; null for all questions, also those without a corpus.",
     ),
     Column(
         "note",
         Text,
-        comment="Why it is ambiguous, for whoever asked: shown among the reasons; null if nothing is to be said.",
+        comment="Why such a question is ambiguous, shown to the user among the reasons; null for no note.",
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was made."),
     PrimaryKeyConstraint("ambiguity_rule_id", name="ambiguity_rule_pk"),
@@ -82,8 +82,8 @@ detection = Table(
         "probability",
         REAL,
         comment=(
-            "Of being ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than "
-            "English."
+            "Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another "
+            "language than English."
         ),
     ),
     Column(
@@ -99,8 +99,8 @@ detection = Table(
         JSONB,
         nullable=False,
         comment=(
-            "What spoke: array of objects with source (classifier, feature, rule or corpus), name and text, and of a "
-            "corpus document_ids."
+            "The reasons: array of objects with source (classifier, feature, rule or corpus), name and text, and for "
+            "a corpus document_ids."
         ),
     ),
     Column("classifier_version", Text, nullable=False, comment="Version of the classifier."),
@@ -137,21 +137,21 @@ rewriting = Table(
         "rewritten",
         Text,
         nullable=False,
-        comment="The question; the one that was asked, to the byte, if it was clear or could not be rewritten.",
+        comment="The rewritten question; exactly the original one if it was clear or could not be rewritten.",
     ),
     Column(
         "was_ambiguous",
         Boolean,
         comment=(
-            "Whether it was ambiguous with what was said before; null for replies. False, with a reason: it is clear "
-            "with that, and not alone."
+            "Whether it was ambiguous with its history; null for replies. False, with a reason: it is clear with its "
+            "history, but not alone."
         ),
     ),
     Column(
         "reason",
         Text,
-        comment="Why it was rewritten as it was, or not at all; null if nothing is to be said.",
+        comment="Why it was rewritten in this way, or not at all; null if there is nothing to say.",
     ),
     PrimaryKeyConstraint("run_id", name="rewriting_pk"),
-    comment="The question that a run of rewrite or reply came to: one that stands on its own.",
+    comment="The result of rewrite or reply: a question that stands alone.",
 )

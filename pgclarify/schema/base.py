@@ -20,5 +20,5 @@ class Name(UserDefinedType[str]):
     cache_ok = True
 
     def get_col_spec(self, **_: Any) -> str:  # noqa: ANN401 - SQLAlchemy's signature
-        """How DDL spells the type."""
+        """Return the type's name in DDL."""
         return "name"

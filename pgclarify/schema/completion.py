@@ -34,7 +34,7 @@ completion = Table(
             "judge_distinct or judge_relevance."
         ),
     ),
-    Column("model", Text, nullable=False, comment="Model that was asked."),
+    Column("model", Text, nullable=False, comment="Model of the call."),
     Column("parameters", JSONB, nullable=False, comment="Decoding parameters."),
     Column("prompt_version", Text, nullable=False, comment="Version of the prompt."),
     Column("input_hash", BYTEA, nullable=False, comment="SHA-256 of the rendered input."),
@@ -43,15 +43,15 @@ completion = Table(
         Integer,
         nullable=False,
         server_default=text("0"),
-        comment="Which reply to this input, from 0; a thousand more for each refresh of the runs that asked.",
+        comment="Which reply to this input, from 0; plus a thousand times the option refresh of the run.",
     ),
     Column("run_id", BigInteger, comment="The run that paid for it; null if that run is gone."),
-    Column("reply", Text, comment="What the model said; null while nobody knows, or once erased."),
+    Column("reply", Text, comment="The model's reply; null while there is none, or once erased."),
     Column("prompt_tokens", Integer, comment="Tokens of the input; null if the endpoint did not say."),
     Column("completion_tokens", Integer, comment="Tokens of the reply; null if the endpoint did not say."),
     Column("latency_ms", REAL, comment="Milliseconds that the call took."),
     Column("leased_by", BigInteger, comment="Worker that is making the call; null if none is."),
-    Column("leased_until", Timestamp, comment="When another worker may take the call over."),
+    Column("leased_until", Timestamp, comment="When another worker may take over the call."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was first claimed."),
     Column("finished_at", Timestamp, comment="When the reply came; null while there is none."),
     Column(
@@ -62,22 +62,28 @@ completion = Table(
     Column(
         "budget_ids",
         ARRAY(BigInteger),
-        comment=("Budgets that the call is reserved of while it is made; null if it is of none, or not being made."),
+        comment=(
+            "Budgets in which the call is reserved while it is made; null if there are none, or it is not being made."
+        ),
     ),
-    Column("reserved_usd", Numeric, comment="The most it is taken to cost; null unless it is reserved."),
-    Column("reserved_at", Timestamp, comment="When it was reserved, and so of which period; null unless it is."),
+    Column("reserved_usd", Numeric, comment="Most that it is expected to cost; null unless it is reserved."),
+    Column(
+        "reserved_at",
+        Timestamp,
+        comment="When it was reserved, which determines the period; null unless it is reserved.",
+    ),
     Column(
         "erased_at",
         Timestamp,
         comment=(
             "When its text was erased with a document; null if it was not. Its input_hash is random since then, so "
-            "that an equal input is asked anew."
+            "that an equal input is asked again."
         ),
     ),
     Column(
         "cached_tokens",
         Integer,
-        comment="Those of prompt_tokens that the endpoint had read before; null if it did not say.",
+        comment="How many of prompt_tokens the endpoint had in its cache; null if it did not say.",
     ),
     PrimaryKeyConstraint("completion_id", name="completion_pk"),
     CheckConstraint("length(input_hash) = 32", name="completion_input_hash_is_sha256"),
@@ -104,8 +110,8 @@ completion = Table(
     Index("completion_run_id_idx", "run_id"),
     Index("completion_reserved_idx", "reserved_at", postgresql_where=text("budget_ids is not null")),
     comment=(
-        "The ledger: what one model said to one rendered input. Every paid call goes through it, so nothing "
-        "is paid for twice."
+        "The ledger: what one model replied to one rendered input. Every paid call goes through it, so nothing is "
+        "paid for twice."
     ),
 )
 
@@ -121,10 +127,10 @@ completion_document = Table(
         nullable=False,
         comment="The row of the ledger.",
     ),
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus, which may have been dropped since."),
-    Column("document_id", Text, nullable=False, comment="The document, which may have gone since."),
+    Column("corpus_id", BigInteger, nullable=False, comment="The corpus, which may have been dropped."),
+    Column("document_id", Text, nullable=False, comment="The document, which may have been removed."),
     PrimaryKeyConstraint("completion_id", "corpus_id", "document_id", name="completion_document_pk"),
     Index("completion_document_corpus_id_document_id_idx", "corpus_id", "document_id"),
-    comment="Which documents stood in the input of a reply: erase_document finds replies by it.",
+    comment="The documents in the input of a reply; erase_document uses it to find replies.",
     schema=PRIVATE_SCHEMA,
 )

@@ -28,7 +28,7 @@ evidence = Table(
         nullable=False,
         comment="The run.",
     ),
-    Column("ordinal", Integer, nullable=False, comment="What it proves: place in the run's list, from 1."),
+    Column("ordinal", Integer, nullable=False, comment="The item that it proves: place in the run's list, from 1."),
     Column("rank", Integer, nullable=False, comment="Place among its citations, from 1."),
     Column("candidate_rank", Integer, nullable=False, comment="The candidate's rank in the run."),
     Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
@@ -37,13 +37,13 @@ evidence = Table(
     Column("heading", Text, comment="Headings above the passage when it was cited; null if none."),
     Column("quote", Text, nullable=False, comment="The words that prove it, verbatim."),
     Column("start_char", Integer, nullable=False, comment="Offset of the quote in the document, from 0."),
-    Column("end_char", Integer, nullable=False, comment="Offset after the quote."),
+    Column("end_char", Integer, nullable=False, comment="Offset of the end of the quote."),
     PrimaryKeyConstraint("run_id", "ordinal", "rank", name="evidence_pk"),
     CheckConstraint("ordinal >= 1", name="evidence_ordinal_counts_from_one"),
     CheckConstraint("rank >= 1", name="evidence_rank_counts_from_one"),
     comment=(
-        "From what a run lists (clarifying questions, answers) to a passage that proves it. Quote and ids stay when "
-        "the document goes."
+        "A passage that proves an item of a run's list (clarifying questions, answers). Quote and ids stay when the "
+        "document is removed."
     ),
 )
 
@@ -62,26 +62,27 @@ clarifying_question = Table(
         "ambiguity_type",
         Text,
         comment=(
-            "semantic (it can mean several things), generalize (something broader may be meant) or specify (something "
-            "narrower may be meant); null for schemes that name no types."
+            "semantic (it can mean several things), generalize (something broader may be meant) or specify "
+            "(something narrower may be meant); null for schemes without types."
         ),
     ),
-    Column("reasoning", Text, comment="Why the model thinks so; null for schemes without reasoning."),
+    Column("reasoning", Text, comment="The model's reasoning; null for schemes without reasoning."),
     Column(
         "clarifying_question",
         Text,
-        comment="A question to whoever asked; null where there are reformulations to choose from.",
+        comment="A question to the user; null if there are reformulations to choose from.",
     ),
     Column(
         "reformulation",
         Text,
-        comment="The question as it would be asked by somebody who means this; null if the model gave none.",
+        comment="What a user who means this would ask; null if the model gave none.",
     ),
     Column(
         "is_answerable",
         Boolean,
         comment=(
-            "Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be."
+            "Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be "
+            "checked."
         ),
     ),
     PrimaryKeyConstraint("run_id", "ordinal", name="clarifying_question_pk"),
@@ -90,36 +91,36 @@ clarifying_question = Table(
         "ambiguity_type in ('semantic', 'generalize', 'specify')", name="clarifying_question_ambiguity_type_is_known"
     ),
     CheckConstraint("num_nonnulls(clarifying_question, reformulation) >= 1", name="clarifying_question_says_something"),
-    comment="What a run of clarifying_questions came to: questions to answer, or reformulations to choose from.",
+    comment="A result of clarifying_questions: a question to answer, or a reformulation to choose.",
 )
 
 conversation = Table(
     "conversation",
     metadata,
     Column("conversation_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column("question", Text, nullable=False, comment="The question as it was asked first."),
+    Column("question", Text, nullable=False, comment="The original question."),
     Column(
         "corpus_id",
         BigInteger,
         ForeignKey("pgclarify.corpus.corpus_id", name="conversation_corpus_id_fk", ondelete="SET NULL"),
-        comment="The corpus; null once it was dropped, or if none was asked (corpus_name is null then, too).",
+        comment="The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).",
     ),
-    Column("corpus_name", Text, comment="The corpus's name when it was asked; null for what was asked of no corpus."),
+    Column("corpus_name", Text, comment="The corpus's name at the time of the question; null without a corpus."),
     Column(
         "history",
         JSONB,
         nullable=False,
         server_default=text("'[]'"),
-        comment="What was said before the question, oldest first.",
+        comment="Turns before the question, oldest first.",
     ),
-    Column("requested_by", Name, nullable=False, comment="Role that asked; its members may go on."),
+    Column("requested_by", Name, nullable=False, comment="Role that asked; its members may continue."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it began."),
     Column(
         "requested_by_oid",
         OID,
         nullable=False,
         server_default=text("quote_ident(current_user)::regrole"),
-        comment="Its oid: another role of that name did not ask.",
+        comment="Oid of that role, so that another role of that name does not count.",
     ),
     PrimaryKeyConstraint("conversation_id", name="conversation_pk"),
     CheckConstraint("jsonb_typeof(history) = 'array'", name="conversation_history_is_an_array"),
@@ -127,7 +128,8 @@ conversation = Table(
     Index("conversation_corpus_id_idx", "corpus_id"),
     Index("conversation_requested_by_oid_conversation_id_idx", "requested_by_oid", "conversation_id"),
     comment=(
-        "A question that was asked back about. It begins with the first choose or reply, and has up to three turns."
+        "A question with clarifying questions about it. It begins with the first choose or reply, and has up to "
+        "three turns."
     ),
 )
 
@@ -146,27 +148,27 @@ turn = Table(
         "run_id",
         BigInteger,
         ForeignKey("pgclarify.run.run_id", name="turn_run_id_fk", ondelete="SET NULL"),
-        comment="The run of clarifying_questions that asked back; null once it is gone.",
+        comment="The run of clarifying_questions; null once it was deleted.",
     ),
     Column(
         "form",
         Text,
         nullable=False,
-        comment="respond (the reply is in words, whatever was asked back) or select (a reformulation was chosen).",
+        comment="respond (the reply is in the user's words) or select (a reformulation was chosen).",
     ),
     Column(
         "asked",
         Text,
         nullable=False,
-        comment="What was asked back: the clarifying questions, or the reformulations to choose from, a line each.",
+        comment="The clarifying questions, or the reformulations to choose from, one line each.",
     ),
     Column("reply", Text, nullable=False, comment="The reply, or the reformulation that was chosen."),
-    Column("question", Text, nullable=False, comment="The question since then, reformulated."),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When the reply came."),
+    Column("question", Text, nullable=False, comment="The question after this turn, reformulated."),
+    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When the user replied."),
     PrimaryKeyConstraint("conversation_id", "ordinal", name="turn_pk"),
     CheckConstraint("ordinal between 1 and 3", name="turn_ordinal_is_one_of_three"),
     CheckConstraint("form in ('respond', 'select')", name="turn_form_is_known"),
     CheckConstraint(r"question ~ '\S'", name="turn_question_is_not_blank"),
     Index("turn_run_id_idx", "run_id"),
-    comment="One turn of a conversation: what was asked back, what came as reply, and the question since then.",
+    comment="One turn of a conversation: the clarifying questions, the reply, and the question afterwards.",
 )

@@ -28,7 +28,7 @@ corpus = Table(
         nullable=False,
         comment="Key; also names the partition pgclarify_private.passage_<corpus_id>.",
     ),
-    Column("name", Text, nullable=False, comment="What callers name it by."),
+    Column("name", Text, nullable=False, comment="The name that callers use."),
     Column(
         "search_config",
         Text,
@@ -48,13 +48,13 @@ corpus = Table(
         nullable=False,
         server_default=text("0"),
         comment=(
-            "How often its searchable content without readers of its own changed, without what still stands in "
-            "corpus_tally."
+            "How often its searchable content changed, without documents that have their own readers, and without "
+            "changes that are still in corpus_tally."
         ),
     ),
     Column("owner", Name, nullable=False, comment="Role whose members may change and drop it."),
     Column("reader", Name, comment="Role whose members may search it; null means every pgclarify_user."),
-    Column("analyst", Name, comment="Role whose members see the runs of everyone on it; null means nobody."),
+    Column("analyst", Name, comment="Role whose members see everyone's runs on it; null means no role."),
     Column(
         "embedding_space_id",
         BigInteger,
@@ -76,14 +76,19 @@ corpus = Table(
             "What makes passages neighbors: dense (cosine similarity of their vectors) or lexical (words they share)."
         ),
     ),
-    Column("owner_oid", OID, nullable=False, comment="Its oid: another role of that name is not the owner."),
+    Column(
+        "owner_oid",
+        OID,
+        nullable=False,
+        comment="Oid of the owner, so that another role of that name is not the owner.",
+    ),
     PrimaryKeyConstraint("corpus_id", name="corpus_pk"),
     CheckConstraint("graph_similarity in ('dense', 'lexical')", name="corpus_graph_similarity_is_known"),
     CheckConstraint("length(name) between 1 and 200", name="corpus_name_is_short"),
     CheckConstraint("graph_degree between 1 and 1000", name="corpus_graph_degree_is_small"),
     UniqueConstraint("name", name="corpus_name_key"),
     Index("corpus_embedding_space_id_idx", "embedding_space_id"),
-    comment="A body of documents that are searched together.",
+    comment="Documents that are searched together.",
 )
 
 embedding_space = Table(
@@ -115,56 +120,56 @@ embedding_space = Table(
     Column(
         "error",
         Text,
-        comment="Why no worker could open or fill it, or documents wait for its model; null if none has failed.",
+        comment="Why no worker could open or fill it, or why documents wait for its model; null if nothing failed.",
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was created."),
     Column(
         "linking_document_id",
         Text,
-        comment=("Where a worker is that links all passages by key: the document of the last one; null if none does."),
+        comment=(
+            "While a worker links all passages by key: the document of the last linked passage; null if none does."
+        ),
     ),
-    Column("linking_passage_id", BigInteger, comment="The last one itself; null if none does."),
+    Column("linking_passage_id", BigInteger, comment="The last linked passage; null if no worker links all passages."),
     Column(
         "linking_passages",
         BigInteger,
-        comment="How many passages it has still before it, about; null if none does.",
+        comment="About how many passages it still has to link; null if no worker links all passages.",
     ),
     Column(
         "queued_document_id",
         Text,
         comment=(
-            "Where filling it stands: passages up to this one, by document_id and id, have been put into "
-            "pending_passage. Empty if none has yet; null until filling begins, and for the first space of a corpus."
+            "Progress of filling: passages up to this one, by document_id and id, were put into pending_passage. "
+            "Empty if none was yet; null until filling begins, and for the first space of a corpus."
         ),
     ),
-    Column("queued_passage_id", BigInteger, comment="The passage, with queued_document_id."),
+    Column("queued_passage_id", BigInteger, comment="The passage, together with queued_document_id."),
     Column(
         "queued_passages",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="How many passages that is.",
+        comment="How many passages were put there.",
     ),
     Column(
         "queued_at",
         Timestamp,
-        comment=(
-            "When all passages had been queued; null until then, and once nothing is left to do after the switch."
-        ),
+        comment=("When all passages had been queued; null before, and once nothing is left to do after the switch."),
     ),
     Column(
         "ingestion_held_until",
         Timestamp,
         comment=(
-            "Documents of the corpus are not claimed until then, so that the space gets complete; null if they are."
+            "Until then, documents of the corpus are not claimed, so that the space can be completed; null if they are."
         ),
     ),
     Column(
         "paused_until",
         Timestamp,
         comment=(
-            "Workers begin nothing on the corpus until then, so that the space can be begun or switched to; "
-            "null if they do."
+            "Until then, workers start nothing new on the corpus, so that filling can begin or searches can switch "
+            "to the space; null if they do."
         ),
     ),
     Column(
@@ -176,7 +181,8 @@ embedding_space = Table(
         "linking_worker_id",
         BigInteger,
         comment=(
-            "Worker that makes all lists in its memory. While it is alive no other links the space; null if none does."
+            "Worker that builds all lists in memory. While it is alive no other worker links the space; null if none "
+            "does."
         ),
     ),
     PrimaryKeyConstraint("embedding_space_id", name="embedding_space_pk"),
@@ -207,7 +213,7 @@ embedding_space = Table(
     ),
     Index("embedding_space_retired_idx", "embedding_space_id", postgresql_where=text("state = 'retired'")),
     Index("embedding_space_queued_idx", "embedding_space_id", postgresql_where=text("queued_at is not null")),
-    comment="A corpus seen through one embedding model.",
+    comment="A corpus with one embedding model.",
 )
 
 corpus_tally = Table(
@@ -226,73 +232,76 @@ corpus_tally = Table(
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="Documents added, less those removed.",
+        comment="Documents added, minus those removed.",
     ),
     Column(
         "pending",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="Documents that became pending, less those indexed.",
+        comment="Documents that became pending, minus those indexed.",
     ),
     Column(
         "failed",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="Documents that cannot be indexed, less those mended.",
+        comment="Documents that cannot be indexed, minus those repaired.",
     ),
     Column(
-        "passages", BigInteger, nullable=False, server_default=text("0"), comment="Passages added, less those removed."
+        "passages", BigInteger, nullable=False, server_default=text("0"), comment="Passages added, minus those removed."
     ),
     Column(
         "restricted_documents",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="The same as documents, of those with readers of their own.",
+        comment="The same as documents, for those that have their own readers.",
     ),
     Column(
         "restricted_passages",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="The same as passages, of those with readers of their own.",
+        comment="The same as passages, for documents that have their own readers.",
     ),
     Column(
         "embedded",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="Vectors added to the active space, less those removed.",
+        comment="Vectors added to the active space, minus those removed.",
     ),
     Column(
         "lexemes",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="Lexeme occurrences added, less those removed: over passages, the average length that BM25 wants.",
+        comment=(
+            "Lexemes added, with repetitions, minus those removed. Divided by passages, this is the average length "
+            "for BM25."
+        ),
     ),
     Column(
         "revision",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="Changes of the searchable content without readers of its own.",
+        comment="Changes of the searchable content, without documents that have their own readers.",
     ),
     Column(
         "linked",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="Neighborhoods added to the active space, less those removed.",
+        comment="Neighborhoods added to the active space, minus those removed.",
     ),
     Column(
         "restricted_lexemes",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="The same as lexemes, of passages with readers of their own.",
+        comment="The same as lexemes, for passages that have their own readers.",
     ),
     Column(
         "graph_revision",
@@ -306,13 +315,13 @@ corpus_tally = Table(
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="Passages of pending documents, about, less those embedded.",
+        comment="About how many passages pending documents have, minus those embedded.",
     ),
     PrimaryKeyConstraint("corpus_tally_id", name="corpus_tally_pk"),
     Index("corpus_tally_corpus_id_idx", "corpus_id"),
     comment=(
-        "Counts of a corpus as increments: their sum is the count. Writers append, so that nobody waits for "
-        "anybody's transaction; workers fold the rows of a corpus into one."
+        "Counts of a corpus as increments; their sum is the count. Writers only insert rows, so that they do not "
+        "wait for each other; workers merge the rows of a corpus into one."
     ),
     schema=PRIVATE_SCHEMA,
 )
@@ -328,7 +337,7 @@ reader_revision = Table(
         nullable=False,
         comment="The corpus.",
     ),
-    Column("reader", Name, nullable=False, comment="A role in readers of the documents that changed."),
+    Column("reader", Name, nullable=False, comment="A role in readers of the changed documents."),
     Column(
         "revision",
         BigInteger,
@@ -346,9 +355,9 @@ reader_revision = Table(
     PrimaryKeyConstraint("reader_revision_id", name="reader_revision_pk"),
     Index("reader_revision_corpus_id_reader_idx", "corpus_id", "reader"),
     comment=(
-        "Changes of restricted documents, for each role in their readers, as increments: their sum is the count. "
-        "Writers append; workers fold the rows of a reader into one. Changes of documents without readers are in "
-        "corpus_tally."
+        "Changes of restricted documents, for each role in their readers, as increments; their sum is the count. "
+        "Writers only insert rows; workers merge the rows of a reader into one. Changes of documents without readers "
+        "are in corpus_tally."
     ),
     schema=PRIVATE_SCHEMA,
 )
@@ -367,40 +376,45 @@ document = Table(
         "id",
         Text,
         nullable=False,
-        comment="The user's own id, as text: citations join straight back, bigint ids by document_ids::bigint[].",
+        comment=(
+            "The user's own id, as text: citations can be joined directly; cast bigint ids with document_ids::bigint[]."
+        ),
     ),
     Column(
         "content",
         Text,
         nullable=False,
-        comment="Plain text or Markdown. Offsets of passages and citations count in it.",
+        comment="Plain text or Markdown. Offsets of passages and citations refer to it.",
     ),
     Column("title", Text, comment="Null if it has none."),
-    Column("uri", Text, comment="Where a person finds the original; null if nowhere."),
+    Column("uri", Text, comment="Address of the original, for people; null if there is none."),
     Column("metadata", JSONB, nullable=False, server_default=text("'{}'"), comment="Any JSON object."),
     Column(
         "readers",
         ARRAY(Name),
-        comment="Roles that may read it; null means every reader of the corpus. A name that is no role admits nobody.",
+        comment=(
+            "Roles that may read it; null means every reader of the corpus. A name without a role grants access to "
+            "no one."
+        ),
     ),
-    Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of title and content: what a search can see of it."),
+    Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of title and content, which searches use."),
     Column("error", Text, comment="Why it cannot be indexed; null if nothing is wrong."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was first added."),
     Column("updated_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it last changed."),
-    Column("indexed_at", Timestamp, comment="When its content last became searchable; null if never."),
+    Column("indexed_at", Timestamp, comment="When its content last became searchable; null if it never was."),
     Column(
         "source_id",
         BigInteger,
         ForeignKey("pgclarify_private.source.source_id", name="document_source_id_fk"),
-        comment="The attached table that it is a row of; null if it was added by hand.",
+        comment="The attached table of which it is a row; null if it was added in another way.",
     ),
     Column(
         "origin",
         Text(collation="C"),
         comment=(
-            "The file that it was loaded from: machine:/path/file, or name/path/file if its source was given a name; "
-            "and #id for one of several documents in a file. Empty if a statement or a client added it. Null if it is "
-            "a row of an attached table, or was added before this column was."
+            "The file that it was loaded from: machine:/path/file, or name/path/file if its source has a name; "
+            "followed by #id if the file has several documents. Empty if a statement or a client added it. Null if "
+            "it is a row of an attached table, or was added before this column existed."
         ),
     ),
     PrimaryKeyConstraint("corpus_id", "id", name="document_pk"),
@@ -409,5 +423,5 @@ document = Table(
     CheckConstraint("octet_length(origin) <= 2600", name="document_origin_is_short"),
     Index("document_source_id_id_idx", "source_id", "id", postgresql_where=text("source_id is not null")),
     Index("document_corpus_id_origin_idx", "corpus_id", "origin", postgresql_where=text("origin <> ''")),
-    comment="One citable document.",
+    comment="A document that can be cited.",
 )

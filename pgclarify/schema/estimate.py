@@ -15,36 +15,36 @@ estimate = Table(
         comment="The run.",
     ),
     Column("questions", BigInteger, nullable=False, comment="How many questions were given."),
-    Column("distinct_questions", BigInteger, nullable=False, comment="How many different ones."),
+    Column("distinct_questions", BigInteger, nullable=False, comment="How many of them are different."),
     Column(
         "answered",
         BigInteger,
         nullable=False,
-        comment="How many of these would be served from an earlier run, with no call.",
+        comment="How many of these an earlier run has answered, so that they need no call.",
     ),
     Column(
         "sampled",
         BigInteger,
         nullable=False,
-        comment="How many of the others were looked at; if not all of them, the figures are scaled up from these.",
+        comment="How many of the others were examined. If not all were, the figures are scaled up from these.",
     ),
     Column(
         "calls",
         BigInteger,
         nullable=False,
-        comment="About how many calls of the language model would be made and paid for; equal ones once.",
+        comment="About how many calls of the language model would be made and paid for; equal calls count once.",
     ),
     Column(
         "calls_at_most",
         BigInteger,
         nullable=False,
-        comment="No more than that many, but for replies that do not fit and are asked for once more.",
+        comment="At most so many calls, except for calls that are repeated because their reply was invalid.",
     ),
     Column(
         "reused_calls",
         BigInteger,
         nullable=False,
-        comment="About how many further calls need not be made: their replies are in the ledger.",
+        comment="About how many further calls are needed whose replies are in the ledger.",
     ),
     Column("prompt_tokens", BigInteger, nullable=False, comment="About how many input tokens the calls have."),
     Column("completion_tokens", BigInteger, nullable=False, comment="About how many output tokens they have."),
@@ -52,8 +52,8 @@ estimate = Table(
         "cost_usd",
         Numeric,
         comment=(
-            "About what the calls cost in US dollars, by the price that the model had when it was estimated; null if "
-            "it had none."
+            "About what the calls cost in US dollars, by the model's price at the time of the estimate; null if it "
+            "had none."
         ),
     ),
     PrimaryKeyConstraint("run_id", name="estimate_pk"),
@@ -67,5 +67,5 @@ estimate = Table(
     CheckConstraint("prompt_tokens >= 0", name="estimate_prompt_tokens_are_not_negative"),
     CheckConstraint("completion_tokens >= 0", name="estimate_completion_tokens_are_not_negative"),
     CheckConstraint("cost_usd >= 0", name="estimate_cost_usd_is_not_negative"),
-    comment="What a run of estimate came to: what questions would take.",
+    comment="The result of a run of estimate: what questions would cost.",
 )

@@ -23,15 +23,13 @@ eval_run = Table(
     "eval_run",
     metadata,
     Column("eval_run_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column(
-        "name", Text, nullable=False, comment="What people call it; several may have one name, and the latest is meant."
-    ),
-    Column("data_set", Text, nullable=False, comment="Name of the data set: that of its file."),
+    Column("name", Text, nullable=False, comment="Its name. Several may have the same name; then the latest is meant."),
+    Column("data_set", Text, nullable=False, comment="Name of the data set's file."),
     Column(
         "data_set_hash",
         BYTEA,
         nullable=False,
-        comment="SHA-256 of the cases, in order: evaluations of the same cases can be compared.",
+        comment="SHA-256 of the cases, in order. Evaluations of the same cases can be compared.",
     ),
     Column(
         "corpus_id",
@@ -39,7 +37,7 @@ eval_run = Table(
         ForeignKey("pgclarify.corpus.corpus_id", name="eval_run_corpus_id_fk", ondelete="SET NULL"),
         comment="The corpus; null once it was dropped.",
     ),
-    Column("corpus_name", Text, nullable=False, comment="The corpus's name when it was asked."),
+    Column("corpus_name", Text, nullable=False, comment="The corpus's name when the evaluation began."),
     Column("corpus_revision", BigInteger, nullable=False, comment="Revision of the corpus when the evaluation began."),
     Column(
         "method",
@@ -52,15 +50,17 @@ eval_run = Table(
         ),
     ),
     Column("settings", JSONB, nullable=False, comment="All its parameters, as given."),
-    Column("provider", Text, nullable=False, comment="Who judged passages or answered: openai or extractive."),
-    Column("model", Text, nullable=False, comment="Model that was asked."),
+    Column(
+        "provider", Text, nullable=False, comment="Provider that judged passages or answered: openai or extractive."
+    ),
+    Column("model", Text, nullable=False, comment="Model of the call."),
     Column("prompt_version", Text, nullable=False, comment="Version of its prompts."),
     Column("embedding_model", Text, nullable=False, comment="Embedding model of the corpus when it began."),
     Column(
         "judge",
         Text,
         nullable=False,
-        comment="Who judged what the method gave: lexical (no model), the name of a model, or lexical+ and this name.",
+        comment="Judge of the method's output: lexical (no model), the name of a model, or lexical+ and this name.",
     ),
     Column("judge_version", Text, nullable=False, comment="Version of the judge's rules or prompts."),
     Column("version", Text, nullable=False, comment="Version of pgclarify."),
@@ -71,8 +71,8 @@ eval_run = Table(
         "finished_at",
         Timestamp,
         comment=(
-            "When its last case was judged; null while it goes on, or if it was interrupted: the same command resumes "
-            "it."
+            "When its last case was judged; null while it is running, or if it was interrupted: the same command "
+            "resumes it."
         ),
     ),
     Column(
@@ -80,7 +80,7 @@ eval_run = Table(
         OID,
         nullable=False,
         server_default=text("quote_ident(current_user)::regrole"),
-        comment="Its oid: another role of that name did not evaluate.",
+        comment="Oid of that role, so that another role of that name does not count.",
     ),
     PrimaryKeyConstraint("eval_run_id", name="eval_run_pk"),
     CheckConstraint("length(name) between 1 and 200", name="eval_run_name_is_short"),
@@ -112,16 +112,16 @@ eval_case = Table(
         nullable=False,
         comment="The evaluation.",
     ),
-    Column("ordinal", Integer, nullable=False, comment="Its place among the cases that were asked, from 1."),
+    Column("ordinal", Integer, nullable=False, comment="Place among the evaluated cases, from 1."),
     Column("case_id", Text, nullable=False, comment="Its id in the data set."),
-    Column("question", Text, nullable=False, comment="What was asked."),
+    Column("question", Text, nullable=False, comment="The question."),
     Column(
         "gold",
         JSONB,
         nullable=False,
         comment=(
-            "What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, "
-            "is_ambiguous, rewrites, clarifying_questions, intent, strata (each NAME=VALUE)."
+            "What is known about it: interpretations (interpretation, answers, document_ids), answer_sets, "
+            "document_ids, is_ambiguous, rewrites, clarifying_questions, intent, strata (each NAME=VALUE)."
         ),
     ),
     Column(
@@ -129,48 +129,45 @@ eval_case = Table(
         JSONB,
         nullable=False,
         comment=(
-            "What the method gave: interpretations (interpretation, answer, support, is_grounded, citations with "
+            "The method's output: interpretations (interpretation, answer, support, is_grounded, citations with "
             "document_id, passage_id, title and quote), retrieved (document_id, passage_id), probability, questions "
-            "(rewritten, asked back, or since each turn), notes."
+            "(rewritten, asked back, or after each turn), notes."
         ),
     ),
     Column(
         "run_id",
         BigInteger,
         ForeignKey("pgclarify.run.run_id", name="eval_case_run_id_fk", ondelete="SET NULL"),
-        comment="The run behind it; null for baselines, or once it was deleted.",
+        comment="The run that answered; null for baselines, or once it was deleted.",
     ),
     Column(
         "status",
         Text,
         nullable=False,
-        comment=(
-            "succeeded, partial (some passages could not be judged) or failed: that counts as having given nothing."
-        ),
+        comment=("succeeded, partial (some passages could not be judged) or failed, which counts as an empty output."),
     ),
     Column("error", Text, comment="Why it failed; null unless it did."),
     Column(
         "calls",
         Integer,
         nullable=False,
-        comment=("Replies of the model that it used, whether paid for now or before. The judge's are not among them."),
+        comment=("Replies of the model that it used, paid for now or before, without those of the judge."),
     ),
     Column("reused_calls", Integer, nullable=False, comment="How many of them came from the ledger."),
-    Column("prompt_tokens", BigInteger, nullable=False, comment="Input tokens of all of them."),
-    Column("completion_tokens", BigInteger, nullable=False, comment="Output tokens of all of them."),
+    Column("prompt_tokens", BigInteger, nullable=False, comment="Input tokens of all these replies."),
+    Column("completion_tokens", BigInteger, nullable=False, comment="Output tokens of all these replies."),
     Column(
         "model_seconds",
         DOUBLE_PRECISION,
         nullable=False,
-        comment="Seconds that all of them took when they were made, as if one came after the other.",
+        comment="Seconds that all these calls took when they were made, added up.",
     ),
     Column(
         "seconds",
         DOUBLE_PRECISION,
         nullable=False,
         comment=(
-            "Seconds from the question to the last answer, as it went this time: next to nothing where all was paid "
-            "for."
+            "Seconds from the question to the last answer, this time: almost 0 if everything was paid for before."
         ),
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was judged."),
@@ -192,7 +189,7 @@ eval_case = Table(
         postgresql_using="gin",
     ),
     Index("eval_case_run_id_idx", "run_id", postgresql_where=text("run_id is not null")),
-    comment="One question of an evaluation, and what the method gave for it.",
+    comment="One question of an evaluation, with the method's output.",
 )
 
 eval_metric = Table(
@@ -212,12 +209,12 @@ eval_metric = Table(
         "low",
         DOUBLE_PRECISION,
         comment=(
-            "Lower end of the bootstrap 95 % interval; null for a case, or where there is none, as for a stratum of "
+            "Lower end of the bootstrap 95 % interval; null for a case, or without an interval, as for a stratum of "
             "fewer than five cases."
         ),
     ),
-    Column("high", DOUBLE_PRECISION, comment="Upper end of that interval; null likewise."),
-    Column("cases", Integer, comment="Over how many cases it is; null for a case."),
+    Column("high", DOUBLE_PRECISION, comment="Upper end of that interval; null if there is none."),
+    Column("cases", Integer, comment="The number of cases; null for a single case."),
     Column(
         "stratum",
         Text,
@@ -242,7 +239,7 @@ eval_metric = Table(
     ),
     Index("eval_metric_case_idx", "eval_run_id", "ordinal"),
     comment=(
-        "How good a case was, or all cases together, or those of a stratum. docs/methods/evaluation.md says what each "
-        "metric is."
+        "The metrics of a case, of all cases together, or of those of a stratum. docs/methods/evaluation.md explains "
+        "each metric."
     ),
 )

@@ -35,15 +35,15 @@ neighborhood = Table(
         ARRAY(BigInteger),
         nullable=False,
         comment=(
-            "The nearest passages, at most corpus.graph_degree. Indexed together with passage_id: when a passage goes, "
-            "its own list and those that name it are found."
+            "The nearest passages, at most corpus.graph_degree. Indexed together with passage_id: when a passage is "
+            "removed, the index finds its own list and those that contain it."
         ),
     ),
     Column(
         "similarities",
         ARRAY(REAL),
         nullable=False,
-        comment="How near each is, falling: cosine similarity, or lexical similarity from 0 to 1.",
+        comment="How near each neighbor is, falling: cosine similarity, or lexical similarity from 0 to 1.",
     ),
     PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="neighborhood_pk"),
     CheckConstraint(
@@ -54,7 +54,8 @@ neighborhood = Table(
     Index("neighborhood_passage_ids_idx", text("array_append(neighbor_ids, passage_id)"), postgresql_using="gin"),
     postgresql_partition_by="list (embedding_space_id)",
     comment=(
-        "A passage's nearest passages in a space, nearest first. One partition a space; view edge has one row an edge."
+        "A passage's nearest passages in a space, nearest first. One partition for each space; view edge has one row "
+        "for each edge."
     ),
     schema=PRIVATE_SCHEMA,
 )
@@ -65,10 +66,10 @@ pending_link = Table(
     Column("embedding_space_id", BigInteger, _space("pending_link"), nullable=False, comment="The space."),
     Column("document_id", Text, nullable=False, comment="The passage's document."),
     Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it waits."),
+    Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it is waiting."),
     PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="pending_link_pk"),
     Index("pending_link_embedding_space_id_added_at_idx", "embedding_space_id", "added_at"),
-    comment="A passage whose neighbors are to be found, or found again. Workers take rows with SKIP LOCKED.",
+    comment="A passage whose neighbors must be found, or found again. Workers take rows with SKIP LOCKED.",
     schema=PRIVATE_SCHEMA,
 )
 
@@ -77,10 +78,10 @@ pending_unlink = Table(
     metadata,
     Column("embedding_space_id", BigInteger, _space("pending_unlink"), nullable=False, comment="The space."),
     Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it waits."),
+    Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it is waiting."),
     PrimaryKeyConstraint("embedding_space_id", "passage_id", name="pending_unlink_pk"),
     Index("pending_unlink_embedding_space_id_added_at_idx", "embedding_space_id", "added_at"),
-    comment="A passage that is gone, or has another vector, while neighborhoods may still name it.",
+    comment="A passage that was removed, or has a new vector, while neighborhoods may still contain it.",
     schema=PRIVATE_SCHEMA,
 )
 
@@ -101,12 +102,15 @@ pending_passage = Table(
         Integer,
         nullable=False,
         server_default=text("0"),
-        comment=("How often it could not be embedded. After three times it is left, and the space is not switched to."),
+        comment=(
+            "How often it could not be embedded. After three times it is skipped, and searches do not switch to the "
+            "space."
+        ),
     ),
     Column(
         "retry_at",
         Timestamp,
-        comment="When it is tried again after it could not be embedded; null if it could, or has not been tried.",
+        comment="When embedding it is tried again after a failure; null if it did not fail.",
     ),
     Column("leased_by", BigInteger, comment="Worker that is embedding it; null if none is."),
     Column("leased_until", Timestamp, comment="When another worker may take it over."),
@@ -114,8 +118,8 @@ pending_passage = Table(
     CheckConstraint("(leased_by is null) = (leased_until is null)", name="pending_passage_lease_has_a_holder"),
     Index("pending_passage_leased_by_idx", "leased_by", postgresql_where=text("leased_by is not null")),
     comment=(
-        "A passage that a space which is being built beside the active one has no vector of yet. Workers lease "
-        "rows with SKIP LOCKED. Those of a large corpus are put here a thousand at a time."
+        "A passage without a vector in a space that is being built beside the active one. Workers lease rows with "
+        "SKIP LOCKED. Passages of a large corpus are put here a thousand at a time."
     ),
     schema=PRIVATE_SCHEMA,
 )
@@ -127,8 +131,8 @@ pending_cut = Table(
     Column("document_id", Text, nullable=False, comment="The document."),
     PrimaryKeyConstraint("embedding_space_id", "document_id", name="pending_cut_pk"),
     comment=(
-        "A document with a passage that is longer than the space's model reads. Once the space is searched, the "
-        "document is indexed again, which cuts it into shorter ones."
+        "A document with a passage that is too long for the space's model. Once the space is active, the document is "
+        "indexed again, and cut into shorter passages."
     ),
     schema=PRIVATE_SCHEMA,
 )

@@ -29,7 +29,7 @@ pending_document = Table(
         comment="The corpus.",
     ),
     Column("document_id", Text, nullable=False, comment="The document."),
-    Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it waits."),
+    Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it is waiting."),
     Column("leased_by", BigInteger, comment="Worker that is indexing it; null if none is."),
     Column("leased_until", Timestamp, comment="When another worker may take it over."),
     Column(
@@ -37,21 +37,21 @@ pending_document = Table(
         Integer,
         nullable=False,
         server_default=text("1"),
-        comment="How many of its passages wait to be embedded, about; at least 1.",
+        comment="About how many of its passages wait to be embedded; at least 1.",
     ),
     Column(
         "is_long",
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="Whether a worker has found that it takes several steps, each with its next part.",
+        comment="Whether a worker found that it takes several steps, each for its next part.",
     ),
     Column(
         "batch_id",
         UUID,
-        comment="Where in staged_passage its passages are that have been embedded; null if none has been.",
+        comment="Its batch in staged_passage, with the passages that are embedded already; null if there are none.",
     ),
-    Column("staged_passages", Integer, nullable=False, server_default=text("0"), comment="How many those are."),
+    Column("staged_passages", Integer, nullable=False, server_default=text("0"), comment="How many there are."),
     Column(
         "staged_chars",
         Integer,
@@ -65,7 +65,7 @@ pending_document = Table(
     CheckConstraint("is_long or batch_id is null", name="pending_document_staged_is_long"),
     Index("pending_document_corpus_id_is_long_added_at_idx", "corpus_id", "is_long", "added_at"),
     Index("pending_document_leased_by_idx", "leased_by", postgresql_where=text("leased_by is not null")),
-    comment="A document whose present content is not searchable yet. Workers lease rows with SKIP LOCKED.",
+    comment="A document whose current content is not searchable yet. Workers lease rows with SKIP LOCKED.",
     schema=PRIVATE_SCHEMA,
 )
 
@@ -84,14 +84,14 @@ staged_passage = Table(
         "vector",
         HALFVEC,
         comment=(
-            "As in passage_embedding; null if the document has a passage of this content_hash, whose vector stays."
+            "As in passage_embedding; null if the document has a passage of this content_hash, whose vector is kept."
         ),
     ),
     Index("staged_passage_batch_id_idx", "batch_id"),
     prefixes=["unlogged"],
     comment=(
-        "Where a worker copies passages before one statement moves them into place: of a long document, part by part. "
-        "Unlogged: a crash loses nothing but work."
+        "Staging table: a worker copies passages here, and one statement then moves them into place; those of a long "
+        "document arrive in parts. Unlogged, because a crash only loses work."
     ),
     schema=PRIVATE_SCHEMA,
 )
@@ -102,19 +102,19 @@ term_change = Table(
     Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
     Column("lexeme", Text, nullable=False, comment="The lexeme."),
     Column(
-        "passages", BigInteger, nullable=False, comment="What to add to term.passages; negative for removed passages."
+        "passages", BigInteger, nullable=False, comment="Number to add to term.passages; negative for removed passages."
     ),
     Column(
         "restricted_passages",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="What to add to term.restricted_passages.",
+        comment="Number to add to term.restricted_passages.",
     ),
     Index("term_change_corpus_id_idx", "corpus_id"),
     comment=(
-        "Increments of term that users' transactions leave; workers apply them. So that removing a document "
-        "locks no row of term until the user commits."
+        "Changes of term by users' transactions; workers apply them. So a user who removes a document locks no row "
+        "of term until the commit."
     ),
     schema=PRIVATE_SCHEMA,
 )

@@ -17,9 +17,7 @@ caller_key = Table(
     CheckConstraint("is_only", name="caller_key_has_one_row"),
     CheckConstraint("length(inner_pad) = 64", name="caller_key_inner_pad_is_one_block"),
     CheckConstraint("length(outer_pad) = 64", name="caller_key_outer_pad_is_one_block"),
-    comment=(
-        "The key under which a caller's name is signed (HMAC-SHA-256, RFC 2104), as its two padded blocks. One row."
-    ),
+    comment=("The key that signs callers' names (HMAC-SHA-256, RFC 2104), as its two padded blocks. One row."),
     schema=PRIVATE_SCHEMA,
 )
 
@@ -32,15 +30,15 @@ loopback = Table(
     Column(
         "host",
         Text,
-        comment="Socket directory or host name of the primary, as init was given it; null means this server.",
+        comment="Socket directory or host name of the primary, as passed to init; null means this server.",
     ),
     Column("port", Integer, comment="Port of the primary; null means this server's own."),
     Column("socket_dir", Text, comment="This server's socket directory, used if host is null; null means localhost."),
-    Column("password", Text, comment="Password of pgclarify_loopback; null where the server does not ask for one."),
+    Column("password", Text, comment="Password of pgclarify_loopback; null if the server does not ask for one."),
     PrimaryKeyConstraint("is_only", name="loopback_pk"),
     CheckConstraint("is_only", name="loopback_has_one_row"),
     CheckConstraint("port between 1 and 65535", name="loopback_port_is_a_port"),
-    comment="How a waiting call reaches this database a second time. One row, written by pgclarify init.",
+    comment="How a waiting call opens a second connection to this database. One row, written by pgclarify init.",
     schema=PRIVATE_SCHEMA,
 )
 
@@ -54,18 +52,19 @@ applied_sql = Table(
         "shipped_hash",
         Text,
         nullable=False,
-        comment="SHA-256 of the files that made them. A worker of another version refuses to start.",
+        comment="SHA-256 of the installed files. A worker of another version refuses to start.",
     ),
     Column(
         "state_hash",
         Text,
         nullable=False,
-        comment="SHA-256 of the files as applied and of what the catalogs had afterwards.",
+        comment="SHA-256 of the files as applied and of the catalogs afterwards.",
     ),
     PrimaryKeyConstraint("is_only", name="applied_sql_pk"),
     CheckConstraint("is_only", name="applied_sql_has_one_row"),
     comment=(
-        "Which functions, views and policies are here: an install that finds them whole leaves them alone. One row."
+        "Which functions, views and policies are installed. If they are complete, an install does not change them. "
+        "One row."
     ),
     schema=PRIVATE_SCHEMA,
 )

@@ -29,14 +29,14 @@ passage = Table(
         BigInteger,
         nullable=False,
         server_default=text("nextval('pgclarify_private.passage_id_seq')"),
-        comment="Unique over all corpora; nothing looks a passage up by it alone.",
+        comment="Unique over all corpora, but never used alone to look up a passage.",
     ),
     Column("ordinal", Integer, nullable=False, comment="Position in the document, from 1."),
     Column("heading", Text, comment='Headings above it, outermost first, joined by " > "; null if none.'),
     Column("content", Text, nullable=False, comment="The text, exactly as in the document between the two offsets."),
     Column("start_char", Integer, nullable=False, comment="Offset of its first character in the document, from 0."),
     Column("end_char", Integer, nullable=False, comment="Offset after its last character."),
-    Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of title, heading and content: what was embedded."),
+    Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of title, heading and content, which are embedded."),
     Column("readers", ARRAY(Name), comment="Copied from the document."),
     Column(
         "lexemes",
@@ -48,7 +48,7 @@ passage = Table(
         "lexeme_count",
         Integer,
         nullable=False,
-        comment="Lexeme occurrences, repeated ones counted each time: the passage's length in BM25.",
+        comment="Number of its lexemes, with repetitions: the passage's length in BM25.",
     ),
     PrimaryKeyConstraint("corpus_id", "document_id", "id", name="passage_pk"),
     CheckConstraint("ordinal >= 1", name="passage_ordinal_counts_from_one"),
@@ -63,7 +63,7 @@ passage = Table(
         postgresql_with={"fastupdate": "off"},
     ),
     postgresql_partition_by="list (corpus_id)",
-    comment="A chunk of a document. One partition a corpus.",
+    comment="A chunk of a document. One partition for each corpus.",
 )
 
 passage_embedding = Table(
@@ -72,11 +72,12 @@ passage_embedding = Table(
     Column("embedding_space_id", BigInteger, nullable=False, comment="The space."),
     Column("document_id", Text, nullable=False, comment="The document."),
     Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("vector", HALFVEC, nullable=False, comment="Unit length; as many dimensions as the space has."),
+    Column("vector", HALFVEC, nullable=False, comment="Unit length, with the space's dimensions."),
     PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="passage_embedding_pk"),
     postgresql_partition_by="list (embedding_space_id)",
     comment=(
-        "A passage's vector in a space. One partition a space, with an HNSW index over vector::halfvec(dimensions)."
+        "A passage's vector in a space. One partition for each space, with an HNSW index over "
+        "vector::halfvec(dimensions)."
     ),
     schema=PRIVATE_SCHEMA,
 )
@@ -90,17 +91,20 @@ term = Table(
         "passages",
         BigInteger,
         nullable=False,
-        comment="Passages in which it occurs, without what still stands in term_change.",
+        comment="How many passages have it, without the changes that are still in term_change.",
     ),
     Column(
         "restricted_passages",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="The same as passages, of those with readers of their own.",
+        comment="The same as passages, for documents that have their own readers.",
     ),
     PrimaryKeyConstraint("corpus_id", "lexeme", name="term_pk"),
     postgresql_with={"fillfactor": 80},
-    comment="In how many passages of a corpus a lexeme occurs: what BM25 needs and PostgreSQL's own ranking lacks.",
+    comment=(
+        "In how many passages of a corpus a lexeme occurs. BM25 needs it, and PostgreSQL's own ranking does not have "
+        "it."
+    ),
     schema=PRIVATE_SCHEMA,
 )

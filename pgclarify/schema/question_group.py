@@ -27,7 +27,7 @@ question_group = Table(
         server_default=text(
             "((('x'::text || \"right\"(replace((gen_random_uuid())::text, '-'::text, ''::text), 13)))::bit(52))::bigint"
         ),
-        comment="Key, drawn at random: it tells nobody when the group began, nor how many there are.",
+        comment="Key, chosen at random, so that it shows neither when the group began nor how many there are.",
     ),
     Column(
         "corpus_id",
@@ -36,13 +36,13 @@ question_group = Table(
         nullable=False,
         comment="The corpus that was asked.",
     ),
-    Column("embedding_model", Text, comment="The model that leader is of; null if the group has none."),
+    Column("embedding_model", Text, comment="The model of leader; null if the group has none."),
     Column(
         "leader",
         HALFVEC,
         comment=(
-            "Embedding of the question that the group began with: who is near it belongs to the group. Null if only "
-            "questions in the same words do."
+            "Embedding of the first question of the group. A question belongs to the group if it is near. Null if "
+            "only equal wordings belong."
         ),
     ),
     Column(
@@ -50,14 +50,14 @@ question_group = Table(
         ARRAY(Text),
         nullable=False,
         server_default=text("'{}'"),
-        comment="Figures in that question, sorted: who has others is of another group.",
+        comment="Figures in that question, sorted. A question with other figures belongs to another group.",
     ),
     Column(
         "question_word",
         Text,
         comment=(
-            "who, when, where or why, if that question has one of them; null otherwise. Who has another one is of "
-            "another group."
+            "who, when, where or why, if that question has one of them; else null. A question with another one "
+            "belongs to another group."
         ),
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it began."),
@@ -65,8 +65,8 @@ question_group = Table(
     CheckConstraint("(leader is null) = (embedding_model is null)", name="question_group_leader_is_of_a_model"),
     Index("question_group_corpus_id_idx", "corpus_id"),
     comment=(
-        "Questions of a corpus that mean the same. Workers put runs into groups after their end; for "
-        "each length of vectors there is an HNSW index, made when the first one comes."
+        "Questions of a corpus with the same meaning. Workers put finished runs into groups. For each length of "
+        "vectors there is an HNSW index, created with the first vector."
     ),
     schema=PRIVATE_SCHEMA,
 )
@@ -87,22 +87,22 @@ question_wording = Table(
         nullable=False,
         comment="SHA-256 of the question without case, white space and punctuation.",
     ),
-    Column("question_group_id", BigInteger, nullable=False, comment="The group that it belongs to."),
+    Column("question_group_id", BigInteger, nullable=False, comment="Its group."),
     PrimaryKeyConstraint("corpus_id", "wording_hash", name="question_wording_pk"),
     CheckConstraint("length(wording_hash) = 32", name="question_wording_hash_is_sha256"),
     Index("question_wording_question_group_id_idx", "question_group_id"),
-    comment="Wordings of questions that have a group, so that equal ones need not be compared by meaning.",
+    comment="Wordings of grouped questions, so that equal wordings need not be compared by meaning.",
     schema=PRIVATE_SCHEMA,
 )
 
 served_answer = Table(
     "served_answer",
     metadata,
-    Column("run_id", BigInteger, nullable=False, comment="The run that served."),
+    Column("run_id", BigInteger, nullable=False, comment="The run that answered."),
     Column("served_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was asked again."),
     comment=(
-        "A question that was answered from a run which had answered it before, until a worker has counted it. Callers "
-        "append, so that nobody waits for anybody."
+        "A question that an earlier run answered, until a worker has counted it. Callers only insert rows, so that "
+        "no caller waits for another."
     ),
     prefixes=["unlogged"],
     schema=PRIVATE_SCHEMA,
@@ -118,7 +118,7 @@ citation_tally = Table(
         nullable=False,
         comment="The corpus.",
     ),
-    Column("document_id", Text, nullable=False, comment="The document, which may have gone since."),
+    Column("document_id", Text, nullable=False, comment="The document, which may have been removed."),
     Column("requested_by", Name, nullable=False, comment="Role that asked."),
     Column(
         "citations",
@@ -126,15 +126,14 @@ citation_tally = Table(
         nullable=False,
         comment="Citations of interpretations, of steps of investigations and of listed answers.",
     ),
-    Column("runs", BigInteger, nullable=False, comment="Runs with such a citation."),
+    Column("runs", BigInteger, nullable=False, comment="Runs with such citations."),
     Column("last_cited_at", Timestamp, nullable=False, comment="When the last of them ended."),
-    Column("requested_by_oid", OID, nullable=False, comment="Its oid."),
+    Column("requested_by_oid", OID, nullable=False, comment="Oid of that role."),
     PrimaryKeyConstraint("corpus_id", "document_id", "requested_by", "requested_by_oid", name="citation_tally_pk"),
     CheckConstraint("citations >= 1", name="citation_tally_citations_are_positive"),
     CheckConstraint("runs >= 1", name="citation_tally_runs_are_positive"),
     comment=(
-        "How often a document was cited for whom; counted when a run gets its group, and runs that were deleted since "
-        "still count."
+        "How often a document was cited, for each role. Counted when a run gets its group; deleted runs still count."
     ),
     schema=PRIVATE_SCHEMA,
 )

@@ -38,24 +38,24 @@ run = Table(
         "corpus_id",
         BigInteger,
         ForeignKey("pgclarify.corpus.corpus_id", name="run_corpus_id_fk", ondelete="SET NULL"),
-        comment="The corpus; null once it was dropped, or if none was asked (corpus_name is null then, too).",
+        comment="The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).",
     ),
-    Column("corpus_name", Text, comment="The corpus's name when it was asked; null for what was asked of no corpus."),
+    Column("corpus_name", Text, comment="The corpus's name at the time of the question; null without a corpus."),
     Column(
         "question",
         Text,
         nullable=False,
-        comment="The question as it was asked; for detect_ambiguity_many and estimate, a JSON array of questions.",
+        comment="The original question; for detect_ambiguity_many and estimate, a JSON array of questions.",
     ),
     Column(
         "relaxed_question",
         Text,
-        comment="The question as it was retrieved with; null before that, or if it was not relaxed.",
+        comment="The relaxed question, used for retrieval; null before relaxation, or if it was not relaxed.",
     ),
     Column(
         "question_vector",
         HALFVEC,
-        comment="Embedding of the question as it was retrieved with; null until it is worked out.",
+        comment="Embedding of the question used for retrieval; null before it is computed.",
     ),
     Column(
         "history",
@@ -64,19 +64,19 @@ run = Table(
         server_default=text("'[]'"),
         comment="Turns before the question, oldest first.",
     ),
-    Column("settings", JSONB, nullable=False, comment="All parameters as used."),
+    Column("settings", JSONB, nullable=False, comment="All parameters, with defaults filled in."),
     Column(
         "parent_run_id",
         BigInteger,
         ForeignKey("pgclarify.run.run_id", name="run_parent_run_id_fk", ondelete="SET NULL"),
-        comment=(
-            "The run whose verdicts this one consolidates again, or whose question it replies to; null for others."
-        ),
+        comment=("The run whose verdicts this one consolidates again, or whose question it replies to; else null."),
     ),
     Column(
         "call_id",
         Uuid,
-        comment="The waiting call that entered it, and cancels it if nobody waits any more; null if submitted.",
+        comment=(
+            "The waiting call that started it. If the call ends early, the run is cancelled. Null if it was submitted."
+        ),
     ),
     Column("requested_by", Name, nullable=False, comment="Role that asked."),
     Column(
@@ -84,8 +84,8 @@ run = Table(
         BYTEA,
         nullable=False,
         comment=(
-            "SHA-256 of operation, corpus, question, settings, the role that asked and the roles whose usage it had "
-            "when the run was last started: runs with equal keys may serve each other."
+            "SHA-256 of operation, corpus, question, settings, the requesting role, and the roles whose rights it "
+            "had when the run was last started. Runs with equal keys may be reused for each other."
         ),
     ),
     Column(
@@ -94,7 +94,7 @@ run = Table(
         nullable=False,
         server_default=text("'queued'"),
         comment=(
-            "queued, running, succeeded, partial (sound, but some passages could not be judged, or a budget ended "
+            "queued, running, succeeded, partial (valid, but some passages could not be judged, or a budget ended "
             "it), failed or cancelled."
         ),
     ),
@@ -104,11 +104,13 @@ run = Table(
         Integer,
         nullable=False,
         server_default=text("0"),
-        comment="How often a worker has started it; writes of earlier attempts are refused.",
+        comment="How often a worker has started it. Writes of earlier attempts are refused.",
     ),
     Column("worker_id", BigInteger, comment="Worker that last started it."),
     Column(
-        "corpus_revision", BigInteger, comment="Revision of the corpus when it was last started, as its role sees it."
+        "corpus_revision",
+        BigInteger,
+        comment=("Revision of the corpus, as the requesting role sees it, when the run was last started."),
     ),
     Column("model", Text, comment="Model that judged."),
     Column("prompt_version", Text, comment="Version of the prompts."),
@@ -120,64 +122,67 @@ run = Table(
         "cost_usd",
         Numeric,
         comment=(
-            "What it cost, in US dollars: 0 if it paid for no call; null if the cost of one is not known, or until it "
-            "has ended."
+            "What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before "
+            "its end."
         ),
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was asked."),
     Column("started_at", Timestamp, comment="When a worker last started it."),
-    Column("finished_at", Timestamp, comment="When it ended; null while it goes on."),
+    Column("finished_at", Timestamp, comment="When it ended; null before."),
     Column(
         "stop_reason",
         Text,
-        comment="Why it went no further where it might have; null if there was nothing to decide.",
+        comment="Why it stopped early; null if it did not.",
     ),
     Column(
         "graph_revision",
         BigInteger,
         comment=(
-            "How often passages that its role can read had got neighbors when it was last started: a run that explores "
-            "is served again only while that is so."
+            "Graph revision that the requesting role saw when the run was last started. A run that explores is only "
+            "reused while this has not changed."
         ),
     ),
     Column(
         "route",
         Text,
         comment=(
-            "Where ask_back is auto: answered (the question was clear, and one pass answered it) or clarified; null "
-            "elsewhere, and until it is decided."
+            "For ask_back auto: answered (the question was clear, and one pass answered it) or clarified. Null for "
+            "others, and before the decision."
         ),
     ),
     Column(
         "saved_completions",
         Integer,
-        comment="Calls that the route spared; null where there was none to decide.",
+        comment="Calls that the route saved; null without a route.",
     ),
     Column(
         "embedding_model",
         Text,
-        comment="The model that question_vector is of; null without one, and in runs of earlier versions.",
+        comment="The model of question_vector; null without a vector, and in runs of earlier versions.",
     ),
     Column(
         "interpretations",
         Integer,
-        comment="Readings found; null unless it is a run of clarify or consolidate that succeeded or is partial.",
+        comment=(
+            "Number of readings found; null unless it is a run of clarify or consolidate that succeeded or is partial."
+        ),
     ),
-    Column("candidates", Integer, comment="Passages retrieved; null until it has ended."),
-    Column("verdicts", Integer, comment="Passages judged; null until it has ended."),
+    Column("candidates", Integer, comment="Number of passages retrieved; null before its end."),
+    Column("verdicts", Integer, comment="Number of passages judged; null before its end."),
     Column(
         "served",
         Integer,
         nullable=False,
         server_default=text("0"),
-        comment="How often it answered an equal question again; counted within seconds.",
+        comment="How often it was reused to answer an equal question; counted within seconds.",
     ),
-    Column("last_served_at", Timestamp, comment="When it last did; null if it never has."),
+    Column("last_served_at", Timestamp, comment="When it was last reused; null if it never was."),
     Column(
         "question_group_id",
         BigInteger,
         comment=(
-            "Questions of its corpus that mean the same have the same; null until a worker has looked, after its end."
+            "Runs on questions of the same meaning, on the same corpus, have the same group; null until a worker has "
+            "assigned it, after the run's end."
         ),
     ),
     Column(
@@ -186,8 +191,8 @@ run = Table(
         nullable=False,
         server_default=text("true"),
         comment=(
-            "False if it does not count as asked: it is of an evaluation, or of a session where "
-            "pgclarify.count_questions is off."
+            "False if it does not count as a question: it belongs to an evaluation, or to a session with "
+            "pgclarify.count_questions off."
         ),
     ),
     Column(
@@ -195,7 +200,7 @@ run = Table(
         OID,
         nullable=False,
         server_default=text("quote_ident(current_user)::regrole"),
-        comment="Its oid: another role of that name did not ask.",
+        comment="Oid of that role, so that another role of that name does not count.",
     ),
     Column(
         "crashes",
@@ -203,32 +208,32 @@ run = Table(
         nullable=False,
         server_default=text("0"),
         comment=(
-            "How many workers in a row were lost while they carried it out, since an attempt of it last stored a "
-            "reply: from 2 on it is carried out alone, and at 10 it fails."
+            "How many workers in a row were lost while executing it, since it last stored a reply. From 2 on it is "
+            "executed alone, and at 10 it fails."
         ),
     ),
     Column(
         "stop_code",
         Text,
         comment=(
-            "Why it has no result, or not all of it, in one word; null if it has its whole result, has failed, or goes "
-            "on."
+            "Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has "
+            "failed or is not over."
         ),
     ),
     Column(
         "error_code",
         Text,
         comment=(
-            "Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null "
-            "otherwise."
+            "Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial rewrite, why its call failed; "
+            "else null."
         ),
     ),
     Column(
         "budget_id",
         BigInteger,
-        comment="The first budget that let no further call through, which may have been dropped; null if none did.",
+        comment="The first budget that refused a call, which may have been removed; null if none did.",
     ),
-    Column("cached_tokens", BigInteger, comment="Those of prompt_tokens that the endpoint had read before."),
+    Column("cached_tokens", BigInteger, comment="How many of prompt_tokens the endpoint had in its cache."),
     PrimaryKeyConstraint("run_id", name="run_pk"),
     CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
@@ -332,5 +337,5 @@ run = Table(
         ],
     ),
     Index("run_unfinished_idx", "status", "created_at", postgresql_where=text("status in ('queued', 'running')")),
-    comment="One call.",
+    comment="A run of an operation.",
 )

@@ -33,13 +33,13 @@ source = Table(
         nullable=False,
         comment="The corpus.",
     ),
-    Column("relation", REGCLASS, nullable=False, comment="The table; a bare number once it was dropped."),
+    Column("relation", REGCLASS, nullable=False, comment="The table; only a number once it was dropped."),
     Column("relation_name", Text, nullable=False, comment="Its qualified name when it was attached."),
     Column(
         "attached_by",
         Name,
         nullable=False,
-        comment="Role that attached it; the table is read only as long as that role may read it.",
+        comment="Role that attached it. The table is read only while that role may read it.",
     ),
     Column("id_column", Name, nullable=False, comment="Column with the id of the document."),
     Column("content_column", Name, nullable=False, comment="Column with its content."),
@@ -58,7 +58,7 @@ source = Table(
         Text,
         nullable=False,
         server_default=text("''"),
-        comment="What stands before the id in document.id; mostly empty.",
+        comment="Prefix of the id in document.id; usually empty.",
     ),
     Column(
         "state",
@@ -67,7 +67,7 @@ source = Table(
         server_default=text("'loading'"),
         comment=(
             "loading (compared row by row), following, failed (see error), detached (its documents stay) or removing "
-            "(its documents go)."
+            "(its documents are removed)."
         ),
     ),
     Column(
@@ -79,8 +79,8 @@ source = Table(
         "layout",
         Text,
         comment=(
-            "What the table was made of when it was last looked at: partitions and files that changed without a "
-            "trigger seeing it are compared again. Null before the first look."
+            "Structure of the table at the last check. Partitions and files that changed without firing a trigger "
+            "are compared again. Null before the first check."
         ),
     ),
     Column(
@@ -88,7 +88,7 @@ source = Table(
         Text,
         nullable=False,
         server_default=text("'rows'"),
-        comment="While loading: rows (rows become documents), then documents (those without a row go).",
+        comment="While loading: rows (rows become documents), then documents (those without a row are removed).",
     ),
     Column("load_cursor", Text, comment="The last id that was compared; null at the start of a phase."),
     Column(
@@ -121,7 +121,12 @@ source = Table(
         comment="Documents that the last load removed.",
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was attached."),
-    Column("attached_by_oid", OID, nullable=False, comment="Its oid: another role of that name did not attach it."),
+    Column(
+        "attached_by_oid",
+        OID,
+        nullable=False,
+        comment="Oid of that role, so that another role of that name does not count.",
+    ),
     PrimaryKeyConstraint("source_id", name="source_pk"),
     CheckConstraint(
         "state in ('loading', 'following', 'failed', 'detached', 'removing')", name="source_state_is_known"
@@ -129,7 +134,7 @@ source = Table(
     CheckConstraint("load_phase in ('rows', 'documents')", name="source_load_phase_is_known"),
     CheckConstraint("state <> 'failed' or error is not null", name="source_failed_has_an_error"),
     UniqueConstraint("corpus_id", "relation", name="source_corpus_id_relation_key"),
-    comment="A user's table attached to a corpus: its rows are documents.",
+    comment="A user's table that is attached to a corpus; its rows are documents.",
     schema=PRIVATE_SCHEMA,
 )
 
@@ -141,24 +146,28 @@ change = Table(
         "source_id",
         BigInteger,
         nullable=False,
-        comment="The source. Without a foreign key, which would lock its row in every user's transaction.",
+        comment=(
+            "The source. There is no foreign key, because it would lock the source's row in every user's transaction."
+        ),
     ),
     Column("relation", OID, nullable=False, comment="The table or the partition that changed, by its oid."),
     Column(
         "keys",
         ARRAY(Text),
         comment=(
-            "Values of the id column, as text: of one row, or some of those of a statement; null if any row may have "
-            "changed: TRUNCATE, or a column that is gone."
+            "Values of the id column, as text: of one row, or some of those of a statement. Null if any row may have "
+            "changed: TRUNCATE, or a missing column."
         ),
     ),
-    Column("changed_at", Timestamp, nullable=False, server_default=text("clock_timestamp()"), comment="When."),
+    Column(
+        "changed_at", Timestamp, nullable=False, server_default=text("clock_timestamp()"), comment="When it changed."
+    ),
     PrimaryKeyConstraint("source_id", "change_id", name="change_pk"),
     postgresql_with={
         "autovacuum_vacuum_scale_factor": 0,
         "autovacuum_vacuum_threshold": 10000,
         "autovacuum_vacuum_cost_delay": 0,
     },
-    comment="Pending changes of an attached table. Triggers append rows and do nothing else; workers take them.",
+    comment="Pending changes of an attached table. Triggers only insert rows; workers process them.",
     schema=PRIVATE_SCHEMA,
 )

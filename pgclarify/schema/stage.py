@@ -15,7 +15,7 @@ stage = Table(
         nullable=False,
         comment="The run.",
     ),
-    Column("ordinal", Integer, nullable=False, comment="Place by the time it began, from 1."),
+    Column("ordinal", Integer, nullable=False, comment="Place in the order of beginning, from 1."),
     Column(
         "name",
         Text,
@@ -25,20 +25,20 @@ stage = Table(
             "decomposition, sampling, answering, reasoning, rewriting, questioning, checking or listing."
         ),
     ),
-    Column("batch", Integer, comment="The batch of passages, from 1; null where there are none."),
+    Column("batch", Integer, comment="The batch of passages, from 1; null without batches."),
     Column("step_ordinal", Integer, comment="The step of an investigation; null for other operations."),
     Column("started_at", Timestamp, nullable=False, comment="When it began."),
     Column("duration_ms", REAL, nullable=False, comment="Milliseconds that it took. Stages may overlap."),
     Column(
         "rows",
         Integer,
-        comment="What it came to: passages, verdicts, interpretations, answers; null where nothing is counted.",
+        comment="Number of results: passages, verdicts, interpretations, answers; null if nothing is counted.",
     ),
     Column("calls", Integer, nullable=False, comment="Calls that it paid for."),
     Column("reused_calls", Integer, nullable=False, comment="Replies that it took from the ledger."),
     Column("prompt_tokens", BigInteger, nullable=False, comment="Input tokens that it paid for."),
     Column("completion_tokens", BigInteger, nullable=False, comment="Output tokens that it paid for."),
-    Column("note", Text, comment="What else is worth a line; null if nothing."),
+    Column("note", Text, comment="A note; null if there is none."),
     Column(
         "reused_prompt_tokens",
         BigInteger,
@@ -58,10 +58,7 @@ stage = Table(
         DOUBLE_PRECISION,
         nullable=False,
         server_default=text("0"),
-        comment=(
-            "Milliseconds that its calls took, those of replies from the ledger included, as if one came after the "
-            "other."
-        ),
+        comment=("Milliseconds that its calls took, with those whose replies are from the ledger, added up."),
     ),
     PrimaryKeyConstraint("run_id", "ordinal", name="stage_pk"),
     CheckConstraint("ordinal >= 1", name="stage_ordinal_counts_from_one"),
@@ -82,5 +79,5 @@ stage = Table(
     CheckConstraint("reused_prompt_tokens >= 0", name="stage_reused_prompt_tokens_are_not_negative"),
     CheckConstraint("reused_completion_tokens >= 0", name="stage_reused_completion_tokens_are_not_negative"),
     CheckConstraint("model_ms >= 0", name="stage_model_ms_is_not_negative"),
-    comment="What a run did, stage by stage. Written when it ends; see explain.",
+    comment="The stages of a run. Written at its end; see explain.",
 )

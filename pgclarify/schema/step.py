@@ -33,11 +33,11 @@ step = Table(
         Text,
         nullable=False,
         comment=(
-            "direct (the question itself, without a follow-up), follow_up (a question that it rests on) or "
+            "direct (the question itself, without a follow-up), follow_up (a question that it depends on) or "
             "conclusion (the answer to the whole question)."
         ),
     ),
-    Column("question", Text, nullable=False, comment="What was asked."),
+    Column("question", Text, nullable=False, comment="The question."),
     Column("answer", Text, comment="Its answer; null unless answered."),
     Column(
         "outcome",
@@ -49,18 +49,20 @@ step = Table(
             "failed (the model could not be reached or understood)."
         ),
     ),
-    Column("confidence", REAL, comment="How sure the answer is, above 0 and up to 1; null unless answered."),
-    Column("reason", Text, comment="Why there is no answer, or what else is worth saying of it; null if nothing is."),
+    Column("confidence", REAL, comment="Confidence in the answer, above 0 and up to 1; null unless answered."),
+    Column(
+        "reason", Text, comment="Why there is no answer, or a remark on the answer; null if there is nothing to say."
+    ),
     Column(
         "semantic_sets",
         Integer,
-        comment="Into how many groups of one meaning the sampled answers fell; null where none were sampled.",
+        comment="How many groups of equal meaning the sampled answers form; null if no answers were sampled.",
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was decided."),
     Column(
         "abstention_code",
         Text,
-        comment="Why there is no evidence, in one word; null unless that is the outcome, and for older steps.",
+        comment="Why there is no evidence, as a code; null unless that is the outcome, and for older steps.",
     ),
     PrimaryKeyConstraint("run_id", "ordinal", name="step_pk"),
     CheckConstraint("ordinal >= 1", name="step_ordinal_counts_from_one"),
@@ -80,7 +82,7 @@ step = Table(
     ),
     CheckConstraint("abstention_code is null or outcome = 'not_in_corpus'", name="step_abstention_has_no_evidence"),
     Index("step_conclusion_key", "run_id", unique=True, postgresql_where=text("kind = 'conclusion'")),
-    comment="What an investigation asked on its way, and what became of it. Written as it goes on.",
+    comment="A question of an investigation, and its answer. Written while the run is not over.",
 )
 
 step_citation = Table(
@@ -101,7 +103,7 @@ step_citation = Table(
     Column("heading", Text, comment="Headings above the passage when it was cited; null if none."),
     Column("quote", Text, nullable=False, comment="The words that prove the answer, verbatim."),
     Column("start_char", Integer, nullable=False, comment="Offset of the quote in the document, from 0."),
-    Column("end_char", Integer, nullable=False, comment="Offset after the quote."),
+    Column("end_char", Integer, nullable=False, comment="Offset of the end of the quote."),
     PrimaryKeyConstraint("run_id", "step_ordinal", "rank", name="step_citation_pk"),
     CheckConstraint("rank >= 1", name="step_citation_rank_counts_from_one"),
     ForeignKeyConstraint(
@@ -110,5 +112,5 @@ step_citation = Table(
         name="step_citation_step_fk",
         ondelete="CASCADE",
     ),
-    comment="From a step to a passage that proves its answer. Quote and ids stay when the document goes.",
+    comment="A passage that proves the answer of a step. Quote and ids stay when the document is removed.",
 )

@@ -34,13 +34,12 @@ candidate = Table(
         Integer,
         nullable=False,
         comment=(
-            "From 1: its place in the ranking or, where passages are explored by their verdicts, in the order in which "
-            "they were chosen."
+            "From 1: its place in the ranking or, in guided exploration, in the order in which passages were chosen."
         ),
     ),
     Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
     Column("document_id", Text, nullable=False, comment="The document."),
-    Column("passage_id", BigInteger, nullable=False, comment="The passage, which may have changed or gone since."),
+    Column("passage_id", BigInteger, nullable=False, comment="The passage, which may have changed or been removed."),
     Column("heading", Text, comment="Headings above the passage when it was retrieved; null if none."),
     Column(
         "score",
@@ -48,7 +47,7 @@ candidate = Table(
         nullable=False,
         comment=(
             "dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion; a neighbor: its similarity to "
-            "the passage that led to it; where passages were scored again, that score. Higher is better."
+            "the passage that led to it; with a reranker: its score. Higher is better."
         ),
     ),
     Column("origin", Text, nullable=False, comment="How it was found: dense, lexical or neighbor."),
@@ -63,7 +62,7 @@ candidate = Table(
     Column(
         "step_ordinal",
         Integer,
-        comment="The step of the investigation that it was retrieved for; null for other operations.",
+        comment="The step of the investigation that retrieved it; null for other operations.",
     ),
     PrimaryKeyConstraint("run_id", "rank", name="candidate_pk"),
     CheckConstraint("rank >= 1", name="candidate_rank_counts_from_one"),
@@ -84,21 +83,21 @@ verdict = Table(
         nullable=False,
         comment=(
             "grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or "
-            "erased (what was decided is gone with its document)."
+            "erased (the verdict was erased with its document)."
         ),
     ),
     Column("interpretation", Text, comment="The reading; null unless grounded."),
     Column("answer", Text, comment="Its answer; null unless grounded."),
     Column("quote", Text, comment="The words of the passage that prove it, verbatim; null unless grounded."),
     Column("start_char", Integer, comment="Offset of the quote in the document, from 0."),
-    Column("end_char", Integer, comment="Offset after the quote."),
+    Column("end_char", Integer, comment="Offset of the end of the quote."),
     Column("vector", HALFVEC, comment="f(interpretation; answer), unit length; null unless grounded."),
-    Column("completion_id", BigInteger, comment="Ledger row that it was read from; null if no reply came."),
+    Column("completion_id", BigInteger, comment="Ledger row that it was read from; null if there was no reply."),
     Column("is_reused", Boolean, nullable=False, comment="True if that row had been paid for before."),
     Column("reason", Text, comment="Why it abstained; null unless it did."),
     Column("error", Text, comment="What went wrong; null unless failed."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was decided."),
-    Column("abstention_code", Text, comment="Why it abstained, in one word; null unless it did."),
+    Column("abstention_code", Text, comment="Why it abstained, as a code; null unless it did."),
     Column("error_code", Text, comment="What went wrong, as a SQLSTATE; null unless failed."),
     PrimaryKeyConstraint("run_id", "rank", name="verdict_pk"),
     CheckConstraint("outcome in ('grounded', 'abstained', 'failed', 'erased')", name="verdict_outcome_is_known"),
@@ -124,5 +123,5 @@ verdict = Table(
         name="verdict_candidate_fk",
         ondelete="CASCADE",
     ),
-    comment="What was decided about one candidate.",
+    comment="The verdict on a candidate.",
 )

@@ -39,16 +39,16 @@ worker = Table(
         ARRAY(Text),
         nullable=False,
         server_default=text("'{}'"),
-        comment="Embedding models it has loaded.",
+        comment="Embedding models that it has loaded.",
     ),
-    Column("queue_worker_id", BigInteger, comment="What the task queue calls it; null until it takes jobs."),
+    Column("queue_worker_id", BigInteger, comment="Its id in the task queue; null until it takes jobs."),
     Column("started_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it started."),
     Column(
         "seen_at",
         Timestamp,
         nullable=False,
         server_default=text("now()"),
-        comment="When it last said that it is there.",
+        comment="When it last sent a heartbeat.",
     ),
     Column(
         "is_serving",
@@ -65,14 +65,14 @@ worker = Table(
         Interval,
         nullable=False,
         server_default=text("'00:00:20'::interval"),
-        comment="How long after seen_at it still counts as alive.",
+        comment="How long after seen_at it counts as alive.",
     ),
     CheckConstraint("lease > '00:00:00'::interval", name="worker_lease_is_positive"),
     PrimaryKeyConstraint("worker_id", name="worker_pk"),
     Index("worker_queue_worker_id_idx", "queue_worker_id"),
     comment=(
-        "A worker process. It is alive while its session holds the advisory lock (1885823084, worker_id) and its last "
-        "heartbeat, seen_at, is not older than its lease."
+        "A worker process. It is alive while its session holds the advisory lock (1885823084, worker_id), and its "
+        "last heartbeat, seen_at, is not older than its lease."
     ),
     schema=PRIVATE_SCHEMA,
 )
