@@ -8,15 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score, f1_score
+from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score, roc_auc_score
 
 from pgclarify.algorithms.metrics import (
     accuracies,
     accuracy,
+    areas_under_roc,
     average_precision,
     average_precisions,
+    calibration_errors,
     f1_of_labels,
     f1s_of_labels,
+    precisions_of_labels,
+    recalls_of_labels,
 )
 from pgclarify.errors import InputError
 
@@ -70,6 +74,31 @@ def test_many_samples_at_once_are_each_by_itself() -> None:
     each = [average_precision(*one) for one in zip(labels, scores, strict=True)]
     assert list(average_precisions(labels, scores)) == pytest.approx(each)
     assert each == pytest.approx([average_precision_score(*one) for one in zip(labels, scores, strict=True)])
+
+
+def test_precision_recall_and_area_are_those_of_scikit_learn() -> None:
+    chance = np.random.default_rng(2)
+    labels, scores = chance.random((50, 20)) < 0.4, chance.integers(5, size=(50, 20)) / 4
+    labels[:, :2] = [True, False]
+    called = scores > 0.5
+    each = list(zip(labels, called, strict=True))
+    assert list(precisions_of_labels(labels, called)) == pytest.approx([precision_score(*one) for one in each])
+    assert list(recalls_of_labels(labels, called)) == pytest.approx([recall_score(*one) for one in each])
+    areas = [roc_auc_score(*one) for one in zip(labels, scores, strict=True)]
+    assert list(areas_under_roc(labels, scores)) == pytest.approx(areas)
+
+
+def test_where_nothing_is_or_is_called_true_figures_are_zero() -> None:
+    nothing = np.zeros((1, 3), dtype=np.bool_)
+    assert precisions_of_labels(~nothing, nothing) == recalls_of_labels(nothing, ~nothing) == 0
+    assert areas_under_roc(nothing, np.array([[0.1, 0.2, 0.3]])) == 0
+
+
+def test_calibration_error_is_the_gap_between_probabilities_and_shares() -> None:
+    labels = np.array([[True, False, False, False, True], [True, True, True, True, True]])
+    probabilities = np.array([[0.25, 0.25, 0.25, 0.25, 1.0], [0.9, 0.9, 0.0, 1.0, 1.0]])
+
+    assert list(calibration_errors(labels, probabilities)) == pytest.approx([0.0, 1.2 / 5])
 
 
 @given(st.lists(st.booleans(), min_size=1).filter(any))
