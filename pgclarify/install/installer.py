@@ -17,6 +17,7 @@ from alembic import command
 from psycopg import sql
 
 from pgclarify.errors import DatabaseError, ServerUnavailable
+from pgclarify.install.citus import keep_on_coordinator
 from pgclarify.install.extensions import (
     DBLINK_SCHEMA,
     create_extensions,
@@ -106,6 +107,7 @@ def install(
         cursor = _cursor(connection)
         previous = current_revision(connection)
         newest = known_revisions()[0]
+        keep_on_coordinator(cursor)
         create_extensions(cursor)
         new_roles = create_roles(cursor)
         mended = mend_roles(cursor)

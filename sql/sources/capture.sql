@@ -108,6 +108,7 @@ declare
     v_old_short text;
     v_old_long text;
     v_body text;
+    v_propagation text;
 begin
     select source.* into v_source from pgclarify_private.source where source.source_id = make_capture.source_id;
     select pg_attribute.atttypid into v_type
@@ -227,6 +228,7 @@ $body$,
             v_source.source_id, v_old || ' and not exists (select from old_rows offset 1)', v_old_short, v_old_long
         )
     );
+    v_propagation := pgclarify_private.set_ddl_propagation('off');
     execute format(
         -- One setting and no more: to set one and put it back takes every statement of the user's some microseconds.
         'create or replace function pgclarify_private.%I() returns trigger language plpgsql security definer '
@@ -248,6 +250,7 @@ $body$,
         execute format('alter function pgclarify_capture.%I() set schema pgclarify_private', v_name);
     end if;
     perform pgclarify_private.grant_capture(v_source.source_id);
+    perform pgclarify_private.set_ddl_propagation(v_propagation);
 end
 $$;
 

@@ -77,6 +77,7 @@ declare
     v_owner oid;
     v_signature text;
     v_reader name;
+    v_propagation text;
 begin
     if pgclarify_private.table_reader_function(make_table_reader.relation) is not null then
         return;
@@ -106,6 +107,7 @@ begin
     if pgclarify_private.table_reader_function(make_table_reader.relation) is not null then
         return;
     end if;
+    v_propagation := pgclarify_private.set_ddl_propagation('off');
     v_reader := pgclarify_private.make_reader_role(v_owner);
     execute format('drop function if exists %s', v_signature);
     -- All that code of the table's owner does is undone: what it writes, sets, and wants to be called for at commit, when
@@ -157,6 +159,7 @@ $body$
     execute format('revoke all on schema pgclarify_private from %I', v_reader);
     -- It would hold by membership, too, if what it inherits is not switched off.
     execute format('grant execute on function %s to pgclarify_owner', v_signature);
+    perform pgclarify_private.set_ddl_propagation(v_propagation);
 end
 $$;
 

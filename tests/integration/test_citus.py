@@ -1,0 +1,51 @@
+"""What is made on a server with Citus stays there, and what users make is copied to the nodes as before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+import psycopg
+
+from pgclarify.install.installer import install
+from tests.integration.attaching import ATTACH
+from tests.integration.by_hand import Connection, scalar
+
+SETTING = "citus.enable_ddl_propagation"
+# Citus has the setting, and so has a session that sets it itself. The trigger notes the DDL that Citus would copy.
+NOTE_COPIES = """
+    create table public.copied (tag text);
+    grant insert on public.copied to public;
+    create function public.note_copy() returns event_trigger language plpgsql as $$
+    begin
+        if current_setting('citus.enable_ddl_propagation', true) = 'on' then
+            insert into public.copied values (tg_tag);
+        end if;
+    end
+    $$;
+    create event trigger note_copies on ddl_command_end execute function public.note_copy();
+"""
+TAGS = "select coalesce(array_agg(distinct tag order by tag), '{}') from public.copied"
+
+
+def test_an_install_copies_nothing_to_the_nodes(make_database: Callable[..., str]) -> None:
+    dsn = make_database()
+    with psycopg.connect(dsn, autocommit=True) as session:
+        session.execute(NOTE_COPIES)
+
+    install(f"{dsn}{'&' if '?' in dsn else '?'}options={quote(f'-c {SETTING}=on')}")
+
+    with psycopg.connect(dsn, autocommit=True) as session:
+        assert scalar(session, TAGS) == []
+
+
+def test_a_table_is_attached_without_copying_functions_to_the_nodes(connection: Connection, alice: Connection) -> None:
+    connection.execute(NOTE_COPIES)
+    alice.execute(f"set {SETTING} = 'on'")
+
+    alice.execute(ATTACH)
+
+    # These are of the user's table, and executed with the user's rights.
+    assert set(scalar(connection, TAGS)) <= {"ALTER TABLE", "CREATE TRIGGER", "GRANT"}
+    assert scalar(alice, f"show {SETTING}") == "on"
+    assert alice.execute("select 1 from pg_trigger where tgrelid = 'app.article'::regclass").fetchone()
