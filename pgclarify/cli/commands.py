@@ -30,6 +30,11 @@ COMMANDS = (
         "erasing:erase",
         "Remove a document and erase all text that comes from it: passages, quotes, readings, answers, replies.",
     ),
+    DeferredCommand(
+        "distribute",
+        "distributing:distribute",
+        "Experimental: spread the passages and vectors of a corpus over the nodes of a Citus cluster.",
+    ),
     DeferredCommand("ask", "asking:ask", "Ask a vague question; get the readings that documents answer."),
     DeferredCommand(
         "ask-back",

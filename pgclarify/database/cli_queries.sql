@@ -35,6 +35,17 @@ order by name;
 -- Budgets of roles that do not exist.
 select name, role_name from pgclarify.budget_status where not role_exists order by name;
 
+-- name: cli_distribute
+-- Spread a corpus over the nodes of a cluster, or say what that would move.
+select plan.is_distributed, plan.passages, plan.bytes, plan.nodes, plan.shards
+from
+    jsonb_to_record(
+        pgclarify.distribute(
+            corpus => %(corpus)s,
+            options => jsonb_build_object('shards', %(shards)s::integer, 'dry_run', %(dry_run)s::boolean)
+        )
+    ) as plan (is_distributed boolean, passages bigint, bytes bigint, nodes integer, shards integer);
+
 -- name: cli_check_load
 -- The ids under which files would be stored, and the ids that documents of other sources have.
 select located.ordinal, located.document_id, located.is_taken, located.is_unnoted, located.taken_from, located.relation

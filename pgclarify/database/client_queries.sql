@@ -55,18 +55,27 @@ order by ordinal;
 
 -- name: client_closest_passages
 -- The best passages of a run's search that the caller may read; no model is called.
+with listed as materialized (
+    select
+        candidate.rank, candidate.corpus_id, candidate.document_id, candidate.passage_id, candidate.heading,
+        candidate.score, candidate.origin
+    from pgclarify.candidate
+    where candidate.run_id = %(run_id)s
+)
+
 select
-    candidate.rank, candidate.passage_id, candidate.document_id, document.title, candidate.heading, passage.content,
-    candidate.score, candidate.origin
-from pgclarify.candidate
-inner join pgclarify.passage
-    on
-        candidate.corpus_id = passage.corpus_id
-        and candidate.document_id = passage.document_id
-        and candidate.passage_id = passage.id
-inner join pgclarify.document on candidate.corpus_id = document.corpus_id and candidate.document_id = document.id
-where candidate.run_id = %(run_id)s
-order by candidate.rank
+    listed.rank, listed.passage_id, listed.document_id, document.title, listed.heading, passage.content, listed.score,
+    listed.origin
+from pgclarify_private.caller as caller
+cross join lateral pgclarify_private.readable_passages(
+    caller,
+    (select max(listed.corpus_id) from listed),
+    array(select listed.document_id from listed order by listed.rank),
+    array(select listed.passage_id from listed order by listed.rank)
+) as passage
+inner join listed on passage.document_id = listed.document_id and passage.passage_id = listed.passage_id
+inner join pgclarify.document on listed.corpus_id = document.corpus_id and listed.document_id = document.id
+order by listed.rank
 limit %(top_k)s;
 
 -- name: client_consolidate

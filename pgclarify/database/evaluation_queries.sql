@@ -240,16 +240,13 @@ order by candidate.rank;
 -- name: eval_read_passages
 -- Current passages of a corpus that the caller may read.
 select
-    passage.document_id, passage.id as passage_id, passage.content, document.title, passage.heading, passage.start_char
-from pgclarify.passage
+    passage.document_id, passage.passage_id, passage.content, document.title, passage.heading, passage.start_char
+from pgclarify_private.caller as caller
+cross join lateral pgclarify_private.readable_passages(
+    caller, %(corpus_id)s, %(document_ids)s::text[], %(passage_ids)s::bigint[]
+) as passage
 inner join pgclarify.document
-    on document.corpus_id = %(corpus_id)s and passage.document_id = document.id
-where
-    passage.corpus_id = %(corpus_id)s
-    and (passage.document_id, passage.id) in (
-        select wanted.document_id, wanted.passage_id
-        from unnest(%(document_ids)s::text[], %(passage_ids)s::bigint[]) as wanted (document_id, passage_id)
-    );
+    on document.corpus_id = %(corpus_id)s and passage.document_id = document.id;
 
 -- name: eval_list_token_averages
 -- The average tokens of calls so far, by purpose.

@@ -32,11 +32,16 @@ from pgclarify.candidate
 left join pgclarify.verdict on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
 left join pgclarify.document
     on document.corpus_id = %(corpus_id)s::bigint and candidate.document_id = document.id
-left join pgclarify.passage
-    on
-        passage.corpus_id = %(corpus_id)s::bigint
-        and candidate.document_id = passage.document_id
-        and candidate.passage_id = passage.id
+left join (
+    select found.document_id, found.passage_id, found.content, found.start_char
+    from pgclarify_private.caller as caller
+    cross join lateral pgclarify_private.readable_passages(
+        caller,
+        %(corpus_id)s::bigint,
+        array(select listed.document_id from pgclarify.candidate as listed where listed.run_id = %(run_id)s order by listed.rank),
+        array(select listed.passage_id from pgclarify.candidate as listed where listed.run_id = %(run_id)s order by listed.rank)
+    ) as found
+) as passage on candidate.document_id = passage.document_id and candidate.passage_id = passage.passage_id
 where candidate.run_id = %(run_id)s
 order by candidate.rank;
 

@@ -38,6 +38,8 @@ _STATE = """
                 'pgclarify'::regnamespace, 'pgclarify_private'::regnamespace, 'pgclarify_capture'::regnamespace
             )
             and c.relkind in ('r', 'p', 'v') and not c.relispartition
+            -- Those of a distributed corpus have no parent.
+            and c.relname !~ '^(passage|passage_embedding)_[0-9]+$'
         union all
         select concat_ws(' ', tablename, policyname, roles::text, cmd, qual)
         from pg_policies

@@ -11,7 +11,9 @@ end;
 comment on function pgclarify_private.partition_name(text, bigint) is
 'Quoted name of the partition of parent that holds key.';
 
-create or replace function pgclarify_private.add_partition(parent regclass, key_column text, key bigint)
+create or replace function pgclarify_private.add_partition(
+    parent regclass, key_column text, key bigint, distributed_with regclass default null
+)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -32,22 +34,28 @@ begin
         'alter table %s add constraint is_in_partition check (%I = %s)',
         v_partition, add_partition.key_column, add_partition.key
     );
-    execute format(
-        'alter table %s attach partition %s for values in (%s)',
-        add_partition.parent, v_partition, add_partition.key
-    );
-    execute format('alter table %s drop constraint is_in_partition', v_partition);
+    if add_partition.distributed_with is null then
+        execute format(
+            'alter table %s attach partition %s for values in (%s)',
+            add_partition.parent, v_partition, add_partition.key
+        );
+        execute format('alter table %s drop constraint is_in_partition', v_partition);
+    end if;
     execute format(
         'comment on table %s is %L',
         v_partition, format('Partition of %s for %s %s.', add_partition.parent, key_column, key)
     );
     -- A partition is reached through its parent; direct reads would pass by the parent's policies.
     execute format('alter table %s enable row level security', v_partition);
+    if add_partition.distributed_with is not null then
+        perform pgclarify_private.spread_table(v_partition, add_partition.distributed_with, null);
+    end if;
 end
 $$;
 
-comment on function pgclarify_private.add_partition(regclass, text, bigint) is
-'Make and attach the partition of parent where key_column is key, without locking out searches of the others.';
+comment on function pgclarify_private.add_partition(regclass, text, bigint, regclass) is
+'Make and attach the partition of parent where key_column is key, without locking out searches of the others. '
+'distributed_with: a distributed table whose shards it follows, and then it is not attached; null as a rule.';
 
 create or replace function pgclarify_private.visible_corpora(roles name[])
 returns setof pgclarify.corpus
@@ -425,6 +433,17 @@ begin
             'pgclarify_private.passage_embedding'::regclass,
             'pgclarify_private.neighborhood'::regclass
         )
+        union all
+        -- Those of distributed corpora have no parent.
+        select
+            alone.oid, alone.relname !~ 'embedding', substring(alone.relname from '[0-9]+$')::bigint
+        from pg_class as alone
+        where alone.relnamespace = 'pgclarify_private'::regnamespace
+            -- The names from passage_0 on, by the index over names.
+            and alone.relname between 'passage_' and 'passage_z'
+            and alone.relkind = 'r'
+            and not alone.relispartition
+            and alone.relname ~ '^passage_(embedding_)?[0-9]+$'
     )
     select named.partition::regclass::text into v_partition
     from named

@@ -167,18 +167,22 @@ begin
             -- Who may read it counts at once; the passages of the old content keep serving the new readers only.
             execute format(
                 $sql$
-                with updated as (
-                    update %s as passage
-                    set readers = given.readers
+                with reread as materialized (
+                    select given.id, given.readers, old.readers as old_readers
                     from unnest($2) as given
                     inner join pgclarify.document as old
                         on old.corpus_id = $1 and old.id = any($3) and old.id = given.id
+                ),
+                updated as (
+                    update %s as passage
+                    set readers = reread.readers
+                    from reread
                     where passage.corpus_id = $1
                         and passage.document_id = any($3)
-                        and passage.document_id = given.id
+                        and passage.document_id = reread.id
                     returning
-                        passage.lexemes, passage.lexeme_count, given.readers, old.readers as old_readers,
-                        (given.readers is not null)::integer - (old.readers is not null)::integer as restricted
+                        passage.lexemes, passage.lexeme_count, reread.readers, reread.old_readers,
+                        (reread.readers is not null)::integer - (reread.old_readers is not null)::integer as restricted
                 ),
                 counted as (
                     insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)

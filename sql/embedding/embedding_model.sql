@@ -76,6 +76,7 @@ declare
     v_space_id bigint;
 begin
     perform pgclarify_private.check_embedding_model(set_embedding_model.model);
+    perform pgclarify_private.refuse_distributed(v_corpus, 'another embedding model');
     -- Two who change the model follow each other; who adds documents is not held up.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);

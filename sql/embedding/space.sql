@@ -60,8 +60,16 @@ begin
     if not found then
         return false;
     end if;
-    perform pgclarify_private.add_partition(parent, 'embedding_space_id', open_space.embedding_space_id)
-    from unnest('{pgclarify_private.passage_embedding,pgclarify_private.neighborhood}'::regclass[]) as parent;
+    perform pgclarify_private.add_partition(
+        'pgclarify_private.passage_embedding', 'embedding_space_id', open_space.embedding_space_id,
+        case
+            when pgclarify_private.is_distributed(v_corpus.corpus_id)
+                then pgclarify_private.partition_name('passage', v_corpus.corpus_id)::regclass
+        end
+    );
+    perform pgclarify_private.add_partition(
+        'pgclarify_private.neighborhood', 'embedding_space_id', open_space.embedding_space_id
+    );
     -- Before there are rows: made later, it would lock writers out for as long as it takes.
     execute format(
         'create index %I on %s using hnsw ((vector::@extschema:vector@.halfvec(%s)) @extschema:vector@.halfvec_cosine_ops)',

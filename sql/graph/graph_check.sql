@@ -8,6 +8,7 @@ as $$
 declare
     v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(build_graph.caller, build_graph.corpus);
 begin
+    perform pgclarify_private.refuse_distributed(v_corpus, 'the neighborhood graph');
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     return coalesce(
         (
@@ -179,6 +180,7 @@ declare
     v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(check_graph.caller, check_graph.corpus);
     v_check pgclarify.graph_check;
 begin
+    perform pgclarify_private.refuse_distributed(v_corpus, 'the neighborhood graph');
     if coalesce(check_graph.sample, -1) not between 0 and 10000 then
         raise exception 'sample must be between 0 and 10000'
             using errcode = 'invalid_parameter_value',

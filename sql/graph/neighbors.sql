@@ -104,6 +104,12 @@ begin
     if v_corpus.embedding_space_id is null then
         return;
     end if;
+    if pgclarify_private.is_distributed(v_corpus.corpus_id) then
+        return query select found.* from pgclarify_private.nearest_visible(
+            v_corpus, v_roles, neighbors.document_id, neighbors.passage_id, v_most
+        ) as found;
+        return;
+    end if;
     execute format(
         $sql$
         select
@@ -205,7 +211,7 @@ begin
     select visible.name, visible.embedding_space_id into v_corpus, v_space_id
     from pgclarify_private.visible_corpora(v_roles) as visible
     where visible.corpus_id = edges.corpus_id;
-    if v_space_id is null then
+    if v_space_id is null or pgclarify_private.is_distributed(edges.corpus_id) then
         return;
     end if;
     return query execute format(

@@ -141,9 +141,12 @@ begin
     if found then
         return query execute format(
             $sql$
-            select passage.content_hash
-            from %s as passage
-            where passage.corpus_id = $1 and passage.document_id = $2
+            with known as materialized (
+                select passage.content_hash
+                from %s as passage
+                where passage.corpus_id = $1 and passage.document_id = $2
+            )
+            select known.content_hash from known
             except all
             select staged.content_hash
             from pgclarify_private.staged_passage as staged

@@ -69,7 +69,9 @@ begin
             $sql$,
             pgclarify_private.partition_name('passage_embedding', v_space_id)
         ) using v_space_id, forget_vectors.document_ids, forget_vectors.passage_ids;
-        perform pgclarify_private.queue_unlinks(v_space_id, forget_vectors.passage_ids);
+        if not pgclarify_private.is_distributed(forget_vectors.corpus_id) then
+            perform pgclarify_private.queue_unlinks(v_space_id, forget_vectors.passage_ids);
+        end if;
     end loop;
     return v_unlinked;
 end
@@ -124,3 +126,43 @@ $$;
 comment on function pgclarify_private.delete_passages(bigint, text[]) is
 'Delete the passages and vectors of documents, and what the graph has of them; returns the counts to tally, as negative '
 'numbers, and revision 1 if any had no readers of its own. Term counts go to term_change.';
+
+create or replace function pgclarify_private.readable_passages(
+    caller pgclarify_private.caller, corpus_id bigint, document_ids text[], passage_ids bigint[]
+)
+returns table (document_id text, passage_id bigint, heading text, content text, start_char integer)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+rows 20
+as $$
+declare
+    v_roles constant name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(readable_passages.caller));
+begin
+    if not exists (
+        select from pgclarify_private.visible_corpora(v_roles) as visible
+        where visible.corpus_id = readable_passages.corpus_id
+    ) then
+        return;
+    end if;
+    return query execute format(
+        $sql$
+        select passage.document_id, passage.id, passage.heading, passage.content, passage.start_char
+        from unnest($2, $3) as wanted (document_id, id)
+        inner join %s as passage
+            on passage.corpus_id = $1 and passage.document_id = wanted.document_id and passage.id = wanted.id
+        where passage.readers is null or passage.readers && $4
+        $sql$,
+        pgclarify_private.partition_name('passage', readable_passages.corpus_id)
+    ) using readable_passages.corpus_id, readable_passages.document_ids, readable_passages.passage_ids, v_roles;
+exception
+    when undefined_table then
+        -- The corpus has been dropped by now.
+        return;
+end
+$$;
+
+comment on function pgclarify_private.readable_passages(pgclarify_private.caller, bigint, text[], bigint[]) is
+'Those of these passages of a corpus that the caller may read now, also where the corpus is distributed. document_ids: one for '
+'each of passage_ids.';
+grant execute on function
+    pgclarify_private.readable_passages(pgclarify_private.caller, bigint, text[], bigint[]) to pgclarify_reader;

@@ -163,9 +163,9 @@ begin
         and pending.leased_by = store_documents.worker_id;
     execute format(
         $sql$
-        select coalesce(array_agg(given.id), '{}')
-        from unnest($2) as given (id)
-        where exists (select from %s as passage where passage.corpus_id = $1 and passage.document_id = given.id)
+        select coalesce(array_agg(distinct passage.document_id), '{}')
+        from %s as passage
+        where passage.corpus_id = $1 and passage.document_id = any($2)
         $sql$,
         v_passages
     ) into v_known using store_documents.corpus_id, v_stored;
@@ -357,7 +357,9 @@ begin
         using
             store_documents.corpus_id, store_documents.batch_id, v_stored, v_corpus.search_config::regconfig,
             v_corpus.embedding_space_id, v_present_documents, v_present_ids, v_present_ordinals, v_are_same;
-        perform pgclarify_private.queue_links(v_corpus.embedding_space_id, v_embedded_documents, v_embedded_ids);
+        if not pgclarify_private.is_distributed(store_documents.corpus_id) then
+            perform pgclarify_private.queue_links(v_corpus.embedding_space_id, v_embedded_documents, v_embedded_ids);
+        end if;
         perform pgclarify_private.queue_passages(store_documents.corpus_id, v_embedded_documents, v_embedded_ids);
         update pgclarify.document
         set indexed_at = now()

@@ -21,22 +21,30 @@ begin
     loop
         return query execute format(
             $sql$
+            with listed as materialized (
+                select candidate.rank, candidate.passage_id, candidate.document_id, candidate.score, candidate.origin
+                from pgclarify.candidate
+                where candidate.run_id = $1 and candidate.corpus_id = $3
+            ),
+            -- By itself: Citus joins its shards with no other table of ours.
+            found as materialized (
+                select listed.*, passage.heading, passage.content
+                from listed
+                inner join %s as passage
+                    on passage.corpus_id = $3
+                    and passage.document_id = listed.document_id
+                    and passage.id = listed.passage_id
+                where passage.readers is null or passage.readers && $2
+            )
             select
-                candidate.rank, candidate.passage_id, candidate.document_id, document.title, passage.heading,
-                passage.content, candidate.score, candidate.origin
-            from pgclarify.candidate
-            inner join %s as passage
-                on passage.corpus_id = candidate.corpus_id
-                and passage.document_id = candidate.document_id
-                and passage.id = candidate.passage_id
-            inner join pgclarify.document
-                on document.corpus_id = candidate.corpus_id and document.id = candidate.document_id
-            where candidate.run_id = $1
-                and (passage.readers is null or passage.readers && $2)
-            order by candidate.rank
+                found.rank, found.passage_id, found.document_id, document.title, found.heading, found.content,
+                found.score, found.origin
+            from found
+            inner join pgclarify.document on document.corpus_id = $3 and document.id = found.document_id
+            order by found.rank
             $sql$,
             pgclarify_private.partition_name('passage', v_corpus_id)
-        ) using v_run_id, v_roles;
+        ) using v_run_id, v_roles, v_corpus_id;
     end loop;
 end
 $$;

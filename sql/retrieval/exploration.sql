@@ -161,7 +161,7 @@ begin
     v_vector := pgclarify_private.query_vector(
         v_run.corpus_id, find_neighbors.embedding_model, find_neighbors.query_vector
     );
-    if v_space_id is null then
+    if v_space_id is null or pgclarify_private.is_distributed(v_run.corpus_id) then
         return;
     end if;
     -- What is hidden or gone takes no place among the k. Rows of passages are read once, and carried along.
@@ -211,7 +211,12 @@ begin
         pgclarify_private.partition_name('neighborhood', v_space_id),
         pgclarify_private.partition_name('passage', v_run.corpus_id),
         pgclarify_private.signal_sql(
-            v_run.corpus_id, v_roles, find_neighbors.signal, find_neighbors.question, v_vector, 'edge'
+            v_run.corpus_id, v_roles, find_neighbors.signal, find_neighbors.question, v_vector, 'edge',
+            format(
+                '(select embedding.vector from %s as embedding where embedding.embedding_space_id = %L'
+                ' and embedding.document_id = edge.document_id and embedding.passage_id = edge.passage_id)',
+                pgclarify_private.partition_name('passage_embedding', v_space_id), v_space_id
+            )
         )
     ) using
         find_neighbors.document_ids, find_neighbors.passage_ids, v_space_id, v_run.corpus_id, v_roles,
@@ -258,20 +263,28 @@ begin
     perform set_config('synchronous_commit', 'off', true);
     execute format(
         $sql$
-        with kept as (
+        with given as materialized (
+            select *
+            from unnest($3, $4, $5, $6, $7, $8, $9, $10) as given (
+                rank, document_id, passage_id, score, origin, via_passage_id, batch, step_ordinal
+            )
+        ),
+        found as materialized (
+            select given.*, passage.heading
+            from given
+            inner join %s as passage
+                on passage.corpus_id = $2 and passage.document_id = given.document_id and passage.id = given.passage_id
+            where passage.readers is null or passage.readers && $11
+        ),
+        kept as (
             insert into pgclarify.candidate (
                 run_id, rank, corpus_id, document_id, passage_id, heading, score, origin, via_passage_id, batch,
                 step_ordinal
             )
             select
-                $1, given.rank, $2, given.document_id, given.passage_id, passage.heading, given.score, given.origin,
-                given.via_passage_id, given.batch, given.step_ordinal
-            from unnest($3, $4, $5, $6, $7, $8, $9, $10) as given (
-                rank, document_id, passage_id, score, origin, via_passage_id, batch, step_ordinal
-            )
-            inner join %s as passage
-                on passage.corpus_id = $2 and passage.document_id = given.document_id and passage.id = given.passage_id
-            where passage.readers is null or passage.readers && $11
+                $1, found.rank, $2, found.document_id, found.passage_id, found.heading, found.score, found.origin,
+                found.via_passage_id, found.batch, found.step_ordinal
+            from found
             returning rank
         )
         select coalesce(array_agg(kept.rank order by kept.rank), '{}') from kept

@@ -34,7 +34,7 @@ begin
         return false;
     end if;
     execute format(
-        'select count(*) from (select from %s as passage where %s limit $2 + 1) as seen',
+        'select count(*) from (select 1 as one from %s as passage where %s limit $2 + 1) as seen',
         pgclarify_private.partition_name('passage', (are_few_visible.counted).corpus_id), pgclarify_private.is_visible_sql('$1')
     ) into v_visible using are_few_visible.roles, are_few_visible.few;
     return v_visible <= are_few_visible.few;
@@ -140,10 +140,9 @@ begin
                             and embedding.document_id = passage.document_id
                             and embedding.passage_id = passage.id
                         where %4$s
-                        -- Keeps the sort above, and with it the approximate index, out of this plan.
-                        offset 0
                     ) as visible
-                    order by visible.distance
+                    -- The approximate index has not this expression, and so is kept out of the plan.
+                    order by visible.distance + 0
                     limit $2
                 ) as nearest
                 $sql$,
@@ -161,6 +160,75 @@ $$;
 comment on function pgclarify_private.dense(bigint, name[], @extschema:vector@.halfvec, integer) is
 'The depth passages of a corpus nearest to a vector that these roles may read, by cosine similarity, as arrays. Where few '
 'are visible they are compared one by one; depth passages come back if that many are visible.';
+
+create or replace function pgclarify_private.score_by_turns(
+    passage text,
+    is_visible text,
+    roles name[],
+    candidate_queries tsquery[],
+    max_candidates bigint,
+    queries tsquery[],
+    weights double precision[],
+    mean_lexemes double precision,
+    depth integer,
+    out document_ids text[],
+    out passage_ids bigint[],
+    out scores double precision[]
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_query tsquery;
+    v_more record;
+begin
+    document_ids := '{}';
+    passage_ids := '{}';
+    scores := '{}';
+    foreach v_query in array score_by_turns.candidate_queries loop
+        -- The score is worked out where the passage is: of an append of several searches, all their rows would be sent.
+        execute format(
+            $sql$
+            select
+                array_agg(document_id) as document_ids, array_agg(id) as passage_ids, array_agg(score) as scores
+            from (
+                select passage.document_id, passage.id, (%2$s) as score
+                from %1$s as passage
+                where passage.lexemes @@ $1 and %3$s
+                limit $3
+            ) as matching
+            $sql$,
+            score_by_turns.passage, pgclarify_private.bm25_sql('passage', '$4', '$5', '$6'), score_by_turns.is_visible
+        ) into v_more
+        using
+            v_query, score_by_turns.roles, score_by_turns.max_candidates, score_by_turns.queries, score_by_turns.weights,
+            score_by_turns.mean_lexemes;
+        document_ids := document_ids || v_more.document_ids;
+        passage_ids := passage_ids || v_more.passage_ids;
+        scores := scores || v_more.scores;
+        exit when cardinality(passage_ids) >= score_by_turns.max_candidates;
+    end loop;
+    select
+        coalesce(array_agg(best.document_id), '{}'), coalesce(array_agg(best.passage_id), '{}'),
+        coalesce(array_agg(best.score), '{}')
+    into document_ids, passage_ids, scores
+    from (
+        -- One may match several of the queries.
+        select seen.document_id, seen.passage_id, max(seen.score) as score
+        from unnest(document_ids, passage_ids, scores) as seen (document_id, passage_id, score)
+        group by seen.document_id, seen.passage_id
+        order by max(seen.score) desc, seen.document_id, seen.passage_id
+        limit score_by_turns.depth
+    ) as best;
+end
+$$;
+
+comment on function pgclarify_private.score_by_turns(
+    text, text, name[], tsquery[], bigint, tsquery[], double precision[], double precision, integer
+) is
+'The depth best passages by BM25 of a distributed table, as arrays, out of max_candidates that match the first of '
+'candidate_queries, or else the next ones. is_visible: the condition that one may be read, with roles as $2. queries, weights, '
+'mean_lexemes: as bm25_sql wants them.';
 
 create or replace function pgclarify_private.lexical(
     corpus_id bigint,
@@ -190,6 +258,8 @@ declare
     v_is_visible text := 'true';
     v_are_few_visible boolean := false;
     v_candidate_sql text;
+    -- On shards, where so few match that there need not be a limit before they are sorted by score.
+    v_are_all_scored boolean := false;
 begin
     document_ids := '{}';
     passage_ids := '{}';
@@ -249,6 +319,17 @@ begin
             from unnest(v_open_queries[:8]) with ordinality as asked (query, place)
         ) as nested;
     end if;
+    if pgclarify_private.is_distributed(lexical.corpus_id) then
+        v_are_all_scored := v_are_few_visible or coalesce(v_rarest, 0) <= v_candidates;
+        if not v_are_all_scored then
+            select scored.* into document_ids, passage_ids, scores
+            from pgclarify_private.score_by_turns(
+                pgclarify_private.partition_name('passage', lexical.corpus_id), v_is_visible, lexical.roles,
+                v_candidate_queries, v_candidates, v_queries, v_weights, v_mean_lexemes, lexical.depth
+            ) as scored;
+            return;
+        end if;
+    end if;
     -- An append stops as soon as the limit is reached, so that later branches are often not even begun.
     select
         case when count(*) > 1 then 'select distinct on (document_id, id) * from (' else '(' end
@@ -267,21 +348,22 @@ begin
             ),
             ' union all ' order by branch.ordinal
         )
-        || ' limit $3)' || case when count(*) > 1 then ' as repeated' else '' end
+        || case when v_are_all_scored then ')' else ' limit $3)' end || case when count(*) > 1 then ' as repeated' else '' end
     into v_candidate_sql
     from generate_subscripts(v_candidate_queries, 1) as branch (ordinal);
     execute format(
         $sql$
         select array_agg(document_id), array_agg(id), array_agg(score)
         from (
-            select candidate.document_id, candidate.id, scored.score
+            select
+                candidate.document_id, candidate.id,
+                (
+                    %2$s
+                ) as score
             from (
-                %s
+                %1$s
             ) as candidate
-            cross join lateral (
-                %s
-            ) as scored
-            order by scored.score desc, candidate.document_id, candidate.id
+            order by score desc, candidate.document_id, candidate.id
             limit $7
         ) as best
         $sql$,
@@ -364,17 +446,24 @@ begin
             group by listed.document_id, listed.passage_id
             order by score desc, listed.document_id, listed.passage_id
             limit $9
+        ),
+        -- By itself: Citus joins its shards with no other table of ours.
+        found as materialized (
+            select
+                fused.passage_id, fused.document_id, passage.heading, passage.content, passage.start_char,
+                fused.score, fused.origin
+            from fused
+            inner join %s as passage
+                on passage.corpus_id = $1 and passage.document_id = fused.document_id and passage.id = fused.passage_id
+            -- Both lists have only these already. Asked once more, so that no wrong count or plan ever shows a passage.
+            where passage.readers is null or passage.readers && $10
         )
         select
-            (row_number() over (order by fused.score desc, fused.document_id, fused.passage_id))::integer,
-            fused.passage_id, fused.document_id, document.title, passage.heading, passage.content,
-            passage.start_char, fused.score::double precision, fused.origin
-        from fused
-        inner join %s as passage
-            on passage.corpus_id = $1 and passage.document_id = fused.document_id and passage.id = fused.passage_id
-        inner join pgclarify.document on document.corpus_id = $1 and document.id = fused.document_id
-        -- Both lists have only these already. Asked once more, so that no wrong count or plan ever shows a passage.
-        where passage.readers is null or passage.readers && $10
+            (row_number() over (order by found.score desc, found.document_id, found.passage_id))::integer,
+            found.passage_id, found.document_id, document.title, found.heading, found.content,
+            found.start_char, found.score::double precision, found.origin
+        from found
+        inner join pgclarify.document on document.corpus_id = $1 and document.id = found.document_id
         order by 1
         $sql$,
         pgclarify_private.partition_name('passage', search.corpus_id)

@@ -129,7 +129,13 @@ comment on function pgclarify_private.bm25_sql(text, text, text, text) is
 'queries, weights, mean_lexemes: how it names the lexemes of the question, their weights, and the mean length of a passage.';
 
 create or replace function pgclarify_private.signal_sql(
-    corpus_id bigint, roles name[], signal text, question text, query_vector @extschema:vector@.halfvec, passage text
+    corpus_id bigint,
+    roles name[],
+    signal text,
+    question text,
+    query_vector @extschema:vector@.halfvec,
+    passage text,
+    vector text
 )
 returns text
 language plpgsql stable security definer
@@ -181,20 +187,12 @@ begin
         v_by_vector := format(
             $sql$
             greatest(0, 1 - nullif(
-                (
-                    select embedding.vector operator(@extschema:vector@.<=>) %1$L::@extschema:vector@.halfvec
-                    from %2$s as embedding
-                    where embedding.embedding_space_id = %3$L
-                        and embedding.document_id = %4$s.document_id
-                        and embedding.passage_id = %4$s.passage_id
-                ),
+                %1$s operator(@extschema:vector@.<=>) %2$L::@extschema:vector@.halfvec,
                 'NaN'
             ))
             $sql$,
-            signal_sql.query_vector::text,
-            pgclarify_private.partition_name('passage_embedding', v_corpus.embedding_space_id),
-            v_corpus.embedding_space_id,
-            signal_sql.passage
+            signal_sql.vector,
+            signal_sql.query_vector::text
         );
     end if;
     return format(
@@ -209,11 +207,11 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.signal_sql(bigint, name[], text, text, @extschema:vector@.halfvec, text) is
+comment on function pgclarify_private.signal_sql(bigint, name[], text, text, @extschema:vector@.halfvec, text, text) is
 'The expression for what a signal says of a passage: greater than 0 and less than 1. signal: dense (cosine similarity), '
 'lexical (tanh of BM25 for each lexeme of the question, in units of 4), both (the mean of these) or null (then null). roles: '
 'of who asks; words weigh what they weigh in what these can read. '
-'passage: how the statement names a row with document_id, passage_id, lexemes and lexeme_count.';
+'passage: how the statement names a row with lexemes and lexeme_count. vector: the expression for its vector.';
 
 create or replace function pgclarify_private.signal_scores(
     corpus_id bigint,
@@ -229,26 +227,47 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_space_id constant bigint := (
+        select corpus.embedding_space_id
+        from pgclarify.corpus
+        where corpus.corpus_id = signal_scores.corpus_id
+            and signal_scores.query_vector is not null
+            and signal_scores.signal <> 'lexical'
+    );
     v_scores double precision[];
 begin
     if signal_scores.signal is not null then
         execute format(
             $sql$
-            select array_agg(%s order by listed.place)
-            from (
-                select given.*, passage.lexemes, passage.lexeme_count
-                from unnest($1, $2) with ordinality as given (document_id, passage_id, place)
-                left join %s as passage
+            with given as materialized (
+                select * from unnest($1, $2) with ordinality as given (document_id, passage_id, place)
+            ),
+            -- By itself, and without an outer join: Citus would read all of its shards for one.
+            found as materialized (
+                select given.place, passage.lexemes, passage.lexeme_count, %3$s
+                from given
+                inner join %2$s as passage
                     on passage.corpus_id = $3
                     and passage.document_id = given.document_id
                     and passage.id = given.passage_id
-            ) as listed
+                %4$s
+            )
+            select array_agg(%1$s order by given.place)
+            from given
+            left join found on found.place = given.place
             $sql$,
             pgclarify_private.signal_sql(
                 signal_scores.corpus_id, signal_scores.roles, signal_scores.signal, signal_scores.question,
-                signal_scores.query_vector, 'listed'
+                signal_scores.query_vector, 'found', 'found.vector'
             ),
-            pgclarify_private.partition_name('passage', signal_scores.corpus_id)
+            pgclarify_private.partition_name('passage', signal_scores.corpus_id),
+            case when v_space_id is null then 'null::@extschema:vector@.halfvec as vector' else 'embedding.vector' end,
+            -- Vectors are on the same shard as the passages.
+            case when v_space_id is not null then format(
+                'left join %s as embedding on embedding.embedding_space_id = %L'
+                ' and embedding.document_id = passage.document_id and embedding.passage_id = passage.id',
+                pgclarify_private.partition_name('passage_embedding', v_space_id), v_space_id
+            ) end
         ) into v_scores using signal_scores.document_ids, signal_scores.passage_ids, signal_scores.corpus_id;
     end if;
     return v_scores;

@@ -167,14 +167,15 @@ begin
     if v_run.corpus_id is not null then
         execute format(
             $sql$
-            select string_agg(left(passage.content, 1000), ' ')
-            from (
+            with near as materialized (
                 select candidate.document_id, candidate.passage_id
                 from pgclarify.candidate
                 where candidate.run_id = $1
                 order by candidate.rank
                 limit 4
-            ) as near
+            )
+            select string_agg(left(passage.content, 1000), ' ')
+            from near
             inner join %s as passage on passage.document_id = near.document_id and passage.id = near.passage_id
             $sql$,
             pgclarify_private.partition_name('passage', v_run.corpus_id)

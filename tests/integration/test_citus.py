@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
+import pytest
 
+from pgclarify.cli.main import main
 from pgclarify.install.installer import install
 from tests.integration.attaching import ATTACH
-from tests.integration.by_hand import Connection, scalar
+from tests.integration.by_hand import Connection, scalar, state_of
 
 SETTING = "citus.enable_ddl_propagation"
 # Citus has the setting, and so has a session that sets it itself. The trigger notes the DDL that Citus would copy.
@@ -49,3 +52,17 @@ def test_a_table_is_attached_without_copying_functions_to_the_nodes(connection: 
     assert set(scalar(connection, TAGS)) <= {"ALTER TABLE", "CREATE TRIGGER", "GRANT"}
     assert scalar(alice, f"show {SETTING}") == "on"
     assert alice.execute("select 1 from pg_trigger where tgrelid = 'app.article'::regclass").fetchone()
+
+
+def test_only_a_cluster_distributes(
+    connection: Connection, alice: Connection, database: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for options in ("{}", '{"dry_run": true}'):
+        assert state_of(alice, "select pgclarify.distribute('kb', %s)", [options]) == "0A000"
+    assert state_of(alice, "select pgclarify.distribute('kb', '{\"shards\": 0}')") == "22023"
+    assert not scalar(connection, "select pgclarify_private.is_distributed(corpus_id) from pgclarify.corpus")
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", database)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main(["distribute", "kb", "--yes"])
+    assert caught.value.code == 1

@@ -200,3 +200,34 @@ def test_no_wrong_count_shows_a_passage(
     for method in ("dense", "lexical", "hybrid"):
         found = retrieve(connect(alice), worker, "cars", QUESTION, search=method, top_k=10)
         assert [passage["document_id"] for passage in found] == ["hers"]
+
+
+def test_chosen_passages_are_read_by_who_may(
+    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+) -> None:
+    alice, bob = make_role("pgclarify_user", name="alice"), make_role("pgclarify_user", name="bob")
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(
+        "select pgclarify.create_corpus('closed', options => jsonb_build_object('reader', %s::text))", [bob]
+    )
+    add_all(connection, {"open": "For all.", "hers": "For Alice."}, {"hers": [alice]})
+    connection.execute("select pgclarify.add_document('closed', 'his', 'For Bob.')")
+    hire().index_everything()
+    chosen = connection.execute(
+        "select corpus_id, array_agg(document_id), array_agg(id) from pgclarify.passage group by corpus_id order by 1"
+    ).fetchall()
+
+    def contents(role: str) -> list[str]:
+        session = connect(role)
+        return [
+            content
+            for which in chosen
+            for (content,) in session.execute(
+                "select passage.content from pgclarify_private.caller as caller cross join lateral"
+                " pgclarify_private.readable_passages(caller, %s, %s, %s) as passage order by 1",
+                which,
+            ).fetchall()
+        ]
+
+    assert contents(alice) == ["For Alice.", "For all."]
+    assert contents(bob) == ["For all.", "For Bob."]

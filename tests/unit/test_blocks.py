@@ -16,6 +16,7 @@ from website.hooks import DIAGRAMS, file_name
 RUN_BY = [
     ("docs/operations.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
     ("docs/roles.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
+    ("docs/citus.md", "sql", "tests/cluster.py::database"),
     ("docs/budgets.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
     ("*", "sql", "tests/integration/test_docs.py::test_sql_of_the_pages_runs_and_has_these_columns"),
     ("*", "sh", "tests/acceptance/test_pages.py::test_commands_of_the_pages_run"),

@@ -1,0 +1,47 @@
+"""The command distribute."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pgclarify.cli import connection, terminal
+from pgclarify.cli.confirming import confirm
+from pgclarify.cli.options import AsOneObject
+
+DISTRIBUTE_EXAMPLES = terminal.examples(
+    "pgclarify distribute insurance",
+    "pgclarify distribute insurance --shards 32 --yes",
+)
+
+
+def distribute(
+    corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Name of a corpus that you own.")],
+    shards: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1000, help="Into how many parts its tables are cut.")
+    ] = 8,
+    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask whether to go on.")] = False,
+    as_json: AsOneObject = False,
+) -> None:
+    """Experimental: spread the passages and vectors of a corpus over the nodes of a Citus cluster.
+
+    It says first how much would be moved. Questions and changes of the corpus wait while it is moved. If the command
+    is broken off, nothing has changed.
+    """
+    from pgclarify.foreign_text import sanitize
+
+    settings = connection.load_settings()
+    with connection.connect(connection.running_dsn(settings)) as database:
+        (plan,) = connection.fetch(database, "cli_distribute", corpus=corpus, shards=shards, dry_run=True)
+        moved = f"{plan['passages']:,} passages of {sanitize(corpus)}, {plan['bytes'] / 2**20:,.0f} MiB with indexes,"
+        if plan["is_distributed"]:
+            text = f"{moved} are distributed already"
+        else:
+            confirm(f"this would spread {moved} over {plan['nodes']} nodes in {shards} shards", is_confirmed=yes)
+            (plan,) = connection.fetch(database, "cli_distribute", corpus=corpus, shards=shards, dry_run=False)
+            text = f"{moved} are spread over {plan['nodes']} nodes in {shards} shards"
+    if as_json:
+        terminal.print_json(plan)
+    else:
+        terminal.results().print(text)

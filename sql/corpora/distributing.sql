@@ -1,0 +1,254 @@
+-- Distributing: the passages and vectors of a corpus spread over the nodes of a Citus cluster. Experimental.
+--
+-- A distributed corpus has the same tables, passage_<corpus_id> and passage_embedding_<space_id>, by the same names. They are
+-- spread by document_id, the vectors of a document beside its passages. They are no partitions: Citus takes a partition only
+-- with its parent, whose policies and views it refuses. The row of the corpus, its documents and words, and all runs stay on
+-- the coordinator. Such a corpus has no neighborhood graph: workers keep that by locking rows, which Citus does not do on
+-- several shards at once.
+
+create or replace function pgclarify_private.is_distributed(corpus_id bigint)
+returns boolean
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select count(*) > 0
+    from pg_catalog.pg_class
+    where pg_class.oid = to_regclass(pgclarify_private.partition_name('passage', is_distributed.corpus_id))
+        and not pg_class.relispartition;
+end;
+
+comment on function pgclarify_private.is_distributed(bigint) is
+'Whether the passages and vectors of a corpus are spread over the nodes of a cluster.';
+
+create or replace function pgclarify_private.refuse_distributed(corpus pgclarify.corpus, feature text)
+returns void
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pgclarify_private.is_distributed((refuse_distributed.corpus).corpus_id) then
+        raise exception '% is not there for a distributed corpus', refuse_distributed.feature
+            using errcode = 'feature_not_supported',
+                detail = format(
+                    'The passages of corpus "%s" are spread over the nodes of a cluster.', (refuse_distributed.corpus).name
+                ),
+                hint = 'Load the documents into a corpus that is not distributed.';
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.refuse_distributed(pgclarify.corpus, text) is
+'Error 0A000 if a corpus is distributed. feature: what it lacks then.';
+
+create or replace function pgclarify_private.spread_table(relation regclass, colocated_with regclass, shards integer)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- Citus says what it copies.
+set client_min_messages = 'warning'
+as $$
+declare
+    v_indexes text[];
+    v_index text;
+begin
+    -- Made once the rows are there, which all shards do at the same time.
+    select array_agg(pg_get_indexdef(pg_index.indexrelid)) into v_indexes
+    from pg_index
+    where pg_index.indrelid = spread_table.relation and not pg_index.indisprimary;
+    for v_index in
+        select pg_index.indexrelid::regclass::text
+        from pg_index
+        where pg_index.indrelid = spread_table.relation and not pg_index.indisprimary
+    loop
+        execute format('drop index %s', v_index);
+    end loop;
+    execute format(
+        'select create_distributed_table(%L, ''document_id'', colocate_with => %L, shard_count => %s)',
+        spread_table.relation, coalesce(spread_table.colocated_with::text, 'none'), coalesce(spread_table.shards::text, 'null')
+    );
+    -- Citus leaves the rows in the local table, where nothing reads them.
+    execute format('select truncate_local_data_after_distributing_table(%L)', spread_table.relation);
+    foreach v_index in array coalesce(v_indexes, '{}') loop
+        execute v_index;
+    end loop;
+end
+$$;
+
+comment on function pgclarify_private.spread_table(regclass, regclass, integer) is
+'Distribute a table by document_id. colocated_with: the table whose shards it follows; null for one with shards of its own, as '
+'many as shards says.';
+
+create or replace function pgclarify_private.check_cluster()
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_nodes integer;
+begin
+    if not exists (select from pg_extension where pg_extension.extname = 'citus') then
+        raise exception 'this database is not on a Citus cluster'
+            using errcode = 'feature_not_supported',
+                detail = 'The extension citus is not installed in it.',
+                hint = 'See docs/citus.md for how to make a cluster.';
+    end if;
+    execute 'select count(*) from pg_catalog.pg_dist_node where isactive and shouldhaveshards and groupid <> 0' into v_nodes;
+    if v_nodes = 0 then
+        raise exception 'the cluster has no node for shards'
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'The table pg_dist_node lists no other active node that takes shards.',
+                hint = 'Have a superuser run on the coordinator: select citus_add_node(''host'', 5432).';
+    end if;
+    -- Functions of ours run as this role, and Citus connects to the nodes as the role that it finds.
+    if not (select pg_roles.rolcanlogin from pg_roles where pg_roles.rolname = 'pgclarify_owner')
+        or not exists (
+            select
+            from pg_db_role_setting as setting
+            where setting.setrole = 'pgclarify_owner'::regrole
+                and setting.setdatabase in (
+                    0, (select pg_database.oid from pg_database where pg_database.datname = current_database())
+                )
+                and 'hnsw.iterative_scan=strict_order' = any(setting.setconfig)
+        ) then
+        raise exception 'role "pgclarify_owner" cannot search on the nodes'
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'Citus connects to the nodes as this role, and what a function sets does not reach them: without '
+                    || 'hnsw.iterative_scan a search finds too little, and does not say so.',
+                hint = 'Have a superuser run: alter role pgclarify_owner login; alter role pgclarify_owner set '
+                    || 'hnsw.iterative_scan = ''strict_order''; alter role pgclarify_owner set hnsw.ef_search = 100. '
+                    || 'Let pg_hba.conf of the nodes admit it from the coordinator alone.';
+    end if;
+    return v_nodes;
+end
+$$;
+
+comment on function pgclarify_private.check_cluster() is
+'The number of nodes that take shards; error 0A000 or 55000 if nothing can be distributed here.';
+
+create or replace function pgclarify_private.distribute(caller pgclarify_private.caller, corpus text, options jsonb)
+returns jsonb
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- Whoever comes while it waits for the lock on a parent waits behind it.
+set lock_timeout = '10s'
+as $$
+declare
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(distribute.caller, distribute.corpus);
+    v_settings jsonb := pgclarify_private.check_options(
+        distribute.options,
+        '{
+            "shards": {"type": "integer", "least": 1, "most": 1000, "default": 8},
+            "dry_run": {"type": "boolean", "default": false}
+        }'
+    );
+    v_nodes integer := pgclarify_private.check_cluster();
+    v_passage regclass := pgclarify_private.partition_name('passage', v_corpus.corpus_id);
+    v_embedding regclass;
+    v_is_distributed boolean;
+    v_passages bigint;
+    v_bytes bigint;
+    v_missing text;
+begin
+    if not (v_settings -> 'dry_run')::boolean then
+        -- Whoever writes to the corpus holds a key share on it: writers end first, and the next ones wait.
+        perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
+        perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
+        select again.* into v_corpus from pgclarify.corpus as again where again.corpus_id = v_corpus.corpus_id;
+    end if;
+    v_is_distributed := pgclarify_private.is_distributed(v_corpus.corpus_id);
+    v_embedding := to_regclass(pgclarify_private.partition_name('passage_embedding', v_corpus.embedding_space_id));
+    if not v_is_distributed and exists (
+        select from pgclarify.embedding_space as space
+        where space.corpus_id = v_corpus.corpus_id
+            and space.state = 'building'
+            and v_corpus.embedding_space_id is not null
+    ) then
+        raise exception 'the corpus is changing its embedding model'
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = format('Corpus "%s" has a second set of vectors that is not complete yet.', v_corpus.name),
+                hint = 'Wait until corpus_status.next_embedding_model is null, or call pgclarify.cancel_embedding_model.';
+    end if;
+    select counted.passages into v_passages
+    from pgclarify_private.corpus_count as counted where counted.corpus_id = v_corpus.corpus_id;
+    if v_is_distributed then
+        execute 'select sum(citus_total_relation_size(relation)) from unnest($1) as relation'
+        into v_bytes using array_remove(array[v_passage, v_embedding], null);
+    else
+        v_bytes := pg_total_relation_size(v_passage) + coalesce(pg_total_relation_size(v_embedding), 0);
+    end if;
+    if not v_is_distributed and not (v_settings -> 'dry_run')::boolean then
+        execute format('alter table pgclarify.passage detach partition %s', v_passage);
+        -- Ids are given by whoever stores passages. The sequence stays here.
+        execute format('alter table %s alter column id drop default', v_passage);
+        perform pgclarify_private.spread_table(v_passage, null, (v_settings -> 'shards')::integer);
+        if v_embedding is not null then
+            execute format('alter table pgclarify_private.passage_embedding detach partition %s', v_embedding);
+            perform pgclarify_private.spread_table(v_embedding, v_passage, null);
+            perform pgclarify_private.drop_graph(v_corpus);
+        end if;
+        execute
+            $sql$
+            select string_agg(format('%s:%s', nodename, nodeport), ', ')
+            from run_command_on_workers('select current_setting(''hnsw.iterative_scan'', true)')
+            where not success or result is distinct from 'strict_order'
+            $sql$
+        into v_missing;
+        if v_missing is not null then
+            raise exception 'searches on a node would find too little'
+                using errcode = 'object_not_in_prerequisite_state',
+                    detail = format('Sessions of role pgclarify_owner lack hnsw.iterative_scan = strict_order on: %s.', v_missing),
+                    hint = 'Have a superuser run on these nodes: alter role pgclarify_owner set hnsw.iterative_scan = '
+                        || '''strict_order''; alter role pgclarify_owner set hnsw.ef_search = 100.';
+        end if;
+        v_is_distributed := true;
+    end if;
+    return jsonb_build_object(
+        'is_distributed', v_is_distributed, 'passages', coalesce(v_passages, 0), 'bytes', v_bytes, 'nodes', v_nodes,
+        'shards', v_settings -> 'shards'
+    );
+end
+$$;
+
+comment on function pgclarify_private.distribute(pgclarify_private.caller, text, jsonb) is 'See distribute.';
+grant execute on function pgclarify_private.distribute(pgclarify_private.caller, text, jsonb) to pgclarify_user;
+
+create or replace function pgclarify_private.drop_graph(corpus pgclarify.corpus)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_space_id bigint := (drop_graph.corpus).embedding_space_id;
+    v_lists bigint;
+begin
+    delete from pgclarify_private.pending_link where embedding_space_id = v_space_id;
+    delete from pgclarify_private.pending_unlink where embedding_space_id = v_space_id;
+    update pgclarify.embedding_space
+    set linking_document_id = null, linking_passage_id = null, linking_passages = null, linking_worker_id = null
+    where embedding_space.embedding_space_id = v_space_id;
+    execute format(
+        'with deleted as (delete from %s returning 1) select count(*) from deleted',
+        pgclarify_private.partition_name('neighborhood', v_space_id)
+    ) into v_lists;
+    insert into pgclarify_private.corpus_tally (corpus_id, linked, graph_revision)
+    values ((drop_graph.corpus).corpus_id, -v_lists, 1);
+end
+$$;
+
+comment on function pgclarify_private.drop_graph(pgclarify.corpus) is
+'Delete the neighborhood graph of a corpus, and what waits for a place in it. Called with the corpus locked.';
+
+create or replace function pgclarify.distribute(corpus text, options jsonb default '{}')
+returns jsonb
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify_private.distribute(caller, distribute.corpus, distribute.options) from pgclarify_private.caller;
+end;
+
+comment on function pgclarify.distribute(text, jsonb) is
+'Experimental. Spread the passages and vectors of a corpus over the nodes of a Citus cluster, in this transaction; until it '
+'ends, questions and changes of the corpus wait. corpus: name of one that you own. options: shards (8), dry_run (true: move '
+'nothing). Returns an object: is_distributed, passages and bytes (what is moved, with its indexes), nodes, shards. A corpus '
+'that is distributed already stays as it is.';
+grant execute on function pgclarify.distribute(text, jsonb) to pgclarify_user;

@@ -1,0 +1,310 @@
+"""A corpus that is spread over the nodes of a Citus cluster does what another one does, or says what it does not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from pgclarify.install.installer import install
+from tests import cluster
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, state_of, vector_of
+
+pytestmark = cluster.needed
+
+TOPICS = ("rental cars", "hail damage", "roadside assistance", "water in the basement", "a broken window")
+DOCUMENTS = {
+    f"d{number}": f"# {topic} {number}\n\nCommon words on {topic}, item{number}.\n\nMore of {number}."
+    for number, topic in enumerate(TOPICS * 6)
+}
+# Every third one is for one role alone.
+RESTRICTED = [document_id for number, document_id in enumerate(DOCUMENTS) if number % 3 == 0]
+QUESTIONS = ("rental cars", "common words", "item7 hail", "basement window assistance")
+
+
+@pytest.fixture(scope="module")
+def cluster_dsn() -> Iterator[str]:
+    """A database of the cluster that the tests of this module share."""
+    with cluster.database() as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def admin(cluster_dsn: str) -> Iterator[Connection]:
+    """A superuser, who makes roles: in a database of the cluster, so that the nodes have them, too."""
+    with closing(psycopg.connect(cluster_dsn, autocommit=True)) as connection:
+        yield connection
+
+
+@pytest.fixture
+def database(cluster_dsn: str, admin: Connection) -> Iterator[str]:
+    """That database, without corpora and their tables afterwards."""
+    yield cluster_dsn
+    for (name,) in admin.execute("select name from pgclarify.corpus").fetchall():
+        admin.execute("select pgclarify.drop_corpus(%s)", [name])
+    while scalar(admin, "select pgclarify_private.drop_orphan_partition()") is not None:
+        pass
+
+
+def fill(connection: Connection, corpus: str, reader: str) -> None:
+    """Make a corpus of the documents above."""
+    connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+    for document_id, content in DOCUMENTS.items():
+        readers = [reader] if document_id in RESTRICTED else None
+        connection.execute(
+            "select pgclarify.add_document(%s, %s, %s, readers => %s::name[])", [corpus, document_id, content, readers]
+        )
+
+
+def distribute(connection: Connection, corpus: str, **options: Any) -> dict[str, Any]:
+    """Distribute it; what the call returns."""
+    result: dict[str, Any] = scalar(connection, "select pgclarify.distribute(%s, %s)", corpus, json.dumps(options))
+    return result
+
+
+def found(
+    connection: Connection, corpus: str, roles: Sequence[str], method: str, question: str, top_k: int = 10
+) -> list[tuple[Any, ...]]:
+    """What a search finds: document, heading, content, and score to six places."""
+    return connection.execute(
+        "select result.document_id, result.heading, result.content, round(result.score::numeric, 6)"
+        " from pgclarify.corpus cross join lateral pgclarify_private.search("
+        " corpus.corpus_id, %s::name[], %s, %s, %s::public.halfvec, %s) as result"
+        " where corpus.name = %s order by result.score desc, result.document_id, result.content",
+        [list(roles), method, question, json.dumps(vector_of(question)), top_k, corpus],
+    ).fetchall()
+
+
+def content_of(connection: Connection, corpus: str) -> tuple[list[Any], list[Any], list[Any]]:
+    """Passages, vectors and counted words of a corpus, without what is different in each: ids."""
+    corpus_id, space_id = connection.execute(
+        "select corpus_id, embedding_space_id from pgclarify.corpus where name = %s", [corpus]
+    ).fetchall()[0]
+    passages = connection.execute(
+        sql.SQL(
+            "select document_id, ordinal, heading, content, start_char, readers, lexemes::text from {} order by 1, 2"
+        ).format(sql.Identifier("pgclarify_private", f"passage_{corpus_id}"))
+    ).fetchall()
+    vectors = connection.execute(
+        sql.SQL("select document_id, vector::text from {} order by 1, 2").format(
+            sql.Identifier("pgclarify_private", f"passage_embedding_{space_id}")
+        )
+    ).fetchall()
+    terms = connection.execute(
+        "select lexeme, passages, restricted_passages from pgclarify_private.term"
+        " where corpus_id = %s and passages <> 0 order by 1",
+        [corpus_id],
+    ).fetchall()
+    return passages, vectors, terms
+
+
+@pytest.fixture
+def reader(make_role: Any) -> str:
+    """Who may read the restricted documents."""
+    return str(make_role("pgclarify_user", name="reader"))
+
+
+@pytest.fixture
+def both(connection: Connection, hire: Hire, reader: str) -> HandWorker:
+    """The same corpus twice, the second one distributed with its rows in it."""
+    for corpus in ("here", "there"):
+        fill(connection, corpus, reader)
+    worker = hire()
+    worker.index_everything()
+    assert distribute(connection, "there", shards=4)["is_distributed"]
+    return worker
+
+
+def assert_same(connection: Connection, reader: str) -> None:
+    """Check that the two corpora hold and find the same."""
+    assert content_of(connection, "there") == content_of(connection, "here")
+    for roles in ([reader], ["somebody_else"]):
+        for method in ("dense", "lexical", "hybrid"):
+            for question in QUESTIONS:
+                expected = found(connection, "here", roles, method, question)
+                assert found(connection, "there", roles, method, question) == expected, (roles, method, question)
+                assert expected
+
+
+def test_it_finds_what_another_corpus_finds(connection: Connection, both: HandWorker, reader: str) -> None:
+    assert_same(connection, reader)
+
+
+def test_it_follows_every_change(connection: Connection, both: HandWorker, reader: str) -> None:
+    for corpus in ("here", "there"):
+        for statement in (
+            "select pgclarify.add_document(%s, 'd1', '# hail damage 1\n\nNew words on hail.\n\nMore of 1.')",
+            "select pgclarify.add_document(%s, 'new', 'Basement window, item7.')",
+            "select pgclarify.remove_document(%s, 'd2')",
+            # Other readers: from all to one, from one to all.
+            f"select pgclarify.add_document(%s, 'd4', $${DOCUMENTS['d4']}$$, readers => array['{reader}']::name[])",
+            f"select pgclarify.add_document(%s, 'd0', $${DOCUMENTS['d0']}$$)",
+        ):
+            connection.execute(statement.encode(), [corpus])
+    both.index_everything()
+
+    assert_same(connection, reader)
+    counts = connection.execute("select documents, passages, pending, embedded from pgclarify.corpus_status").fetchall()
+    assert counts[0] == counts[1]
+
+
+def test_a_corpus_is_distributed_before_it_is_filled(connection: Connection, hire: Hire, reader: str) -> None:
+    for corpus in ("here", "there"):
+        connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+    assert distribute(connection, "there", shards=2)["is_distributed"]
+    for corpus in ("here", "there"):
+        for document_id, content in DOCUMENTS.items():
+            connection.execute(
+                "select pgclarify.add_document(%s, %s, %s, readers => %s::name[])",
+                [corpus, document_id, content, [reader] if document_id in RESTRICTED else None],
+            )
+    hire().index_everything()
+
+    assert_same(connection, reader)
+
+
+def remote_commands(connection: Connection) -> list[str]:
+    """From now on, the queries on our tables that the coordinator sends to shards for this session."""
+    sent: list[str] = []
+
+    def note(notice: psycopg.errors.Diagnostic) -> None:
+        text = str(notice.message_primary)
+        if text.startswith("issuing SELECT") and "pgclarify_private." in text:
+            sent.append(text)
+
+    connection.add_notice_handler(note)
+    connection.execute("set citus.log_remote_commands = on; set client_min_messages = log")
+    return sent
+
+
+def test_shards_sort_and_the_coordinator_merges(connection: Connection, both: HandWorker, reader: str) -> None:
+    """No shard sends more rows than are asked for, and none is read whole."""
+    queries = remote_commands(connection)
+    for roles in ([reader], ["somebody_else"]):
+        found(connection, "there", roles, "hybrid", "item7 hail", 5)
+
+    assert len(queries) >= 4 * 3
+    for query in queries:
+        # Either it sorts and cuts off, or it looks up what has been chosen already.
+        assert "LIMIT" in query or "read_intermediate_result" in query, query
+    assert any("<=>" in query and re.search("ORDER BY .*<=>.* LIMIT", query, re.DOTALL) for query in queries)
+    assert any("ts_rank" in query and re.search("ORDER BY .* LIMIT", query, re.DOTALL) for query in queries)
+    assert any("readers" in query and "<=>" in query for query in queries)
+
+
+def test_words_that_are_common_are_scored_on_the_shards(connection: Connection, hire: Hire) -> None:
+    for corpus in ("here", "there"):
+        connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+        for document_id, content in DOCUMENTS.items():
+            connection.execute("select pgclarify.add_document(%s, %s, %s)", [corpus, document_id, content])
+    hire().index_everything()
+    # As if there were many more passages with each.
+    connection.execute("update pgclarify_private.term set passages = passages + 10000")
+    distribute(connection, "there", shards=4)
+
+    sent = remote_commands(connection)
+    for question in ("common", "common words", "common hail words"):
+        expected = found(connection, "here", [], "lexical", question)
+        assert expected
+        assert found(connection, "there", [], "lexical", question) == expected
+    assert all("LIMIT" in query or "read_intermediate_result" in query for query in sent)
+    assert any("ts_rank" in query for query in sent)
+
+
+def test_the_page_distributes(connection: Connection, hire: Hire, reader: str) -> None:
+    fill(connection, "insurance", reader)
+    hire().index_everything()
+    for statement in cluster.DISTRIBUTE.splitlines():
+        assert scalar(connection, statement)["passages"] == len(DOCUMENTS) * 3
+    assert found(connection, "insurance", [reader], "hybrid", QUESTIONS[0])
+
+
+def test_a_dry_run_moves_nothing(connection: Connection, both: HandWorker) -> None:
+    said = distribute(connection, "here", dry_run=True)
+
+    assert said["is_distributed"] is False
+    assert said["passages"] == 30 * 3
+    assert said["bytes"] > 0
+    assert not scalar(
+        connection,
+        "select pgclarify_private.is_distributed(corpus_id) from pgclarify.corpus where name = 'here'",
+    )
+    # One that is distributed stays as it is.
+    assert distribute(connection, "there", shards=8)["is_distributed"]
+    shards = "select count(*) from citus_shards where table_name::text ~ 'passage_[0-9]+$'"
+    assert scalar(connection, shards) == 4
+
+
+def test_what_it_does_not_do(connection: Connection, both: HandWorker) -> None:
+    for statement in (
+        "select pgclarify.build_graph('there')",
+        "select pgclarify.check_graph('there')",
+        "select pgclarify.set_embedding_model('there', 'another')",
+    ):
+        assert state_of(connection, statement) == "0A000", statement
+    assert scalar(connection, "select linked from pgclarify.corpus_status where corpus = 'there'") == 0
+    # Neighbors are looked for when somebody asks.
+    first = {
+        corpus: scalar(
+            connection,
+            "select passage_id from pgclarify.corpus cross join lateral pgclarify_private.search("
+            " corpus_id, array[current_user]::name[], 'lexical', 'item1', null, 1) where name = %s",
+            corpus,
+        )
+        for corpus in ("here", "there")
+    }
+    seen = [
+        connection.execute(
+            "select document_id, round(similarity::numeric, 4) from pgclarify.neighbors(%s, 'd1', %s, 5)",
+            [corpus, passage_id],
+        ).fetchall()
+        for corpus, passage_id in first.items()
+    ]
+    assert len(seen[1]) == 5
+
+
+def test_a_dropped_one_leaves_nothing_on_the_nodes(connection: Connection, both: HandWorker) -> None:
+    connection.execute("select pgclarify.drop_corpus('there')")
+    assert len(both.sweep()) == 3
+
+    on_nodes = "select sum(result::integer) from run_command_on_workers(%s)"
+    tables = "select count(*) from pg_class where relname ~ '^passage_' and relkind = 'r'"
+    assert scalar(connection, on_nodes, tables) == 0
+    assert scalar(connection, "select count(*) from pgclarify.corpus") == 1
+
+
+def test_an_install_leaves_it_as_it_is(connection: Connection, both: HandWorker, database: str, reader: str) -> None:
+    applied = "select xmin from pgclarify_private.applied_sql"
+    install(database)
+    before = scalar(connection, applied)
+    install(database)
+
+    assert scalar(connection, applied) == before
+    assert_same(connection, reader)
+
+
+def test_the_owner_has_to_be_let_in_on_the_nodes(connection: Connection, both: HandWorker) -> None:
+    connection.execute("alter role pgclarify_owner nologin")
+    try:
+        assert state_of(connection, "select pgclarify.distribute('here')") == "55000"
+    finally:
+        connection.execute("alter role pgclarify_owner login")
+    assert distribute(connection, "here", shards=2)["is_distributed"]
+
+
+def test_nobody_reads_past_the_functions(
+    connection: Connection, both: HandWorker, connect: Connect, reader: str
+) -> None:
+    """The tables of a distributed corpus are closed to all but the owner, on the nodes, too."""
+    session = connect(reader)
+    names = connection.execute("select table_name::text from citus_tables").fetchall()
+    assert len(names) == 2
+    for (name,) in names:
+        assert state_of(session, "table " + name) == "42501"
+    assert scalar(session, "select count(*) from pgclarify.document") > 0
