@@ -99,7 +99,7 @@ begin
                 detail = 'The table pg_dist_node lists no other active node that takes shards.',
                 hint = 'Have a superuser run on the coordinator: select citus_add_node(''host'', 5432).';
     end if;
-    -- Functions of ours run as this role, and Citus connects to the nodes as the role that it finds.
+    -- Our functions run as this role, and Citus connects to the nodes as the role that runs the statement.
     if not (select pg_roles.rolcanlogin from pg_roles where pg_roles.rolname = 'pgclarify_owner')
         or not exists (
             select
@@ -129,7 +129,7 @@ create or replace function pgclarify_private.distribute(caller pgclarify_private
 returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Whoever comes while it waits for the lock on a parent waits behind it.
+-- While it waits for the lock on a parent table, every new session that needs that table waits, too.
 set lock_timeout = '10s'
 as $$
 declare
@@ -150,7 +150,7 @@ declare
     v_missing text;
 begin
     if not (v_settings -> 'dry_run')::boolean then
-        -- Whoever writes to the corpus holds a key share on it: writers end first, and the next ones wait.
+        -- A transaction that writes to the corpus holds a key share on this row: those end first, and new ones wait.
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
         perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
         select again.* into v_corpus from pgclarify.corpus as again where again.corpus_id = v_corpus.corpus_id;
@@ -178,7 +178,7 @@ begin
     end if;
     if not v_is_distributed and not (v_settings -> 'dry_run')::boolean then
         execute format('alter table pgclarify.passage detach partition %s', v_passage);
-        -- Ids are given by whoever stores passages. The sequence stays here.
+        -- The functions that store passages take ids from the sequence themselves. It stays on this server.
         execute format('alter table %s alter column id drop default', v_passage);
         perform pgclarify_private.spread_table(v_passage, null, (v_settings -> 'shards')::integer);
         if v_embedding is not null then

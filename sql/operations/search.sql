@@ -26,7 +26,7 @@ begin
                 from pgclarify.candidate
                 where candidate.run_id = $1 and candidate.corpus_id = $3
             ),
-            -- By itself: Citus joins its shards with no other table of ours.
+            -- A step of its own: Citus does not join the shards of passages with tables of the coordinator.
             found as materialized (
                 select listed.*, passage.heading, passage.content
                 from listed

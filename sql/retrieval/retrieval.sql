@@ -447,7 +447,7 @@ begin
             order by score desc, listed.document_id, listed.passage_id
             limit $9
         ),
-        -- By itself: Citus joins its shards with no other table of ours.
+        -- A step of its own: Citus does not join the shards of passages with tables of the coordinator.
         found as materialized (
             select
                 fused.passage_id, fused.document_id, passage.heading, passage.content, passage.start_char,

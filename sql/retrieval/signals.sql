@@ -242,7 +242,7 @@ begin
             with given as materialized (
                 select * from unnest($1, $2) with ordinality as given (document_id, passage_id, place)
             ),
-            -- By itself, and without an outer join: Citus would read all of its shards for one.
+            -- A step of its own, without an outer join: for an outer join Citus would read all shards whole.
             found as materialized (
                 select given.place, passage.lexemes, passage.lexeme_count, %3$s
                 from given

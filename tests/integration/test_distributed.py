@@ -106,7 +106,7 @@ def content_of(connection: Connection, corpus: str) -> tuple[list[Any], list[Any
 
 @pytest.fixture
 def reader(make_role: Any) -> str:
-    """Who may read the restricted documents."""
+    """The role that may read the restricted documents."""
     return str(make_role("pgclarify_user", name="reader"))
 
 
@@ -298,7 +298,7 @@ def test_the_owner_has_to_be_let_in_on_the_nodes(connection: Connection, both: H
     assert distribute(connection, "here", shards=2)["is_distributed"]
 
 
-def test_nobody_reads_past_the_functions(
+def test_tables_on_the_nodes_are_closed_to_readers(
     connection: Connection, both: HandWorker, connect: Connect, reader: str
 ) -> None:
     """The tables of a distributed corpus are closed to all but the owner, on the nodes, too."""

@@ -1,0 +1,149 @@
+"""A corpus on one server, and the same over 2, 4 and 8 shards of a Citus cluster: what a search reads, finds and takes.
+
+python -m benchmarks.distributed --url postgresql://postgres@coordinator/bench [--passages 20000] [--shards 2 4 8]
+
+The database is one in which docs/citus.md was followed, without a corpus.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector
+from psycopg import sql
+
+from benchmarks import made_up, product
+from benchmarks.figures import Figure, show, step
+
+PASSAGES = 20_000
+SHARDS = (2, 4, 8)
+_QUESTIONS = 50
+_DEPTH = 20
+# As pgclarify_private.dense has it, for a corpus that all may read.
+_NEAREST = """
+    explain (analyze, buffers, timing off, format json)
+    select embedding.document_id, embedding.passage_id
+    from {table} as embedding
+    order by embedding.vector::halfvec({dimensions}) <=> {vector}::halfvec({dimensions})
+    limit {depth}
+"""
+
+
+def measure(dsn: str, passages: int = PASSAGES, shards: Sequence[int] = SHARDS) -> Iterator[Figure]:
+    """Load a corpus, measure it, and do the same with one that is distributed, for each number of shards.
+
+    Args:
+        dsn: The database, as a superuser of the coordinator; no worker may be alive in it.
+        passages: How many each corpus has.
+        shards: Numbers of shards.
+    """
+    documents = passages // made_up.PASSAGES_A_DOCUMENT
+    drawn = made_up.vectors(documents * made_up.PASSAGES_A_DOCUMENT, seed=3)
+    asked = made_up.vectors(_QUESTIONS, seed=61)
+    nearest = np.argsort(-(asked @ drawn.T), axis=1)[:, :_DEPTH]
+    for parts in (0, *shards):
+        corpus, name = f"in {parts} shards", f"{parts} shards" if parts else "one server"
+        product.load_made_up(dsn, corpus, passages)
+        with product.connect(dsn) as connection:
+            if parts:
+                with step(f"distributing over {parts} shards"):
+                    started = time.perf_counter()
+                    connection.execute(
+                        "select pgclarify.distribute(%s, %s)", [corpus, json.dumps({"shards": parts})]
+                    ).fetchall()
+                    yield Figure(f"{name}: distributing", passages / (time.perf_counter() - started), "passages/s")
+            yield from _searches(connection, name, corpus, asked, nearest)
+            yield from _reads(connection, name, corpus, asked)
+
+
+def _searches(
+    connection: product.Connection,
+    name: str,
+    corpus: str,
+    asked: NDArray[np.float32],
+    nearest: NDArray[np.int64],
+) -> Iterator[Figure]:
+    """Recall of the vectors, and how long a hybrid search takes."""
+    found, milliseconds = list[float](), list[float]()
+    statement = (
+        "select result.document_id, result.content from pgclarify.corpus cross join lateral"
+        " pgclarify_private.search(corpus.corpus_id, '{}', %s, %s, %s::text::halfvec, %s) as result"
+        " where corpus.name = %s"
+    )
+    places = _places(connection, corpus)
+    for vector, expected, question in zip(asked, nearest, made_up.questions(len(asked), seed=60), strict=True):
+        text = HalfVector(vector).to_text()
+        rows = connection.execute(statement, ["dense", question, text, _DEPTH, corpus]).fetchall()
+        seen = {places[row["document_id"], row["content"]] for row in rows}
+        found.append(len(seen & set(expected.tolist())) / _DEPTH)
+        started = time.perf_counter()
+        connection.execute(statement, ["hybrid", question, text, _DEPTH, corpus]).fetchall()
+        milliseconds.append((time.perf_counter() - started) * 1000)
+    yield Figure(f"{name}: recall@{_DEPTH} of vectors", statistics.fmean(found))
+    yield Figure(f"{name}: hybrid search, median", statistics.median(milliseconds), "ms")
+
+
+def _places(connection: product.Connection, corpus: str) -> dict[tuple[str, str], int]:
+    """The row of each passage among the vectors that were drawn."""
+    rows = connection.execute(
+        "select document.id, document.content from pgclarify.document"
+        " inner join pgclarify.corpus on corpus.corpus_id = document.corpus_id where corpus.name = %s",
+        [corpus],
+    ).fetchall()
+    return {
+        (row["id"], line): int(row["id"]) * made_up.PASSAGES_A_DOCUMENT + place
+        for row in rows
+        for place, line in enumerate(row["content"].splitlines())
+    }
+
+
+def _reads(connection: product.Connection, name: str, corpus: str, asked: NDArray[np.float32]) -> Iterator[Figure]:
+    """Rows that a shard sends and pages that it reads, for a search by vectors."""
+    (space,) = connection.execute(
+        "select embedding_space_id as id from pgclarify.corpus where name = %s", [corpus]
+    ).fetchall()
+    pages, rows = list[float](), list[float]()
+    with connection.transaction():
+        # As the functions run: on the nodes, the role has settings of its own.
+        connection.execute("set local role pgclarify_owner")
+        connection.execute("set local citus.explain_all_tasks = on")
+        connection.execute("set local hnsw.iterative_scan = strict_order")
+        for vector in asked:
+            statement = sql.SQL(_NEAREST).format(
+                table=sql.Identifier("pgclarify_private", f"passage_embedding_{space['id']}"),
+                dimensions=sql.Literal(made_up.DIMENSIONS),
+                vector=sql.Literal(HalfVector(vector).to_text()),
+                depth=sql.Literal(_DEPTH),
+            )
+            (explained,) = connection.execute(statement).fetchall()
+            for plan in _shard_plans(explained["QUERY PLAN"][0]["Plan"]):
+                pages.append(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
+                rows.append(plan["Actual Rows"])
+    yield Figure(f"{name}: rows from a shard", statistics.fmean(rows), "rows")
+    yield Figure(f"{name}: pages that a shard reads", statistics.fmean(pages), "pages")
+
+
+def _shard_plans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The plans of the tasks of a distributed query; the plan itself if it is none."""
+    if "Distributed Query" not in plan and not plan.get("Plans", [{}])[0].get("Distributed Query"):
+        yield plan
+        return
+    query = plan.get("Distributed Query") or plan["Plans"][0]["Distributed Query"]
+    for task in query["Job"]["Tasks"]:
+        yield task["Remote Plan"][0][0]["Plan"]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--url", required=True)
+    parser.add_argument("--passages", type=int, default=PASSAGES)
+    parser.add_argument("--shards", type=int, nargs="+", default=SHARDS)
+    given = parser.parse_args()
+    show(list(measure(given.url, given.passages, given.shards)))
