@@ -130,14 +130,14 @@ def _reads(connection: product.Connection, name: str, corpus: str, asked: NDArra
     yield Figure(f"{name}: pages that a shard reads", statistics.fmean(pages), "pages")
 
 
-def _shard_plans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _shard_plans(plan: dict[str, Any]) -> list[dict[str, Any]]:
     """The plans of the tasks of a distributed query; the plan itself if it is none."""
-    if "Distributed Query" not in plan and not plan.get("Plans", [{}])[0].get("Distributed Query"):
-        yield plan
-        return
-    query = plan.get("Distributed Query") or plan["Plans"][0]["Distributed Query"]
-    for task in query["Job"]["Tasks"]:
-        yield task["Remote Plan"][0][0]["Plan"]
+    within = plan
+    while "Distributed Query" not in within:
+        if "Plans" not in within:
+            return [plan]
+        (within,) = within["Plans"]
+    return [task["Remote Plan"][0][0]["Plan"] for task in within["Distributed Query"]["Job"]["Tasks"]]
 
 
 if __name__ == "__main__":

@@ -269,6 +269,25 @@ def test_what_it_does_not_do(connection: Connection, both: HandWorker) -> None:
     assert len(seen[1]) == 5
 
 
+def test_neighbors_by_words_are_looked_for(connection: Connection, hire: Hire) -> None:
+    connection.execute("select pgclarify.create_corpus('there', options => '{\"graph_similarity\": \"lexical\"}')")
+    for number in range(6):
+        text = f"Zebra {'stripes' if number % 2 else 'spots'}, number {number}."
+        connection.execute("select pgclarify.add_document('there', %s, %s)", [str(number), text])
+    distribute(connection, "there", shards=2)
+    hire().index_everything()
+
+    passage_id = scalar(
+        connection,
+        "select result.passage_id from pgclarify.corpus cross join lateral"
+        " pgclarify_private.search(corpus_id, '{}', 'lexical', '1', null, 1) as result",
+    )
+    near = connection.execute(
+        "select document_id from pgclarify.neighbors('there', '1', %s, 2)", [passage_id]
+    ).fetchall()
+    assert {document_id for (document_id,) in near} == {"3", "5"}
+
+
 def test_a_dropped_one_leaves_nothing_on_the_nodes(connection: Connection, both: HandWorker) -> None:
     connection.execute("select pgclarify.drop_corpus('there')")
     assert len(both.sweep()) == 3
