@@ -169,7 +169,7 @@ def _notes(one: TablePlan) -> list[str]:
     notes = [f"The paper: {one.table.measured}."]
     plans = [row.finished.plan for row in one.rows if row.finished is not None]
     if plans and one.data is not None:
-        notes.append(_measured_here(one, plans))
+        notes.append(_measured_here(one, one.data, plans[0]))
     if one.data is not None and one.data.note is not None:
         notes.append(f"{printable(one.data.data_set.name)}: {one.data.note}.")
     incomparable = [column for column in one.table.columns if column.note is not None]
@@ -187,24 +187,23 @@ def _notes(one: TablePlan) -> list[str]:
     return [*notes, *_failed(one), *_fewer(one), *(printable(warning) for warning in judge_warnings(judged))]
 
 
-def _measured_here(one: TablePlan, plans: Sequence[EvaluationPlan]) -> str:
+def _measured_here(one: TablePlan, given: PaperData, plan: EvaluationPlan) -> str:
     """On what it was measured here."""
-    plan = plans[0]
-    total = 0 if one.data is None else one.data.data_set.total
-    asked = f"{plan.planned_cases:,} of {counted(total, 'question')} of {printable(plan.data_set)}"
-    answered = (
+    parts = [f"{plan.planned_cases:,} of {counted(given.data_set.total, 'question')} of {printable(plan.data_set)}"]
+    if one.table.searches:
+        parts.append(f"{counted(given.document_count, 'document')}, embedded by {printable(plan.embedding_model)}")
+    is_extractive = plan.provider == EXTRACTIVE
+    parts.append(
         "no language model (provider extractive)"
-        if plan.provider == EXTRACTIVE
+        if is_extractive
         else f"{printable(plan.model)} ({printable(plan.provider)})"
     )
-    judged = (
-        "" if JUDGED.isdisjoint(column.metric for column in one.table.columns) else f"; judge {printable(plan.judge)}"
-    )
-    verdicts = ""
-    if plan.provider == EXTRACTIVE and any(column.metric == "calls" for column in one.table.columns):
-        verdicts = f" {VERDICTS_ARE_CALLS}"
+    metrics = {column.metric for column in one.table.columns}
+    if not JUDGED.isdisjoint(metrics):
+        parts.append(f"judge {printable(plan.judge)}")
+    verdicts = f" {VERDICTS_ARE_CALLS}" if is_extractive and "calls" in metrics else ""
     intervals = "In square brackets are 95 % bootstrap intervals over questions."
-    return f"Here: {asked}, {printable(plan.embedding_model)}, {answered}{judged}. {intervals}{verdicts}"
+    return f"Here: {'; '.join(parts)}. {intervals}{verdicts}"
 
 
 def _shown(one: TablePlan, row: RowPlan) -> set[str]:
