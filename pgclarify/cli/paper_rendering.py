@@ -48,12 +48,12 @@ class _Line:
 
 
 def heading(paper: Paper) -> Text:
-    """Which paper it is."""
+    """Name the paper."""
     return Text(paper.title, style="bold")
 
 
 def data(found: PaperData) -> Text:
-    """What was read of a data set, on one line."""
+    """Say in one line what was read of a data set."""
     given = found.data_set
     documents = counted(found.document_count, "document") if found.document_count else "no documents"
     return Text(
@@ -64,7 +64,7 @@ def data(found: PaperData) -> Text:
 
 
 def left_out(planned: Sequence[TablePlan]) -> Text | None:
-    """Which rows are left out, those with one reason together, and what to do; None if none is."""
+    """Say which rows are left out, why, and what to do, each reason once; None if no row is left out."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for table in planned:
         obstacles = [one.obstacle for one in table.rows]
@@ -85,7 +85,7 @@ def left_out(planned: Sequence[TablePlan]) -> Text | None:
 
 
 def tables(paper: Paper, planned: Sequence[TablePlan]) -> RenderableType:
-    """All tables, each with what has to be known of it."""
+    """Show all tables, each with its notes."""
     parts: list[RenderableType] = []
     for one in planned:
         if not any(row.finished for row in one.rows):
@@ -96,7 +96,7 @@ def tables(paper: Paper, planned: Sequence[TablePlan]) -> RenderableType:
 
 
 def written(suffix: str, paper: Paper, planned: Sequence[TablePlan]) -> str:
-    """The tables as a file.
+    """Write the tables as a file has them.
 
     Args:
         suffix: .md for Markdown, anything else for JSON.
@@ -129,7 +129,7 @@ def _lines(one: TablePlan) -> Iterator[_Line]:
 
 
 def _summary(row: RowPlan, column: Column) -> Summary | None:
-    """What a row came to in a column; None if it has no such metric, or too few cases are in the stratum."""
+    """Find the figure of a row in a column; None if the row has no such metric, or its stratum too few cases."""
     if row.finished is None:
         return None
     metric = row.row.metrics.get(column.metric, column.metric)
@@ -150,7 +150,7 @@ def _cell(summary: Summary | None, style: Style) -> str:
 
 
 def _figure(figure: float | None, column: Column) -> str:
-    """A figure of the paper; in brackets where it does not compare."""
+    """Write a figure of the paper, in brackets where it does not compare with ours."""
     if figure is None:
         return ""
     value = _written(figure, column.style, is_ours=False)
@@ -158,14 +158,14 @@ def _figure(figure: float | None, column: Column) -> str:
 
 
 def _written(value: float, style: Style, *, is_ours: bool) -> str:
-    """A figure as the paper writes them. The paper's percentages are given as such."""
+    """Write a figure as the paper does. Its percentages are given as such; ours are shares."""
     if style == "percent":
         return f"{100 * value:.1f}" if is_ours else f"{value:.1f}"
     return f"{value:.3f}" if style == "share" else f"{value:,.2f}"
 
 
 def _notes(one: TablePlan) -> list[str]:
-    """What has to be known of a table."""
+    """Write the notes below a table: what was measured, what does not compare, what is left out or failed."""
     notes = [f"The paper: {one.table.measured}."]
     plans = [row.finished.plan for row in one.rows if row.finished is not None]
     if plans and one.data is not None:
@@ -188,7 +188,7 @@ def _notes(one: TablePlan) -> list[str]:
 
 
 def _measured_here(one: TablePlan, given: PaperData, plan: EvaluationPlan) -> str:
-    """On what it was measured here."""
+    """Say on which questions, documents, model and judge it was measured here."""
     parts = [f"{plan.planned_cases:,} of {counted(given.data_set.total, 'question')} of {printable(plan.data_set)}"]
     if one.table.searches:
         parts.append(f"{counted(given.document_count, 'document')}, embedded by {printable(plan.embedding_model)}")
@@ -211,7 +211,7 @@ def _shown(one: TablePlan, row: RowPlan) -> set[str]:
 
 
 def _failed(one: TablePlan) -> list[str]:
-    """Of which rows questions failed, and why most of them did."""
+    """Say in which rows questions failed, and the most frequent reason."""
     notes = []
     for row in one.rows:
         failed = None if row.finished is None else row.finished.summaries.get("failed")
@@ -225,7 +225,7 @@ def _failed(one: TablePlan) -> list[str]:
 
 
 def _fewer(one: TablePlan) -> list[str]:
-    """Which columns are of fewer cases than were asked."""
+    """Say which columns are over fewer questions than were asked."""
     notes = []
     for column in one.table.columns:
         found = [(row.finished, _summary(row, column)) for row in one.rows if row.finished is not None]
@@ -243,7 +243,7 @@ def _fewer(one: TablePlan) -> list[str]:
 
 
 def _why(obstacle: PgclarifyError) -> str:
-    """Why a row is left out, as a sentence or two."""
+    """Write why a row is left out, as a sentence or two."""
     message = obstacle.message.rstrip(".")
     return f"{message}.{f' {obstacle.detail}' if obstacle.detail else ''}"
 
@@ -334,5 +334,5 @@ def _row_as_json(row: RowPlan, columns: Sequence[Column]) -> Mapping[str, Any]:
 
 
 def _on_our_scale(figure: float, column: Column) -> float:
-    """A figure of the paper as a share where ours is one."""
+    """Return a figure of the paper as a share where ours is one."""
     return round(figure / 100, 6) if column.style == "percent" else figure

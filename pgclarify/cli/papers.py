@@ -16,6 +16,7 @@ from pgclarify.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
     from pgclarify.config import Settings
+    from pgclarify.evaluated import EvaluationPlan
     from pgclarify.evaluation.configurations import Configuration
     from pgclarify.evaluation.estimate import ConfigurationEstimate
     from pgclarify.evaluation.opening import Bench
@@ -48,7 +49,7 @@ class _Asked:
     outputs: Sequence[Path]
 
     def data(self) -> Iterator[tuple[PaperData, Sequence[TablePlan]]]:
-        """Each data set, with the tables that are made on it."""
+        """Yield each data set with the tables that are made on it."""
         names = dict.fromkeys(one.data.data_set.name for one in self.tables if one.data is not None)
         for name in names:
             tables = [one for one in self.tables if one.data is not None and one.data.data_set.name == name]
@@ -155,11 +156,11 @@ class _Clock:
 
     @property
     def place(self) -> str:
-        """Which configuration comes next, of how many."""
+        """The number of the next configuration, and of how many: 3/12."""
         return f"{self._total - len(self._left) + 1}/{self._total}"
 
     def has_done(self, key: Key) -> str | None:
-        """Count one as done, and say what is left; None if nothing is, or if that cannot be told yet."""
+        """Count one as done, and say how long the others take; None if none is left, or nothing was measured yet."""
         self._done += self._left.pop(key)
         left = sum(self._left.values())
         if not left or not self._done:
@@ -210,7 +211,7 @@ async def _propose(dsn: str, settings: Settings, asked: _Asked) -> Mapping[Key, 
 
 
 def _left(tables: Sequence[TablePlan]) -> dict[Key, Configuration]:
-    """The configurations that are carried out for some tables, each once."""
+    """Return the configurations that are carried out for some tables, each once."""
     keys = ((table.key(one), one.configuration) for table in tables for one in table.rows)
     found: dict[Key, Configuration] = {}
     for key, configuration in keys:
@@ -229,7 +230,7 @@ async def _estimates(
     estimates = {}
     for key, configuration in left.items():
         plan = bench.plan(configuration, data.data_set, judge)
-        if await bench.tables.finished(plan) is None:
+        if await _finished(bench, plan) is None:
             estimates[key] = await estimator.estimate(configuration, plan)
         else:
             cases = plan.planned_cases
@@ -311,17 +312,31 @@ async def _make(dsn: str, settings: Settings, asked: _Asked, clock: _Clock) -> N
         raise typer.Exit(1)
 
 
-async def _carry_out(
-    bench: Bench, asked: _Asked, data: PaperData, configuration: Configuration, place: str
-) -> Finished:
+async def _finished(bench: Bench, plan: EvaluationPlan) -> Finished | None:
+    """Find what an evaluation of this kind came to before; None if there is none, or questions failed in it.
+
+    A question may fail because the endpoint was set up otherwise, so such an evaluation is made again. That asks only
+    what the ledger has no reply to.
+    """
     from pgclarify.evaluated import Usage
     from pgclarify.evaluation.runner import Finished
 
+    eval_run_id = await bench.tables.finished(plan)
+    if eval_run_id is None:
+        return None
+    summaries = (await bench.tables.summaries([eval_run_id]))[eval_run_id]
+    if "failed" in summaries and summaries["failed"].value:
+        return None
+    strata = (await bench.tables.strata([eval_run_id]))[eval_run_id]
+    return Finished(eval_run_id, plan, summaries, strata, plan.planned_cases, Usage(), {})
+
+
+async def _carry_out(
+    bench: Bench, asked: _Asked, data: PaperData, configuration: Configuration, place: str
+) -> Finished:
     judge = await bench.judge(asked.judge)
     plan = bench.plan(configuration, data.data_set, judge)
-    known = await bench.tables.finished(plan)
-    if known is not None:
-        summaries, strata = await bench.tables.summaries([known]), await bench.tables.strata([known])
-        return Finished(known, plan, summaries[known], strata[known], plan.planned_cases, Usage(), {})
+    if (known := await _finished(bench, plan)) is not None:
+        return known
     titled = replace(configuration, name=f"{place} {configuration.name}")
     return await evaluating.carry_out(bench, titled, plan, judge, data.data_set, concurrency=asked.concurrency)

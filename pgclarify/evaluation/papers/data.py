@@ -82,7 +82,7 @@ class PaperData:
 
 
 def source_of(name: str) -> Source:
-    """How a data set of that name is read: as a known one, or else by the usual files."""
+    """Return how a data set of that name is read: as a known one, or else by the usual files."""
     return SOURCES.get(name) or Source(f"{name}.questions", f"{name}.corpus", name)
 
 
@@ -194,7 +194,7 @@ def _documents(folder: Path, source: Source) -> Callable[[], Iterator[Document]]
 
 
 def _checked(convert: Convert | None, name: str) -> Convert | None:
-    """The same, with a line that has not the fields of the data set told as such."""
+    """Wrap a conversion, so that a line without the fields of the data set is a ValueError."""
     if convert is None:
         return None
 
@@ -212,7 +212,7 @@ def _path(folder: Path, stem: str) -> Path | None:
 
 
 def _told(source: Source) -> str:
-    """The files of a data set, as a person looks for them."""
+    """Write the files of a data set, as a person looks for them."""
     files = dict.fromkeys((source.questions, *([source.documents] if source.documents else [])))
     return " with ".join(f"{stem}.jsonl(.gz)" for stem in files)
 
@@ -226,7 +226,7 @@ def _document(record: Record) -> Document:
 
 
 def _of_abg_coqa(record: Record) -> dict[str, Any]:
-    """The last question of a conversation about a story, with its label."""
+    """Make a case of the last question of a conversation about a story, with its label."""
     asked_back = record["clarification_turn"].get("question")
     return _in_conversation(record) | {
         "is_ambiguous": record["ambiguity"] == "ambiguous",
@@ -235,7 +235,7 @@ def _of_abg_coqa(record: Record) -> dict[str, Any]:
 
 
 def _of_users(record: Record) -> dict[str, Any] | None:
-    """An ambiguous one of which somebody said what is wanted."""
+    """Make a case of an ambiguous one with what the person said that they want; None without that."""
     answers = record["clarification_turn"].get("answers", [])
     wanted = (_ASSENT.sub("", answer["clr_ans"]) for answer in answers)
     told = next((text for text in wanted if len(text.split()) >= _FEWEST_WORDS), None)
@@ -256,12 +256,12 @@ def _story(record: Record) -> Document:
 
 
 def story_id(record: Record) -> str:
-    """The id of a story; several conversations are about one."""
+    """Return the id of a story; several conversations are about one."""
     return hashlib.sha256(record["story"].encode()).hexdigest()[:16]
 
 
 def _with_passage(record: Record, texts: Mapping[str, str]) -> dict[str, Any]:
-    """An under-specified question, with the passage that it was asked about as what is wanted."""
+    """Make a case of an under-specified question; its intent is the passage that it was asked about."""
     return {
         "id": record["id"],
         "question": record["question"],
@@ -272,7 +272,7 @@ def _with_passage(record: Record, texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _of_clamber(record: Record) -> dict[str, Any]:
-    """A question with its label and kind; what is asked about stands below it."""
+    """Make a case of a question with its label and kind; its context stands below it."""
     asked_back = record["clarifying_question"].strip()
     return {
         "question": "\n".join(part for part in (record["question"], record["context"]) if part.strip()),
@@ -283,7 +283,7 @@ def _of_clamber(record: Record) -> dict[str, Any]:
 
 
 def _of_qulac(record: Record) -> dict[str, Any]:
-    """A query with what people asked back."""
+    """Make a case of a query with what people asked back."""
     return {
         "id": record["topic_id"],
         "question": record["query"],

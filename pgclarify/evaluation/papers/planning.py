@@ -59,7 +59,7 @@ class TablePlan:
     rows: Sequence[RowPlan] = field(default_factory=list)
 
     def key(self, one: RowPlan) -> Key | None:
-        """See Key; None for a row that is left out."""
+        """Return the key of a row; None if the row is left out."""
         if self.data is None or one.obstacle is not None:
             return None
         configuration = one.configuration
@@ -182,7 +182,7 @@ def _takes_model(bench: Bench, one: RowPlan) -> bool:
 
 
 async def _refusal(bench: Bench, configuration: Configuration, data: PaperData) -> PgclarifyError | None:
-    """Why a configuration cannot be carried out; None if it can."""
+    """Return why a configuration cannot be carried out; None if it can be."""
     try:
         await bench.check(configuration, data.data_set.cases)
     except InputError as error:
