@@ -116,6 +116,24 @@ def test_interrupted_it_goes_on_where_it_was(run: Run, data: Path, service: Serv
     assert model.calls == calls + asked_now
 
 
+def test_a_row_in_which_questions_failed_is_made_again(run: Run, data: Path, model: Server) -> None:
+    """A prompt that is too long for the endpoint as it is set up says nothing of the method."""
+    asked = [{**row, "question": f"{row['question']} And how much now?"} for row in QUESTIONS]
+    (data / "ours.questions.jsonl").write_text("\n".join(map(json.dumps, asked)))
+    too_long = Reply.error(400, "the prompt is too long")
+    model.behavior = lambda chat: too_long if chat.purpose == "baseline_listing" else by_rules(chat)
+    done, tables = made(run, data, "ambigprompt")
+    assert done.code == 0, done.err
+    assert any("too long" in note for note in tables[0]["notes"])
+    model.behavior = by_rules
+    again, repeated = made(run, data, "ambigprompt")
+    assert again.code == 0
+    assert not any("failed" in note for note in repeated[0]["notes"])
+    first, second = ({row["method"]: row["eval_run_id"] for row in one[0]["rows"]} for one in (tables, repeated))
+    assert first["list_answers"] == second["list_answers"]
+    assert first["list_at_once"] < second["list_at_once"]
+
+
 def test_a_dry_run_loads_and_asks_nothing(run: Run, data: Path, service: Service, model: Server) -> None:
     calls, corpora = model.calls, count(service, "corpus")
     (data / "theirs.questions.jsonl").write_bytes((data / "ours.questions.jsonl").read_bytes())
