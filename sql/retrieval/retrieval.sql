@@ -86,7 +86,14 @@ begin
         ' operator(@extschema:vector@.<=>) ($1::@extschema:vector@.halfvec(%1$s))',
         v_space.dimensions
     );
-    perform set_config('hnsw.ef_search', greatest(40, least(1000, dense.depth))::text, true);
+    -- More in a larger corpus: 40 find .91 of the ten nearest of 100,000 passages, and .76 of 200,000.
+    perform set_config(
+        'hnsw.ef_search',
+        least(
+            1000, greatest(dense.depth, 40 * greatest(1, 2 * log(greatest(v_count.embedded, 1)::numeric / 4000)))
+        )::integer::text,
+        true
+    );
 
     if v_count.restricted_passages = 0 then
         execute format(

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from tests.integration.by_hand import Connection, Hire
 from tests.integration.test_retrieval import add_all
@@ -70,11 +71,37 @@ def assert_indexes_are_used(large: Connection) -> None:
         assert "Seq Scan on document" not in each
 
 
+def assert_more_are_looked_at_in_a_larger_corpus(large: Connection) -> None:
+    chance = random.Random(4)  # noqa: S311 - not for secrets
+    vectors = [json.dumps([chance.gauss(0, 1) for _ in range(DIMENSIONS)]) for _ in range(10)]
+    nearest = sql.SQL("""
+        select array_agg(near.passage_id) from (
+            select passage_id from pgclarify_private.passage_embedding_1
+            order by vector::halfvec({dimensions}) <=> %s::halfvec({dimensions}) limit 10
+        ) as near
+    """).format(dimensions=DIMENSIONS)
+
+    def found(statement: sql.Composed | bytes, looked_at: int = 40) -> list[list[int]]:
+        with large.transaction(force_rollback=True):
+            large.execute("set local enable_seqscan = off")
+            large.execute("select set_config('hnsw.ef_search', %s, true)", [str(looked_at)])
+            return [row[0] for vector in vectors for row in large.execute(statement, [vector])]
+
+    dense = b"select passage_ids from pgclarify_private.dense(1, '{}', %s::halfvec, 10)"
+    assert found(dense) == found(nearest, 40)
+    with large.transaction(force_rollback=True):
+        large.execute(
+            "insert into pgclarify_private.corpus_tally (corpus_id, embedded) values (1, 400000 - %s)", [PASSAGES]
+        )
+        assert found(dense) == found(nearest, 160) != found(nearest, 40)
+
+
 def test_indexes_are_used(large: Connection) -> None:
     """One test, since loading the passages takes longer than all that is asked of them."""
     assert_indexes_are_used(large)
     large.execute("analyze")
     assert_indexes_are_used(large)
+    assert_more_are_looked_at_in_a_larger_corpus(large)
 
     # Row-level security asks once a query for the reader's roles, not once a row.
     with large.transaction():
