@@ -99,13 +99,12 @@ def asked(
     # "We pay" becomes "the policy pays"; what "they" stands for is a plural, too.
     if subject.lower() != clause.subject.lower() != "they" and auxiliary == "do":
         auxiliary = "does"
-    # "A reranker has two outputs" would ask "How many outputs has a reranker?"
+    # "A reranker has two outputs" would ask "Has a reranker two outputs?"
     following = words(f"{before} {after}")[:1]
     if auxiliary in ("has", "have", "had") and not (following and following[0].lower in PARTICIPLES | {"been"}):
         return None
     inverted = invert(auxiliary, subject)
-    negation = "not " if verb.is_negated and wh else ""
-    rest = negation + ask_for_oneself(f"{verb.base} {before} {after}{condition_of(statement)}".strip())
+    rest = ask_for_oneself(f"{verb.base} {before} {after}{condition_of(statement)}".strip())
     return Draft(as_question(f"{wh} {inverted} {rest}"), answer.strip(" .,;"), kind)
 
 
