@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -117,6 +117,28 @@ class MatchedRule:
     kind: str
     note: str | None
     matched: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedVersion:
+    """A version of the classifier that was trained on the labelled questions of a corpus.
+
+    Attributes:
+        version: Its number among those of its corpus, from 1; 0 before it is stored.
+        shipped_version: The version of the classifier that ships, which it corrects.
+        threshold: The probability from which a question counts as ambiguous, unless a user says otherwise.
+        judges_questions: Whether it judges questions before which nothing was said.
+        judges_conversations: Whether it judges questions with turns before them. The classifier that ships judges
+            what it does not judge.
+        weights: What was learned: see algorithms.ambiguity.correction.
+    """
+
+    version: int
+    shipped_version: str
+    threshold: float
+    judges_questions: bool
+    judges_conversations: bool
+    weights: Sequence[float] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

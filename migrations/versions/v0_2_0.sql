@@ -487,6 +487,66 @@ comment on column pgclarify.ambiguity_rule.note is
     'Why such a question is ambiguous, shown to the user among the reasons; null for no note.';
 comment on column pgclarify.ambiguity_rule.created_at is 'When it was made.';
 
+create table pgclarify_private.trained_classifier (
+    trained_classifier_id bigint generated always as identity,
+    corpus_id bigint not null,
+    version integer not null,
+    trained_by name not null,
+    trained_at timestamptz default now() not null,
+    shipped_version text not null,
+    examples integer not null,
+    threshold real not null,
+    judges_questions boolean not null,
+    judges_conversations boolean not null,
+    figures jsonb not null,
+    is_better boolean not null,
+    is_used boolean default false not null,
+    weights real[] not null,
+    constraint trained_classifier_pk primary key (trained_classifier_id),
+    constraint trained_classifier_version_key unique (corpus_id, version),
+    constraint trained_classifier_version_is_positive check (version >= 1),
+    constraint trained_classifier_examples_are_positive check (examples >= 1),
+    constraint trained_classifier_threshold_is_a_share check (threshold between 0 and 1),
+    constraint trained_classifier_judges_something check (judges_questions or judges_conversations),
+    constraint trained_classifier_figures_are_an_object
+        check (jsonb_typeof(figures) = 'object' and length(figures::text) <= 10000),
+    constraint trained_classifier_shipped_version_is_short check (length(shipped_version) between 1 and 100),
+    constraint trained_classifier_weights_are_finite check (
+        array_ndims(weights) = 1 and cardinality(weights) between 1 and 100000
+        and array_position(weights, null) is null and not weights && array['NaN', 'Infinity', '-Infinity']::real[]
+    ),
+    constraint trained_classifier_corpus_id_fk
+        foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+);
+create unique index trained_classifier_is_used_idx on pgclarify_private.trained_classifier (corpus_id) where is_used;
+comment on table pgclarify_private.trained_classifier is
+    'A version of the classifier of ambiguity that was trained on labelled questions of a corpus; view ambiguity_classifier'
+    ' shows it.';
+comment on column pgclarify_private.trained_classifier.trained_classifier_id is 'Key.';
+comment on column pgclarify_private.trained_classifier.corpus_id is 'The corpus.';
+comment on column pgclarify_private.trained_classifier.version is 'Its number in its corpus, from 1.';
+comment on column pgclarify_private.trained_classifier.trained_by is 'Role that trained it.';
+comment on column pgclarify_private.trained_classifier.trained_at is 'When it was stored.';
+comment on column pgclarify_private.trained_classifier.shipped_version is
+    'Version of the classifier that ships which it corrects.';
+comment on column pgclarify_private.trained_classifier.examples is
+    'Different labelled questions that it was trained on.';
+comment on column pgclarify_private.trained_classifier.threshold is
+    'The probability from which a question counts as ambiguous, unless a caller passes another one.';
+comment on column pgclarify_private.trained_classifier.judges_questions is
+    'Whether it judges questions before which nothing was said.';
+comment on column pgclarify_private.trained_classifier.judges_conversations is
+    'Whether it judges questions with a history.';
+comment on column pgclarify_private.trained_classifier.figures is
+    'How well it tells ambiguous questions from clear ones, beside the classifier that ships: as in view '
+    'ambiguity_classifier.';
+comment on column pgclarify_private.trained_classifier.is_better is
+    'Whether its F1 was higher than that of the classifier that ships, by the whole 95 % interval of the difference.';
+comment on column pgclarify_private.trained_classifier.is_used is
+    'Whether it judges the questions of the corpus; at most one does.';
+comment on column pgclarify_private.trained_classifier.weights is
+    'What it learned: single-precision numbers, in the order that pgclarify/algorithms/ambiguity/correction.py gives.';
+
 create table pgclarify_private.completion_document (
     completion_id bigint not null,
     corpus_id bigint not null,

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
 from pgclarify.database.pool import fetch, fetch_within
 from pgclarify.database.runs import Runs
-from pgclarify.dialogue import ClarifyingQuestion, Detection, ListedAnswer, MatchedRule, Rewriting, Turn
+from pgclarify.dialogue import (
+    ClarifyingQuestion,
+    Detection,
+    ListedAnswer,
+    MatchedRule,
+    Rewriting,
+    TrainedVersion,
+    Turn,
+)
 from pgclarify.errors import ConfigurationError, DatabaseError
 from pgclarify.model import Run
 
@@ -53,6 +61,22 @@ class DialogueTables:
             found = (MatchedRule(**row) for row in rows)
             matched += [replace(rule, ordinal=start + rule.ordinal) for rule in found]
         return matched
+
+    async def trained_classifier(
+        self, run: Run, known_ids: Collection[int]
+    ) -> tuple[int, TrainedVersion | None] | None:
+        """See DialogueStore."""
+        found = await fetch(
+            self._runs.pool,
+            "classifier_of_run",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            known_ids=list(known_ids),
+        )
+        for row in found:
+            key = row.pop("trained_classifier_id")
+            return key, None if row["weights"] is None else TrainedVersion(**row)
+        return None
 
     async def record_detections(self, run: Run, detections: Sequence[Detection]) -> None:
         """See DialogueStore."""

@@ -487,6 +487,12 @@ select
 from pgclarify_private.match_ambiguity_rules(%(run_id)s, %(attempt)s, %(questions)s::text[])
 order by ordinal, ambiguity_rule_id;
 
+-- name: classifier_of_run
+-- The trained version of the classifier that judges the questions of a run; its weights unless they are known.
+select
+    trained_classifier_id, version, shipped_version, threshold, judges_questions, judges_conversations, weights
+from pgclarify_private.classifier_of_run(%(run_id)s, %(attempt)s, %(known_ids)s::bigint[]);
+
 -- name: record_detections
 -- Store whether the questions of a run are ambiguous.
 select pgclarify_private.record_detections(%(run_id)s, %(attempt)s, %(detections)s::jsonb);

@@ -6,6 +6,7 @@ from pgclarify.protocols.completers import (
     Begin,
     Completer,
 )
+from pgclarify.protocols.dialogues import DialogueStore
 from pgclarify.protocols.evaluation import (
     Judge,
     Method,
@@ -25,7 +26,6 @@ from pgclarify.protocols.models import (
 from pgclarify.protocols.paid_texts import EmbeddingTally, PaidTexts, Payer, current_payer, paid_by
 from pgclarify.protocols.stores import (
     CompletionKey,
-    DialogueStore,
     DocumentStore,
     EstimateStore,
     ExplorationStore,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from pgclarify.dialogue import TrainedVersion
 from pgclarify.model import AnswerSpan, Passage
 from pgclarify.model_calls import Completion
 
@@ -197,9 +198,19 @@ class Classifier(Protocol):
     def version(self) -> str:
         """Changes when its judgements change."""
 
-    @property
-    def threshold(self) -> float:
-        """The default threshold: a question is ambiguous if its probability is at least this."""
+    def threshold_for(self, history: Sequence[str]) -> float:
+        """The default threshold: a question is ambiguous if its probability is at least this.
+
+        Args:
+            history: Earlier turns; a question without any may have another threshold.
+        """
+
+    def corrected(self, trained: TrainedVersion) -> Classifier:
+        """Make the classifier that this one becomes by a version that was trained on it.
+
+        Raises:
+            ConfigurationError: If the version was trained on another classifier, or its weights are broken.
+        """
 
     def inputs(self, question: str, history: Sequence[str]) -> list[str]:
         """The texts whose vectors it needs for a question; at least one."""

@@ -8,7 +8,6 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.dialogue import ClarifyingQuestion, Detection, ListedAnswer, MatchedRule, Rewriting, Turn
 from pgclarify.errors import NotAllowed
 from pgclarify.estimated import Prospect
 from pgclarify.model import (
@@ -233,77 +232,6 @@ class StepStore(Protocol):
 
     async def record_step(self, run: Run, step: Step) -> None:
         """Store a step with its citations; it replaces a step with the same ordinal.
-
-        It is durable when this returns, and visible to others while the run is not over. The candidates that it cites
-        must be recorded already.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-        """
-
-
-class DialogueStore(Protocol):
-    """Detections, rewritten questions, clarifying questions and listed answers."""
-
-    async def match_rules(self, run: Run, questions: Sequence[str]) -> list[MatchedRule]:
-        """Find the rules of ambiguity that questions match: those for all corpora, and those for the run's.
-
-        Returns:
-            By question, then by rule.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-            ConfigurationError: If a rule takes too long; it names the rule.
-        """
-
-    async def record_detections(self, run: Run, detections: Sequence[Detection]) -> None:
-        """Store detections, in the order of the run's questions; they replace earlier ones.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-        """
-
-    async def record_route(self, run: Run, route: str, saved_completions: int) -> None:
-        """Store the route of a run with ask_back auto.
-
-        Args:
-            run: The run.
-            route: answered or clarified.
-            saved_completions: How many calls this saved.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-        """
-
-    async def record_rewriting(self, run: Run, rewriting: Rewriting) -> None:
-        """Store the rewritten question of a run; it replaces an earlier one.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-        """
-
-    async def record_clarifying_questions(self, run: Run, questions: Sequence[ClarifyingQuestion]) -> None:
-        """Store clarifying questions with their evidence; they replace earlier ones.
-
-        The cited candidates must be recorded already.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-        """
-
-    async def turns(self, run: Run) -> tuple[str, list[Turn]]:
-        """Read the conversation that a run of reply continues.
-
-        Returns:
-            The original question; and the questions and replies since then, in order. The last one is the turn of this
-            run.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-        """
-
-    async def record_answer(self, run: Run, answer: ListedAnswer) -> None:
-        """Store an answer with its evidence; it replaces an answer with the same ordinal.
 
         It is durable when this returns, and visible to others while the run is not over. The candidates that it cites
         must be recorded already.

@@ -4,7 +4,7 @@ Alembic reads it to find what a new revision must change, and a test compares th
 policies and the queue are created elsewhere.
 """
 
-from pgclarify.schema.ambiguity import ambiguity_rule, detection, rewriting
+from pgclarify.schema.ambiguity import ambiguity_rule, detection, rewriting, trained_classifier
 from pgclarify.schema.base import PRIVATE_SCHEMA, SCHEMA, Name, metadata
 from pgclarify.schema.completion import completion, completion_document
 from pgclarify.schema.conversation import clarifying_question, conversation, evidence, turn
@@ -83,6 +83,7 @@ __all__ = [
     "step_citation",
     "term",
     "term_change",
+    "trained_classifier",
     "turn",
     "verdict",
     "worker",

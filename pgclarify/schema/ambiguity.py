@@ -12,11 +12,12 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     Text,
+    UniqueConstraint,
     text,
 )
-from sqlalchemy.dialects.postgresql import JSONB, REAL
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
-from pgclarify.schema.base import Timestamp, metadata
+from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
 
 ambiguity_rule = Table(
     "ambiguity_rule",
@@ -154,4 +155,91 @@ rewriting = Table(
     ),
     PrimaryKeyConstraint("run_id", name="rewriting_pk"),
     comment="The result of rewrite or reply: a question that stands alone.",
+)
+
+trained_classifier = Table(
+    "trained_classifier",
+    metadata,
+    Column("trained_classifier_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
+    Column(
+        "corpus_id",
+        BigInteger,
+        ForeignKey("pgclarify.corpus.corpus_id", name="trained_classifier_corpus_id_fk", ondelete="CASCADE"),
+        nullable=False,
+        comment="The corpus.",
+    ),
+    Column("version", Integer, nullable=False, comment="Its number in its corpus, from 1."),
+    Column("trained_by", Name, nullable=False, comment="Role that trained it."),
+    Column("trained_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was stored."),
+    Column("shipped_version", Text, nullable=False, comment="Version of the classifier that ships which it corrects."),
+    Column("examples", Integer, nullable=False, comment="Different labelled questions that it was trained on."),
+    Column(
+        "threshold",
+        REAL,
+        nullable=False,
+        comment="The probability from which a question counts as ambiguous, unless a caller passes another one.",
+    ),
+    Column(
+        "judges_questions",
+        Boolean,
+        nullable=False,
+        comment="Whether it judges questions before which nothing was said.",
+    ),
+    Column("judges_conversations", Boolean, nullable=False, comment="Whether it judges questions with a history."),
+    Column(
+        "figures",
+        JSONB,
+        nullable=False,
+        comment=(
+            "How well it tells ambiguous questions from clear ones, beside the classifier that ships: as in view "
+            "ambiguity_classifier."
+        ),
+    ),
+    Column(
+        "is_better",
+        Boolean,
+        nullable=False,
+        comment=(
+            "Whether its F1 was higher than that of the classifier that ships, by the whole 95 % interval of the "
+            "difference."
+        ),
+    ),
+    Column(
+        "is_used",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="Whether it judges the questions of the corpus; at most one does.",
+    ),
+    Column(
+        "weights",
+        ARRAY(REAL),
+        nullable=False,
+        comment=(
+            "What it learned: single-precision numbers, in the order that "
+            "pgclarify/algorithms/ambiguity/correction.py gives."
+        ),
+    ),
+    PrimaryKeyConstraint("trained_classifier_id", name="trained_classifier_pk"),
+    UniqueConstraint("corpus_id", "version", name="trained_classifier_version_key"),
+    CheckConstraint("version >= 1", name="trained_classifier_version_is_positive"),
+    CheckConstraint("examples >= 1", name="trained_classifier_examples_are_positive"),
+    CheckConstraint("threshold between 0 and 1", name="trained_classifier_threshold_is_a_share"),
+    CheckConstraint("judges_questions or judges_conversations", name="trained_classifier_judges_something"),
+    CheckConstraint(
+        "jsonb_typeof(figures) = 'object' and length(figures::text) <= 10000",
+        name="trained_classifier_figures_are_an_object",
+    ),
+    CheckConstraint("length(shipped_version) between 1 and 100", name="trained_classifier_shipped_version_is_short"),
+    CheckConstraint(
+        "array_ndims(weights) = 1 and cardinality(weights) between 1 and 100000 "
+        "and array_position(weights, null) is null and not weights && array['NaN', 'Infinity', '-Infinity']::real[]",
+        name="trained_classifier_weights_are_finite",
+    ),
+    Index("trained_classifier_is_used_idx", "corpus_id", unique=True, postgresql_where=text("is_used")),
+    schema=PRIVATE_SCHEMA,
+    comment=(
+        "A version of the classifier of ambiguity that was trained on labelled questions of a corpus; view "
+        "ambiguity_classifier shows it."
+    ),
 )

@@ -60,7 +60,7 @@ begin
         ) then
             format('a new run, since the roles of %s have changed', pgclarify_private.shown(v_run.requested_by)) || v_kept
         when pgclarify_private.detects(v_run.operation, v_run.settings) then
-            'a new run, since rules of ambiguity may have changed' || v_kept
+            'a new run, since rules or the classifier of ambiguity may have changed' || v_kept
         else 'a new run, since another model, other prompts or another version are in service'
     end;
 end

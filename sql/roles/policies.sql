@@ -23,6 +23,7 @@ alter table pgclarify.turn enable row level security;
 alter table pgclarify.listed_answer enable row level security;
 alter table pgclarify.estimate enable row level security;
 alter table pgclarify.ambiguity_rule enable row level security;
+alter table pgclarify_private.trained_classifier enable row level security;
 alter table pgclarify.eval_run enable row level security;
 alter table pgclarify.eval_case enable row level security;
 alter table pgclarify.eval_metric enable row level security;
@@ -259,6 +260,19 @@ create policy ambiguity_rule_is_readable on pgclarify.ambiguity_rule for select 
 comment on policy ambiguity_rule_is_readable on pgclarify.ambiguity_rule is
 'Rules for all corpora: everybody. Rules of a corpus: whoever sees it.';
 grant select on pgclarify.ambiguity_rule to pgclarify_reader;
+
+drop policy if exists trained_classifier_of_visible_corpus on pgclarify_private.trained_classifier;
+create policy trained_classifier_of_visible_corpus on pgclarify_private.trained_classifier
+for select to pgclarify_reader using (
+    corpus_id in (select corpus.corpus_id from pgclarify.corpus)
+);
+comment on policy trained_classifier_of_visible_corpus on pgclarify_private.trained_classifier is
+'Who sees the corpus.';
+-- Weights tell which words the labelled questions have: they are for workers, and for who trains.
+grant select (
+    trained_classifier_id, corpus_id, version, trained_by, trained_at, shipped_version, examples, threshold, judges_questions,
+    judges_conversations, figures, is_better, is_used
+) on pgclarify_private.trained_classifier to pgclarify_reader;
 
 drop policy if exists eval_run_is_visible on pgclarify.eval_run;
 create policy eval_run_is_visible on pgclarify.eval_run for select to pgclarify_reader using (

@@ -54,7 +54,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.detects(text, jsonb) is
-'Whether a run with these settings goes by rules of ambiguity, which may change while the corpus stays as it is.';
+'Whether a run with these settings goes by rules of ambiguity and by a trained classifier, which may change while the corpus '
+'stays as it is.';
 
 create or replace function pgclarify_private.is_on(parameter text)
 returns boolean
@@ -168,8 +169,8 @@ end;
 
 comment on function pgclarify_private.find_reusable_runs(bigint, text, text[], jsonb, name, name[]) is
 'Runs that answer these questions as asked by this role with these roles, at the revision that they see, and with the model, '
-'the prompts and the version in service. None if there is no corpus, or if rules of ambiguity had a say: nothing would tell '
-'whether they are still the same.';
+'the prompts and the version in service. None if there is no corpus, or if rules of ambiguity and a classifier had a say: '
+'nothing would tell whether they are still the same.';
 
 create or replace function pgclarify_private.defer_runs(run_ids bigint[], priority integer)
 returns void

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.dialogue import DetectionReason
+from pgclarify.dialogue import DetectionReason, TrainedVersion
+from pgclarify.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class FakeClassifier:
     ) -> None:
         self.asked: list[tuple[str, tuple[str, ...]]] = []
         self.thresholds: list[float | None] = []
+        self._version = "fake 1"
+        self._threshold = 0.5
         self._probabilities = dict(probabilities or {})
         self._otherwise = otherwise
         self._kind = kind
@@ -56,13 +59,24 @@ class FakeClassifier:
 
     @property
     def version(self) -> str:
-        """Always the same."""
-        return "fake 1"
+        """Always the same, but for one that was corrected."""
+        return self._version
 
-    @property
-    def threshold(self) -> float:
-        """Always a half."""
-        return 0.5
+    def threshold_for(self, history: Sequence[str]) -> float:
+        """A half, but for one that was corrected."""
+        return self._threshold
+
+    def corrected(self, trained: TrainedVersion) -> FakeClassifier:
+        """One that finds all questions as ambiguous as the first weight says.
+
+        Raises:
+            ConfigurationError: If the version was trained on another one.
+        """
+        if trained.shipped_version != self.version:
+            raise ConfigurationError("it was trained on another one")
+        other = FakeClassifier(otherwise=trained.weights[0], kind=self._kind, embedding_model=self._embedding_model)
+        other._version, other._threshold = f"{self.version}+{trained.version}", trained.threshold
+        return other
 
     def inputs(self, question: str, history: Sequence[str]) -> list[str]:
         """The question, and the history as one text if there is any."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pgclarify.dialogue import (
     ClarifyingQuestion,
@@ -12,6 +12,7 @@ from pgclarify.dialogue import (
     ListedAnswer,
     MatchedRule,
     Rewriting,
+    TrainedVersion,
     Turn,
 )
 from pgclarify.model import Run
@@ -27,6 +28,8 @@ class FakeDialogueStore:
         conversations: By run_id of a reply: the first question, and the turns.
 
     Attributes:
+        trained: The trained version that judges the questions of all corpora, with its key; None if there is none.
+        sent: Keys of the trained versions that were handed out, in order.
         detections: By run_id.
         routes: By run_id, with the calls that were spared.
         rewritings: By run_id.
@@ -41,6 +44,8 @@ class FakeDialogueStore:
         rules: Sequence[tuple[str, str, str | None]] = (),
         conversations: Mapping[int, tuple[str, list[Turn]]] | None = None,
     ) -> None:
+        self.trained: tuple[int, TrainedVersion] | None = None
+        self.sent: list[int] = []
         self.detections: dict[int, list[Detection]] = {}
         self.routes: dict[int, tuple[str, int]] = {}
         self.rewritings: dict[int, Rewriting] = {}
@@ -60,6 +65,19 @@ class FakeDialogueStore:
                 if match is not None:
                     found.append(MatchedRule(ordinal, number, kind, note, match[0]))
         return found
+
+    async def trained_classifier(
+        self, run: Run, known_ids: Collection[int]
+    ) -> tuple[int, TrainedVersion | None] | None:
+        """Find the version."""
+        await self._store.record(run)
+        if self.trained is None:
+            return None
+        key, trained = self.trained
+        if key in known_ids:
+            return key, None
+        self.sent.append(key)
+        return key, trained
 
     async def record_detections(self, run: Run, detections: Sequence[Detection]) -> None:
         """Keep what was found.

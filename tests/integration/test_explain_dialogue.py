@@ -61,7 +61,7 @@ class TestDetection:
         assert told.startswith('detect_ambiguity in insurance: "rental cars"')
         assert body(told)[1:] == ["        Clear  (probability=0.25)"]
         assert "Settings" not in told
-        assert told.endswith("Asked again: a new run, since rules of ambiguity may have changed")
+        assert told.endswith("Asked again: a new run, since rules or the classifier of ambiguity may have changed")
 
     def test_of_many_it_says_how_many_and_which(self, desk: Desk) -> None:
         questions = ["cars", 'where is "she" born', "bank", "How long is a rental paid for?"]
@@ -237,7 +237,8 @@ class TestRoute:
             "        1. rental cars Answer: thirty days  (support=1, cohesion=0.88, from #1)",
         ]
         assert told.endswith(
-            "a new run, since rules of ambiguity may have changed; passages that were judged are not paid for again"
+            "a new run, since rules or the classifier of ambiguity may have changed; "
+            "passages that were judged are not paid for again"
         )
 
     def test_is_forgotten_when_the_run_is_started_again(self, desk: Desk) -> None:

@@ -56,12 +56,14 @@ OF_CORPUS = (
     "select * from pgclarify.investigate('cars', {})",
     "select * from pgclarify.clarifying_questions('cars', {})",
     "select * from pgclarify.list_answers('cars', {})",
+    "select pgclarify.use_ambiguity_classifier({}, null)",
 )
 TABLES = (
     "corpus", "embedding_space", "document", "passage", "run", "candidate", "verdict", "interpretation", "citation",
     "corpus_status", "run_summary", "interpretation_citation", "source_status", "edge", "stage", "step",
     "step_citation", "detection", "rewriting", "evidence", "clarifying_question", "conversation", "turn", "estimate",
-    "listed_answer", "ambiguity_rule", "ambiguity_detection", "evidence_citation", "clarifying_question_list",
+    "listed_answer", "ambiguity_rule", "ambiguity_classifier", "ambiguity_detection", "evidence_citation",
+    "clarifying_question_list",
     "conversation_turn", "answer_list", "investigation_step", "investigation_citation", "budget",
     "budget_counter", "budget_status", "usage", "citation_tally", "asked_run", "asked_question", "content_gap",
     "ambiguous_question", "stale_answer", "cited_document", "named_role", "embedding_usage",

@@ -225,6 +225,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify_private.seen_by_requester",
         "pgclarify_private.withheld_candidate",
         "pgclarify_private.withheld_entry",
+        "pgclarify.ambiguity_classifier",
         "pgclarify.ambiguity_detection",
         "pgclarify.ambiguity_rule",
         "pgclarify.ambiguous_question",
@@ -355,6 +356,7 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
         "submit",
         "submit_investigation",
         "submit_many",
+        "use_ambiguity_classifier",
         "wait",
     }
     assert internal

@@ -1,6 +1,7 @@
 """Classify questions as ambiguous or clear. Pure: vectors and texts in, judgements out."""
 
-from pgclarify.algorithms.ambiguity.classifier import AmbiguityClassifier
+from pgclarify.algorithms.ambiguity.classifier import AmbiguityClassifier, Seen
+from pgclarify.algorithms.ambiguity.correction import WEIGHTS
 from pgclarify.algorithms.ambiguity.judgement import AmbiguityKind, Judgement, Reason
 
-__all__ = ["AmbiguityClassifier", "AmbiguityKind", "Judgement", "Reason"]
+__all__ = ["WEIGHTS", "AmbiguityClassifier", "AmbiguityKind", "Judgement", "Reason", "Seen"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import chain
@@ -12,18 +14,72 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.algorithms.ambiguity.correction import Correction
 from pgclarify.algorithms.ambiguity.features import alone, within
 from pgclarify.algorithms.ambiguity.grams import places
 from pgclarify.algorithms.ambiguity.judgement import AmbiguityKind, Judgement
 from pgclarify.algorithms.ambiguity.reasons import Spoken, explain
 from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, TEXTS, WITHIN, Part, project, unpack
 from pgclarify.algorithms.ambiguity.wording import Wording, asking_part, take_apart
-from pgclarify.errors import DimensionMismatch, EmbeddingError
+from pgclarify.dialogue import TrainedVersion
+from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError
 
 _FILE: Final = "classifier.npz"
 # How many questions are compared with the examples at once. The comparison stays below ten megabytes.
 _AT_ONCE: Final = 1_024
 _KINDS: Final = tuple(AmbiguityKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a classifier sees of questions, and makes of it: what a `Correction` is trained on.
+
+    Attributes:
+        is_within: Whether turns stand before the question, shape (n_questions,).
+        odds: Log odds of being ambiguous, float64, shape (n_questions,).
+        features: Scaled, float32, shape (n_questions, len(WITHIN)); those of the history are 0 where there is none.
+        vectors: Of the questions themselves, float32, shape (n_questions, DIMENSIONS).
+        places: For each question the places of its pieces of text, in [0, BUCKETS).
+    """
+
+    is_within: NDArray[np.bool_]
+    odds: NDArray[np.float64]
+    features: NDArray[np.float32]
+    vectors: NDArray[np.float32]
+    places: list[list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """Some questions of one kind, and what speaks for their being ambiguous: summands of the log odds, float32.
+
+    Attributes:
+        rows: Their places among all questions, shape (n,).
+        wordings: The questions.
+        is_within: Whether turns stand before them.
+        vectors: Of the texts of each, side by side, shape (n, texts * DIMENSIONS).
+        features: Scaled, shape (n, n_features).
+        by_feature: Shape (n, n_features).
+        by_wording: Shape (n,).
+        by_meaning: Shape (n,).
+        constant: The same for all.
+    """
+
+    rows: NDArray[np.intp]
+    wordings: Sequence[Wording]
+    is_within: bool
+    vectors: NDArray[np.float32]
+    features: NDArray[np.float32]
+    by_feature: NDArray[np.float32]
+    by_wording: NDArray[np.float32]
+    by_meaning: NDArray[np.float32]
+    constant: float
+
+    @property
+    def odds(self) -> NDArray[np.float32]:
+        """Log odds, shape (n,)."""
+        total: NDArray[np.float32] = self.by_feature.sum(axis=1) + self.by_wording + self.by_meaning + self.constant
+        return total
 
 
 class AmbiguityClassifier:
@@ -38,8 +94,9 @@ class AmbiguityClassifier:
 
     Attributes:
         embedding_model: The model whose vectors the classifier was trained on.
-        version: Changes with the trained file.
-        threshold: Default threshold: a question is ambiguous if its probability is at least this.
+        version: Changes with the trained file, and with what corrects it.
+        threshold: Default threshold of the classifier that ships: a question is ambiguous if its probability is at
+            least this.
     """
 
     embedding_model: Final = "all-MiniLM-L6-v2"
@@ -48,6 +105,7 @@ class AmbiguityClassifier:
     def __init__(self, content: bytes) -> None:
         self.version = hashlib.sha256(content).hexdigest()[:12]
         self._trained = unpack(content)
+        self._correction: Correction | None = None
 
     @classmethod
     def load(cls) -> AmbiguityClassifier:
@@ -57,6 +115,25 @@ class AmbiguityClassifier:
             ConfigurationError: If the file is broken or of another version.
         """
         return _load()
+
+    def corrected(self, trained: TrainedVersion) -> AmbiguityClassifier:
+        """Make the classifier that judges as this one, corrected by what labelled questions have taught.
+
+        Its version names both. This one stays as it is.
+
+        Raises:
+            ConfigurationError: If the version was trained on another classifier, or its weights are broken.
+        """
+        if trained.shipped_version != self.version:
+            raise ConfigurationError(
+                "a trained version does not fit this classifier of ambiguity",
+                detail=f"It was trained on {trained.shipped_version}; this one is {self.version}.",
+                hint="Train it again: pgclarify train-ambiguity FILE --corpus NAME",
+            )
+        other = copy.copy(self)
+        other.version = f"{self.version}+{trained.version}"
+        other._correction = Correction(trained)
+        return other
 
     def inputs(self, question: str, history: Sequence[str]) -> list[str]:
         """List the texts whose vectors `judge` needs: one without history, three with it.
@@ -68,6 +145,16 @@ class AmbiguityClassifier:
         recent = take_apart("", history).recent
         text = asking_part(question)
         return [text, recent, f"{recent} {text}"] if recent else [text]
+
+    def threshold_for(self, history: Sequence[str]) -> float:
+        """The probability from which on a question with this history is called ambiguous by default."""
+        return self._threshold(is_within=bool(take_apart("", history).recent))
+
+    def _threshold(self, *, is_within: bool) -> float:
+        correction = self._correction
+        if correction is not None and correction.judges(is_within=is_within):
+            return correction.trained.threshold
+        return self.threshold
 
     def judge(
         self,
@@ -89,6 +176,43 @@ class AmbiguityClassifier:
             DimensionMismatch: If the number or the length of the vectors is wrong.
             EmbeddingError: If vectors are not finite.
         """
+        judged: list[Judgement | None] = [None] * len(asked)
+        for weighed in self._weigh(asked, vectors):
+            for row, judgement in zip(weighed.rows.tolist(), self._judge(weighed, threshold), strict=True):
+                judged[row] = judgement
+        return [judgement for judgement in judged if judgement is not None]
+
+    def see(self, asked: Sequence[tuple[str, Sequence[str]]], vectors: NDArray[np.float32]) -> Seen:
+        """Say what is seen of questions, for training a `Correction`.
+
+        Args:
+            asked: As for `judge`.
+            vectors: As for `judge`.
+
+        Raises:
+            DimensionMismatch: As `judge`.
+            EmbeddingError: As `judge`.
+        """
+        count = len(asked)
+        seen = Seen(
+            is_within=np.zeros(count, dtype=np.bool_),
+            odds=np.zeros(count),
+            features=np.zeros((count, len(WITHIN)), dtype=np.float32),
+            vectors=np.zeros((count, DIMENSIONS), dtype=np.float32),
+            places=[[] for _ in asked],
+        )
+        for weighed in self._weigh(asked, vectors):
+            rows = weighed.rows
+            seen.is_within[rows] = weighed.is_within
+            seen.odds[rows] = weighed.odds
+            seen.features[rows, : weighed.features.shape[1]] = weighed.features
+            seen.vectors[rows] = weighed.vectors[:, :DIMENSIONS]
+            for row, wording in zip(rows.tolist(), weighed.wordings, strict=True):
+                seen.places[row] = places(wording)
+        return seen
+
+    def _weigh(self, asked: Sequence[tuple[str, Sequence[str]]], vectors: NDArray[np.float32]) -> Iterator[_Weighed]:
+        """Weigh questions, some of one kind at a time."""
         wordings = [take_apart(question, history) for question, history in asked]
         counts = np.array([TEXTS if wording.recent else 1 for wording in wordings], dtype=np.intp)
         if vectors.shape != (counts.sum(), DIMENSIONS):
@@ -98,43 +222,54 @@ class AmbiguityClassifier:
             )
         if not np.isfinite(vectors).all():
             raise EmbeddingError("vectors are not finite", detail="Without finite vectors there is no probability.")
-        least = self.threshold if threshold is None else threshold
         firsts = np.cumsum(counts) - counts
-        judged: list[Judgement | None] = [None] * len(wordings)
         for is_within in (False, True):
             rows = np.flatnonzero((counts > 1) == is_within)
             for start in range(0, len(rows), _AT_ONCE):
                 part = rows[start : start + _AT_ONCE]
                 texts = TEXTS if is_within else 1
                 parts = vectors[firsts[part][:, None] + np.arange(texts)].reshape(len(part), texts * DIMENSIONS)
-                judgements = self._judge([wordings[row] for row in part], parts, least, is_within=is_within)
-                for row, judgement in zip(part.tolist(), judgements, strict=True):
-                    judged[row] = judgement
-        return [judgement for judgement in judged if judgement is not None]
+                yield self._weighed(part, [wordings[row] for row in part], parts, is_within=is_within)
 
-    def _judge(
-        self, wordings: Sequence[Wording], vectors: NDArray[np.float32], threshold: float, *, is_within: bool
-    ) -> list[Judgement]:
-        trained = self._trained
+    def _weighed(
+        self,
+        rows: NDArray[np.intp],
+        wordings: Sequence[Wording],
+        vectors: NDArray[np.float32],
+        *,
+        is_within: bool,
+    ) -> _Weighed:
+        trained, correction = self._trained, self._correction
         part = trained.within if is_within else trained.alone
         features = scaled_features(wordings, trained.mean, trained.deviation, is_within=is_within)
         by_example, by_weight = part.blend
         slope, intercept = part.calibration
-        of_features = slope * by_weight * features * part.features
-        wording = slope * by_weight * gram_sums(wordings, part.grams)
+        by_feature = slope * by_weight * features * part.features
+        by_wording = slope * by_weight * gram_sums(wordings, part.grams)
         points = np.hstack([project(vectors, trained.projection), features * part.kernel[1]])
-        meaning = slope * (by_example * compare(points, part) + by_weight * (vectors @ part.vectors))
-        odds = of_features.sum(axis=1) + wording + meaning + slope * by_weight * part.bias + intercept
-        probabilities = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
-        kinds = self._kinds(vectors[:, :DIMENSIONS], features[:, : len(ALONE)], is_within=is_within)
+        by_meaning = slope * (by_example * compare(points, part) + by_weight * (vectors @ part.vectors))
+        constant = float(slope * by_weight * part.bias[0] + intercept)
+        if correction is not None and correction.judges(is_within=is_within):
+            factor = correction.shipped(is_within=is_within)
+            by_feature = factor * by_feature + features * correction.features[: features.shape[1]]
+            by_wording = factor * by_wording + gram_sums(wordings, correction.grams)
+            by_meaning = factor * by_meaning + vectors[:, :DIMENSIONS] @ correction.vector
+            constant = factor * constant + correction.bias(is_within=is_within)
+        return _Weighed(rows, wordings, is_within, vectors, features, by_feature, by_wording, by_meaning, constant)
+
+    def _judge(self, weighed: _Weighed, threshold: float | None) -> list[Judgement]:
+        is_within = weighed.is_within
+        least = self._threshold(is_within=is_within) if threshold is None else threshold
+        probabilities = 1 / (1 + np.exp(-np.clip(weighed.odds, -30, 30)))
+        kinds = self._kinds(weighed.vectors[:, :DIMENSIONS], weighed.features[:, : len(ALONE)], is_within=is_within)
         names = WITHIN if is_within else ALONE
         spoken = zip(
-            wordings,
+            weighed.wordings,
             probabilities.tolist(),
             kinds.tolist(),
-            of_features.tolist(),
-            wording.tolist(),
-            meaning.tolist(),
+            weighed.by_feature.tolist(),
+            weighed.by_wording.tolist(),
+            weighed.by_meaning.tolist(),
             strict=True,
         )
         return [
@@ -144,7 +279,7 @@ class AmbiguityClassifier:
                 reasons=explain(
                     question,
                     Spoken(dict(zip(names, by_feature, strict=True)), by_wording, by_meaning),
-                    is_ambiguous=probability >= threshold,
+                    is_ambiguous=probability >= least,
                 ),
             )
             for question, probability, kind, by_feature, by_wording, by_meaning in spoken

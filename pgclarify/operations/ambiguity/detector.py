@@ -7,7 +7,8 @@ meanings.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+import logging
+from collections import OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
@@ -17,6 +18,8 @@ from pgclarify.language.numbers import counted
 from pgclarify.model import Run
 from pgclarify.protocols import Classifier, DialogueStore, Embedder, Judged
 
+_logger = logging.getLogger(__name__)
+
 Asked: TypeAlias = tuple[str, Sequence[str]]
 """A question, and its earlier turns, oldest first."""
 
@@ -25,6 +28,7 @@ LANGUAGE: Final = "language"
 
 # Other tasks run between two batches of the classifier.
 _BATCH: Final = 256
+_MOST_TRAINED: Final = 64
 _FOREIGN: Final = "it is not in English, and only English questions are judged"
 _NOTHING: Final = "nothing in its wording speaks for that; the threshold is {:g}"
 
@@ -33,13 +37,15 @@ class Detector:
     """Judges whether questions are ambiguous, and why.
 
     Args:
-        classifier: The classifier.
+        classifier: The classifier that ships; it judges unless a corpus has a trained version of its own.
         embedders: Returns the embedding model of a name.
     """
 
     def __init__(self, classifier: Classifier, embedders: Callable[[str], Awaitable[Embedder]]) -> None:
         self._classifier = classifier
         self._embedders = embedders
+        # By key; a version never changes. One takes 40 kB.
+        self._trained: OrderedDict[int, Classifier] = OrderedDict()
 
     async def detect(
         self, run: Run, dialogue: DialogueStore, asked: Sequence[Asked], threshold: float | None
@@ -47,8 +53,8 @@ class Detector:
         """Judge questions without blocking the event loop; nothing is recorded.
 
         Args:
-            run: The run whose rules apply.
-            dialogue: The store of the rules.
+            run: The run whose rules apply, and whose corpus may have a trained version of the classifier.
+            dialogue: The store of the rules and of trained versions.
             asked: Any number, also none; blank turns of a history are ignored.
             threshold: A question is ambiguous if its probability is at least this; None for the classifier's threshold.
 
@@ -63,22 +69,55 @@ class Detector:
         """
         if not asked:
             return []
-        least = self._classifier.threshold if threshold is None else threshold
+        classifier = await self._classifier_of(run, dialogue)
         given = [(question, [said for said in history if said.strip()]) for question, history in asked]
         judged, matched = await asyncio.gather(
-            self._judge(given, least), dialogue.match_rules(run, [question for question, _ in given])
+            self._judge(classifier, given, threshold), dialogue.match_rules(run, [question for question, _ in given])
         )
         rules = defaultdict(list)
         for rule in matched:
             rules[rule.ordinal].append(rule)
         return [
-            self._conclude(question, one, rules[ordinal], least)
-            for ordinal, ((question, _), one) in enumerate(zip(given, judged, strict=True), start=1)
+            _conclude(
+                question,
+                one,
+                rules[ordinal],
+                classifier.threshold_for(history) if threshold is None else threshold,
+                classifier.version,
+            )
+            for ordinal, ((question, history), one) in enumerate(zip(given, judged, strict=True), start=1)
         ]
 
-    async def _judge(self, asked: Sequence[Asked], threshold: float) -> list[Judged]:
-        embedder = await self._embedders(self._classifier.embedding_model)
-        inputs = [self._classifier.inputs(*one) for one in asked]
+    async def _classifier_of(self, run: Run, dialogue: DialogueStore) -> Classifier:
+        """The trained version of the run's corpus, or the classifier that ships."""
+        # A copy: another run may drop one meanwhile.
+        known = dict(self._trained)
+        found = None if run.corpus_id is None else await dialogue.trained_classifier(run, known)
+        if found is None:
+            return self._classifier
+        key, trained = found
+        if trained is None:
+            classifier = known[key]
+        elif trained.shipped_version == self._classifier.version:
+            classifier = self._classifier.corrected(trained)
+        else:
+            # It corrects another one. Runs go on as they did before it was trained.
+            _logger.warning(
+                "a version of the classifier was trained on %s; this worker has %s, and uses that for corpus %d",
+                trained.shipped_version,
+                self._classifier.version,
+                run.corpus_id,
+            )
+            classifier = self._classifier
+        self._trained[key] = classifier
+        self._trained.move_to_end(key)
+        while len(self._trained) > _MOST_TRAINED:
+            self._trained.popitem(last=False)
+        return classifier
+
+    async def _judge(self, classifier: Classifier, asked: Sequence[Asked], threshold: float | None) -> list[Judged]:
+        embedder = await self._embedders(classifier.embedding_model)
+        inputs = [classifier.inputs(*one) for one in asked]
         # All at once: the embedder sorts by length, and lets other tasks run.
         vectors = await embedder.encode([text for texts in inputs for text in texts])
         judged: list[Judged] = []
@@ -86,7 +125,7 @@ class Detector:
         for start in range(0, len(asked), _BATCH):
             rows = sum(len(texts) for texts in inputs[start : start + _BATCH])
             judged += await asyncio.to_thread(
-                self._classifier.judge,
+                classifier.judge,
                 asked[start : start + _BATCH],
                 vectors[row : row + rows],
                 threshold=threshold,
@@ -94,27 +133,28 @@ class Detector:
             row += rows
         return judged
 
-    def _conclude(self, question: str, judged: Judged, rules: Sequence[MatchedRule], threshold: float) -> Detection:
-        is_read = not is_foreign(question)
-        is_likely = is_read and judged.probability >= threshold
-        is_ambiguous = bool(rules) or is_likely
-        # Reasons for "clear" do not explain a decision by a rule.
-        speaks = is_read and (is_likely or not rules)
-        reasons = [DetectionReason(str(said.source), said.name, said.text) for said in judged.reasons if speaks]
-        if not is_read:
-            reasons.append(DetectionReason("classifier", LANGUAGE, _FOREIGN))
-        elif not (rules or reasons):
-            reasons.append(DetectionReason("classifier", "threshold", _NOTHING.format(threshold)))
-        # If a rule matches, its kind is taken.
-        kind = rules[0].kind if rules else str(judged.kind)
-        return Detection(
-            question=question,
-            is_ambiguous=is_ambiguous,
-            probability=1.0 if rules else float(judged.probability) if is_read else None,
-            kind=kind if is_ambiguous else None,
-            reasons=(*(_ruled(rule) for rule in rules), *reasons),
-            classifier_version=self._classifier.version,
-        )
+
+def _conclude(question: str, judged: Judged, rules: Sequence[MatchedRule], threshold: float, version: str) -> Detection:
+    is_read = not is_foreign(question)
+    is_likely = is_read and judged.probability >= threshold
+    is_ambiguous = bool(rules) or is_likely
+    # Reasons for "clear" do not explain a decision by a rule.
+    speaks = is_read and (is_likely or not rules)
+    reasons = [DetectionReason(str(said.source), said.name, said.text) for said in judged.reasons if speaks]
+    if not is_read:
+        reasons.append(DetectionReason("classifier", LANGUAGE, _FOREIGN))
+    elif not (rules or reasons):
+        reasons.append(DetectionReason("classifier", "threshold", _NOTHING.format(threshold)))
+    # If a rule matches, its kind is taken.
+    kind = rules[0].kind if rules else str(judged.kind)
+    return Detection(
+        question=question,
+        is_ambiguous=is_ambiguous,
+        probability=1.0 if rules else float(judged.probability) if is_read else None,
+        kind=kind if is_ambiguous else None,
+        reasons=(*(_ruled(rule) for rule in rules), *reasons),
+        classifier_version=version,
+    )
 
 
 def _ruled(rule: MatchedRule) -> DetectionReason:

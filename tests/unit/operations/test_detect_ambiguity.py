@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
-from pgclarify.dialogue import Detection, DetectionReason
+from pgclarify.dialogue import Detection, DetectionReason, TrainedVersion
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
 from pgclarify.model import Passage, Reading, Run
 from pgclarify.operations.ambiguity.detector import Detector, summarize
@@ -100,7 +100,7 @@ class TestOneQuestion:
 
         assert found.is_ambiguous is is_ambiguous
 
-    @pytest.mark.parametrize(("settings", "threshold"), [({"threshold": 0.3}, 0.3), ({"threshold": 0}, 0), ({}, 0.5)])
+    @pytest.mark.parametrize(("settings", "threshold"), [({"threshold": 0.3}, 0.3), ({"threshold": 0}, 0), ({}, None)])
     async def test_reasons_are_asked_for_the_side_that_it_decides(self, settings, threshold) -> None:
         _, _, classifier = await carry_out(VAGUE, settings=settings)
 
@@ -312,3 +312,51 @@ def test_a_summary_counts_or_says_why() -> None:
     assert summarize([vague]) == "ambiguous (syntactic), probability 0.96: it is 0.8 ambiguous"
     assert summarize([clear, vague]) == "1 of 2 questions is ambiguous"
     assert summarize([]) == "0 of 0 questions are ambiguous"
+
+
+class TestATrainedVersion:
+    TRAINED = TrainedVersion(4, "fake 1", 0.3, True, True, (0.4,))
+
+    async def detect(self, detector: Detector, trained: tuple[int, TrainedVersion] | None, *, corpus: bool = True):
+        """One question of one more run; what was found, and whether the version was read."""
+        store = FakeStore()
+        run = store.add_run(CLEAR, operation="detect_ambiguity")
+        dialogue = FakeDialogueStore(store)
+        dialogue.trained = trained
+        asked = run if corpus else without_corpus(run)
+        (found,) = await detector.detect(asked, dialogue, [(CLEAR, ())], None)
+        return found, dialogue.sent
+
+    async def test_of_a_corpus_judges_its_questions(self) -> None:
+        found, _ = await self.detect(detector(FakeClassifier()), (9, self.TRAINED))
+
+        assert (found.is_ambiguous, found.probability, found.classifier_version) == (True, 0.4, "fake 1+4")
+
+    async def test_is_read_once(self) -> None:
+        ours = detector(FakeClassifier())
+        _, first = await self.detect(ours, (9, self.TRAINED))
+        found, second = await self.detect(ours, (9, self.TRAINED))
+
+        assert (first, second) == ([9], [])
+        assert found.probability == 0.4
+
+    async def test_that_takes_the_place_of_another_judges_at_once(self) -> None:
+        ours = detector(FakeClassifier())
+        versions = [(9, self.TRAINED), (10, replace(self.TRAINED, version=5, weights=(0.2,))), None, (9, self.TRAINED)]
+        found = [(await self.detect(ours, one))[0].classifier_version for one in versions]
+
+        assert found == ["fake 1+4", "fake 1+5", "fake 1", "fake 1+4"]
+
+    async def test_judges_nothing_that_is_asked_of_no_corpus(self) -> None:
+        found, sent = await self.detect(detector(FakeClassifier()), (9, self.TRAINED), corpus=False)
+
+        assert (found.classifier_version, sent) == ("fake 1", [])
+
+    async def test_that_was_trained_on_another_classifier_does_not_judge(self) -> None:
+        ours = detector(FakeClassifier())
+        stale = replace(self.TRAINED, shipped_version="fake 0")
+        found, _ = await self.detect(ours, (9, stale))
+        again, sent = await self.detect(ours, (9, stale))
+
+        assert (found.classifier_version, found.probability, sent) == ("fake 1", 0.0, [])
+        assert again == found
