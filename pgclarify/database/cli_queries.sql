@@ -288,3 +288,17 @@ from pgclarify.grant_access(%(corpus)s, %(role)s, %(access)s) as statement;
 -- Revoke that; return the statements.
 select statement
 from pgclarify.revoke_access(%(corpus)s, %(role)s, %(access)s) as statement;
+
+-- name: cli_classifier_in_use
+-- The trained version of the classifier that judges a corpus's questions, for who may train another one.
+select version, shipped_version, threshold, judges_questions, judges_conversations, weights
+from pgclarify_private.caller
+cross join lateral pgclarify_private.classifier_in_use(caller, %(corpus)s) as trained;
+
+-- name: cli_add_trained_classifier
+-- Store a trained version of the classifier.
+select
+    pgclarify_private.add_trained_classifier(
+        caller, %(corpus)s, %(trained)s::jsonb, %(weights)s::real[], %(is_used)s
+    ) as version
+from pgclarify_private.caller;

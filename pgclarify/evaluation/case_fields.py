@@ -27,7 +27,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "interpretations": ("interpretations",),
     "answers": ("answers", "answer"),
     "documents": ("documents", "gold"),
-    "is_ambiguous": ("is_ambiguous",),
+    "is_ambiguous": ("is_ambiguous", "ambiguous"),
     "history": ("history",),
     "kind": ("kind",),
     "hops": ("hops", "decomposition"),
@@ -38,6 +38,10 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 _READING_QUESTIONS = ("question", "interpretation")
 _READING_FIELDS = frozenset({"id", *_READING_QUESTIONS, *_PARTS["answers"], *_PARTS["documents"]})
 _MOST_UNKNOWN = 100
+_TRUTHS: Mapping[str, bool] = {
+    **dict.fromkeys(("true", "t", "yes", "y", "1", "ambiguous"), True),
+    **dict.fromkeys(("false", "f", "no", "n", "0", "clear"), False),
+}
 
 Answers: TypeAlias = tuple[tuple[tuple[str, ...], ...], ...]
 
@@ -152,6 +156,28 @@ class CaseReader:
     def named(case: Case, case_id: str) -> Case:
         """The same case with an id."""
         return replace(case, case_id=case_id)
+
+
+def read_labelled(fields: CaseFields, record: Mapping[str, Any]) -> tuple[str, tuple[str, ...], bool]:
+    """Read a labelled question: the question, what was said before it, and whether it is ambiguous.
+
+    Args:
+        fields: Which field has which part.
+        record: One line. A label may be a word, too: true, false, yes, no, ambiguous or clear.
+
+    Raises:
+        ValueError: If a part cannot be used, or the question or its label is missing; the message is a sentence.
+    """
+    fields.see(record)
+    name, label = fields.find(record, "is_ambiguous")
+    if label is None:
+        raise ValueError(f"There is no label: the field {name} is missing, empty or null.")
+    if isinstance(label, str):
+        if label.strip().lower() not in _TRUTHS:
+            raise ValueError(f"The field {name} has {label[:50]!r} where true or false is expected.")
+        label = _TRUTHS[label.strip().lower()]
+    is_ambiguous = bool(_truth(name, label))
+    return _question(*fields.find(record, "question")), _history(*fields.find(record, "history")), is_ambiguous
 
 
 def load_record(line: str) -> dict[str, Any]:

@@ -173,7 +173,7 @@ def _cases(path: Path, names: CaseFields, convert: Callable[[Record], Record | N
     # Digests rather than ids: of a million of them some 100 MB, however long the ids are.
     seen: set[bytes] = set()
     repeated: dict[str, int] = {}
-    for number, line in _lines(path):
+    for number, line in read_lines(path):
         try:
             record = convert(load_record(line))
             if record is None:
@@ -203,7 +203,7 @@ def read_records(path: Path) -> Iterator[Record]:
         UnreadableFile: If it is no file that can be read to its end.
         InputError: If a line is no JSON object.
     """
-    for number, line in _lines(path):
+    for number, line in read_lines(path):
         try:
             yield load_record(line)
         except ValueError as error:
@@ -212,8 +212,13 @@ def read_records(path: Path) -> Iterator[Record]:
             ) from None
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, with their numbers from 1."""
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Read the lines of a file, gzipped or not, that are not blank, with their numbers from 1.
+
+    Raises:
+        UnreadableFile: If it is no file that can be read to its end.
+        InputError: If a line is too long, or is not in UTF-8.
+    """
     number = 0
     try:
         with path.open("rb") as file:
@@ -252,8 +257,16 @@ def _refusal(path: Path, number: int, reason: str, hint: str | None = None) -> I
 
 
 def _rank(case: Case) -> int:
-    """Where a case stands among all that there may be: with all that ask the same, however spaced and capitalized."""
-    said = (" ".join(one.casefold().split()) for one in (case.question, *case.history))
+    return rank_of(case.question, *case.history)
+
+
+def rank_of(*texts: str) -> int:
+    """Where texts stand among all that there may be: with all that say the same, however spaced and capitalized.
+
+    Returns:
+        A number in [0, 2¹²⁸) that depends on the texts alone.
+    """
+    said = (" ".join(one.casefold().split()) for one in texts)
     return int.from_bytes(_digest("\0".join(said)))
 
 

@@ -40,10 +40,15 @@ EXEMPT = {
     "pgclarify eval paper": "takes data sets that are no part of this; test_eval_paper.py runs it",
     "pgclarify eval run questions.jsonl --corpus handbook --part": "wants more questions; test_evaluation_commands.py",
 }
+LEAVE = ("it", "parental leave")
 FILES = {
     "handbook/leave.md": "Paid parental leave lasts sixteen weeks. Unused annual leave expires on March 31.\n",
     "questions.jsonl": json.dumps({"question": "parental leave", "answers": ["sixteen weeks"]}) + "\n",
     "searches.txt": "parental leave\nannual leave\n",
+    "labelled.csv": "question,is_ambiguous\n"
+    + "".join(
+        f"How long does {what} last in office {number}?,{what == 'it'}\n" for number in range(80) for what in LEAVE
+    ),
     "branch.toml": "[options]\ntop_k = 5\n",
 }
 # What the pages call things that have other names here: a database, a run, evaluations.

@@ -1,0 +1,142 @@
+"""What a log of one's own brings: `pgclarify train-ambiguity` beside the classifier that it begins with.
+
+python -m benchmarks.trained_ambiguity DATA_DIR [--classifier FILE] [--examples N ...], where clamber, abg-coqa and
+squad2.* are. FILE was trained as what ships is trained, on 60 % of the rows (training.train_ambiguity_classifier,
+--part training). The other 40 % of each data set are the log: it has seen none of them. Without FILE the log is all of
+Clamber, for a classifier that is trained as what ships is trained, but on SQuAD 2 in the place of Clamber: questions of
+another kind than it knows.
+
+What is learned of two thirds of a log judges the last third, in turns, so that each row is judged once; rows made after
+one template, and conversations about one story, stay together. --examples learns of at most so many rows, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.figures import step
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier
+from pgclarify.algorithms.ambiguity.shipped import pack
+from pgclarify.algorithms.ambiguity.wording import take_apart
+from pgclarify.embedding import load_embedder
+from pgclarify.evaluation.ambiguity_comparison import METRICS, Comparison, Figure, compare_judgements
+from pgclarify.evaluation.ambiguity_training import Looked, judge, look, train
+from pgclarify.evaluation.data_sets import rank_of
+from pgclarify.evaluation.labelled_log import LabelledQuestion
+from training.examples import Example, borrowed, clamber, coqa, everyday, made
+from training.splits import is_for_training
+from training.train_ambiguity_classifier import prepare, scale_of
+from training.train_ambiguity_classifier import train as train_all
+
+_TURNS = 3
+
+
+def measure(
+    classifier: AmbiguityClassifier, looked: Looked, groups: Sequence[str], examples: int | None
+) -> tuple[Comparison, int]:
+    """Learn of two thirds and judge the last one, in turns; and how many rows were learned from, in the first turn."""
+    turns = np.array([rank_of(group) % _TURNS for group in groups])
+    ranks = np.array([rank_of(group) // _TURNS for group in groups], dtype=np.float64)
+    folds = np.array([rank_of(group) // _TURNS % 5 for group in groups], dtype=np.intp)
+    probabilities, is_called = np.zeros(len(groups)), np.zeros(len(groups), dtype=np.bool_)
+    learned = 0
+    for turn in range(_TURNS):
+        is_out = turns == turn
+        kept = np.flatnonzero(~is_out)
+        if examples is not None:
+            kept = kept[np.argsort(ranks[kept], kind="stable")[:examples]]
+        learned = learned or len(kept)
+        chosen = np.concatenate([kept, np.flatnonzero(is_out)])
+        is_held = np.arange(len(chosen)) >= len(kept)
+        part = _take(replace(looked, folds=folds), chosen, is_held)
+        by = train(part, classifier)
+        judged, called = judge(part, by)
+        probabilities[is_out], is_called[is_out] = judged[is_held], called[is_held]
+    return compare_judgements(looked.labels, judge(looked, None), (probabilities, is_called)), learned
+
+
+def _take(looked: Looked, rows: NDArray[np.intp], is_held: NDArray[np.bool_]) -> Looked:
+    seen = looked.seen
+    return Looked(
+        labels=looked.labels[rows],
+        is_held=is_held,
+        folds=looked.folds[rows],
+        seen=replace(
+            seen,
+            is_within=seen.is_within[rows],
+            odds=seen.odds[rows],
+            features=seen.features[rows],
+            vectors=seen.vectors[rows],
+            places=[seen.places[row] for row in rows],
+        ),
+    )
+
+
+async def _look(classifier: AmbiguityClassifier, rows: Sequence[Example]) -> Looked:
+    embedder = load_embedder(classifier.embedding_model)
+    try:
+        questions = [LabelledQuestion(row.question, row.history, row.is_ambiguous) for row in rows]
+        return await look(classifier, embedder, questions)
+    finally:
+        embedder.close()
+
+
+def _cell(figure: Figure, sign: str = "") -> str:
+    value, low, high = (format(number, f"{sign}.3f") for number in figure)
+    return f"{value} ({low} to {high})"
+
+
+def fitted_elsewhere(data_dir: Path) -> AmbiguityClassifier:
+    """Train as what ships is trained, with the questions of SQuAD 2 in the place of Clamber's."""
+    with step("training without clamber"):
+        # It is calibrated on what is called clamber.
+        real = [*(replace(row, source="clamber", weight=1.0) for row in borrowed(data_dir)), *coqa(data_dir)]
+        scale = scale_of([take_apart(row.question, row.history) for row in real])
+        examples = [*real, *made(real), *everyday()]
+        alone, within = ([row for row in examples if bool(row.history) == has_history] for has_history in (False, True))
+        return AmbiguityClassifier(pack(train_all(prepare(alone, scale), prepare(within, scale), scale)))
+
+
+def main(data_dir: Path, given: Path | None, examples: Sequence[int]) -> Table:
+    """All logs, each with few and with all of its rows."""
+    if given is None:
+        classifier, logs = fitted_elsewhere(data_dir), {"clamber": clamber(data_dir)}
+    else:
+        classifier = AmbiguityClassifier(given.read_bytes())
+        logs = {"clamber": clamber(data_dir), "abg-coqa": coqa(data_dir), "squad2": borrowed(data_dir)}
+        logs = {name: [row for row in rows if not is_for_training(row.group)] for name, rows in logs.items()}
+    table = Table("log", "rows", "learned of", "figure", "before", "trained", "difference")
+    for name, log in logs.items():
+        with step(f"{name}: {len(log)} rows"):
+            looked = asyncio.run(_look(classifier, log))
+            found = [measure(classifier, looked, [row.group for row in log], most) for most in (*examples, None)]
+        for comparison, learned in found:
+            for figure in METRICS:
+                table.add_row(
+                    name,
+                    f"{comparison.questions} ({comparison.ambiguous} ambiguous)",
+                    str(learned),
+                    figure,
+                    _cell(comparison.before[figure]),
+                    _cell(comparison.trained[figure]),
+                    _cell(comparison.difference[figure], "+"),
+                )
+    return table
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--classifier", type=Path, help="trained on the training side alone")
+    parser.add_argument("--examples", type=int, nargs="*", default=[], help="learn of at most so many rows, too")
+    arguments = parser.parse_args()
+    Console(width=160).print(main(arguments.data_dir, arguments.classifier, arguments.examples))
