@@ -63,7 +63,10 @@ def detect(
     corpus: Annotated[
         str | None,
         typer.Option(
-            "--corpus", "-c", metavar="NAME", help="Also count how many readings of the question it supports."
+            "--corpus",
+            "-c",
+            metavar="NAME",
+            help="Whose rules and classifier count. Of one question, also how many readings it supports is counted.",
         ),
     ] = None,
     threshold: Threshold = None,
@@ -83,9 +86,8 @@ def detect(
     if question is not None and question != STANDARD_INPUT:
         _detect_one(question, history or [], options, as_json=as_json)
         return
-    for name, value in (("--history", history), ("--corpus", corpus)):
-        if value:
-            raise typer.BadParameter("it goes with one question, not with many", param_hint=name)
+    if history:
+        raise typer.BadParameter("it goes with one question, not with many", param_hint="--history")
     _detect_many(read_questions(file), options, as_json=as_json)
 
 
@@ -193,6 +195,9 @@ def rewrite(
     context: typer.Context,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question that leans on what was said before.")],
     history: History = None,
+    corpus: Annotated[
+        str | None, typer.Option("--corpus", "-c", metavar="NAME", help="Whose rules and classifier count.")
+    ] = None,
     threshold: Threshold = None,
     option: OtherOptions = None,
     timeout: Timeout = "60s",
@@ -205,7 +210,7 @@ def rewrite(
     """
     from pgclarify.cli import dialogue_rendering, rendering
 
-    options = with_flags(context, option or [], threshold=threshold, timeout=timeout)
+    options = with_flags(context, option or [], corpus=corpus, threshold=threshold, timeout=timeout)
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database, waiting("Rewriting the question"):
         (row,) = connection.fetch(

@@ -74,7 +74,7 @@ def detect_ambiguity_many(
     Args:
         questions: At least one; each 1 to 10,000 characters.
         timeout: Seconds to wait for all of them together; None waits without limit.
-        options: As in SQL: threshold.
+        options: As in SQL: threshold, corpus.
 
     Returns:
         One record for each question, in order; status shows whether a run failed or was cancelled.
@@ -112,7 +112,7 @@ def rewrite(
         question: 1 to 10,000 characters.
         history: Earlier turns, oldest first: one text for each turn, at most 100.
         timeout: Seconds to wait; None waits without limit.
-        options: As in SQL: threshold.
+        options: As in SQL: threshold, corpus.
 
     Returns:
         The rewritten question; or the original one, with the reason, if it could not be rewritten.

@@ -89,6 +89,25 @@ end;
 comment on function pgclarify_private.rows(pgclarify.ambiguity, bigint[], name) is
 'What runs of detect_ambiguity found, without asking who may see them: nothing in it depends on who the requester is.';
 
+create or replace function pgclarify_private.corpus_of_settings(caller pgclarify_private.caller, settings jsonb)
+returns bigint
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        (
+            pgclarify_private.find_corpus(
+                pgclarify_private.roles_of(pgclarify_private.verify_caller(corpus_of_settings.caller)),
+                corpus_of_settings.settings ->> 'corpus'
+            )
+        ).corpus_id
+    where corpus_of_settings.settings ? 'corpus';
+end;
+
+comment on function pgclarify_private.corpus_of_settings(pgclarify_private.caller, jsonb) is
+'The corpus that checked options name; null if they name none, whatever the default. Error 42704 if the caller may not search '
+'it.';
+
 create or replace function pgclarify_private.prepare_detect_ambiguity(
     caller pgclarify_private.caller, question text, history text[] default '{}', options jsonb default '{}'
 )
@@ -100,16 +119,11 @@ declare
     v_questions constant text[] := pgclarify_private.check_questions(array[prepare_detect_ambiguity.question]);
     v_history constant jsonb := pgclarify_private.check_history(prepare_detect_ambiguity.history);
     v_settings constant jsonb := pgclarify_private.detection_settings(prepare_detect_ambiguity.options);
-    v_corpus_id bigint;
 begin
-    if v_settings ? 'corpus' then
-        v_corpus_id := (
-            pgclarify_private.find_corpus(
-                pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_detect_ambiguity.caller)), v_settings ->> 'corpus'
-            )
-        ).corpus_id;
-    end if;
-    return pgclarify_private.new_run('detect_ambiguity', v_corpus_id, v_questions[1], v_settings - 'corpus', v_history);
+    return pgclarify_private.new_run(
+        'detect_ambiguity', pgclarify_private.corpus_of_settings(prepare_detect_ambiguity.caller, v_settings), v_questions[1],
+        v_settings - 'corpus', v_history
+    );
 end
 $$;
 
@@ -142,8 +156,8 @@ end;
 comment on function pgclarify.detect_ambiguity(text, text[], jsonb) is
 'Whether a question is ambiguous, and why: one row. It needs no language model. question: 1 to 10,000 characters. history: '
 'what was said before, oldest first, one element for what each side said. options: threshold (from which probability it '
-'counts as ambiguous, 0 to 1; the classifier''s own), corpus (also says how many readings of it this corpus supports, and '
-'matches its rules), top_k (passages to look at there, 8), timeout (60s).';
+'counts as ambiguous, 0 to 1; the classifier''s own), corpus (its rules and its classifier count, and how many readings of the '
+'question it supports is said), top_k (passages to look at there, 8), timeout (60s).';
 grant execute on function pgclarify.detect_ambiguity(text, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.ambiguity(run_id bigint)
@@ -209,12 +223,16 @@ begin atomic
     select
         pgclarify_private.check_options(
             detect_many_settings.options,
-            '{"threshold": {"type": "number", "least": 0, "most": 1}, "timeout": {"type": "string"}}'
+            '{
+                "corpus": {"type": "string", "longest": 200},
+                "threshold": {"type": "number", "least": 0, "most": 1},
+                "timeout": {"type": "string"}
+            }'
         );
 end;
 
 comment on function pgclarify_private.detect_many_settings(jsonb) is
-'Options of detect_ambiguity_many, checked, as run.settings keeps them, and timeout.';
+'Options of detect_ambiguity_many, checked, as run.settings keeps them, with corpus and timeout.';
 
 create or replace function pgclarify_private.prepare_detect_ambiguity_many(
     caller pgclarify_private.caller, questions text[], options jsonb default '{}'
@@ -227,6 +245,7 @@ declare
     v_questions constant text[] := pgclarify_private.once_each(
         pgclarify_private.check_questions(prepare_detect_ambiguity_many.questions)
     );
+    v_settings constant jsonb := pgclarify_private.detect_many_settings(prepare_detect_ambiguity_many.options);
 begin
     if cardinality(v_questions) > pgclarify_private.questions_of_a_run() then
         raise exception 'a run has % questions at most', pgclarify_private.questions_of_a_run()
@@ -235,8 +254,10 @@ begin
                 hint = 'Start several runs, or call pgclarify.detect_ambiguity_many, which does that.';
     end if;
     return pgclarify_private.new_run(
-        'detect_ambiguity_many', null, to_jsonb(v_questions)::text,
-        pgclarify_private.detect_many_settings(prepare_detect_ambiguity_many.options)
+        'detect_ambiguity_many',
+        pgclarify_private.corpus_of_settings(prepare_detect_ambiguity_many.caller, v_settings),
+        to_jsonb(v_questions)::text,
+        v_settings - 'corpus'
     );
 end
 $$;
@@ -313,7 +334,12 @@ declare
     v_total constant integer := cardinality(v_questions);
     v_settings constant jsonb := pgclarify_private.detect_many_settings(detect_ambiguity_many.options);
     -- The question of each run is a chunk of them.
-    v_run constant pgclarify.run := pgclarify_private.new_run('detect_ambiguity_many', null, null, v_settings);
+    v_run constant pgclarify.run := pgclarify_private.new_run(
+        'detect_ambiguity_many',
+        pgclarify_private.corpus_of_settings(detect_ambiguity_many.caller, v_settings),
+        null,
+        v_settings - 'corpus'
+    );
     v_timeout interval := case when v_settings ? 'timeout' then pgclarify_private.timeout(v_settings ->> 'timeout') end;
     v_deadline timestamptz := pgclarify_private.deadline(v_timeout);
     v_done integer := 0;
@@ -395,7 +421,8 @@ end;
 comment on function pgclarify.detect_ambiguity_many(text[], jsonb) is
 'detect_ambiguity for many questions without a history, a log of searches, say: one row each, in order; equal ones among '
 '50,000 are judged once. One whose run failed or was cancelled has a row that says so in status. questions: each 1 to 10,000 '
-'characters. options: threshold (0 to 1; the classifier''s own), timeout (for all together; null, without end).';
+'characters. options: threshold (0 to 1; the classifier''s own), corpus (its rules and its classifier count), timeout (for all '
+'together; null, without end).';
 grant execute on function pgclarify.detect_ambiguity_many(text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.question_ambiguities(run_id bigint)

@@ -28,6 +28,7 @@ declare
     v_settings constant jsonb := pgclarify_private.check_options(
         prepare_rewrite.options,
         '{
+            "corpus": {"type": "string", "longest": 200},
             "threshold": {"type": "number", "least": 0, "most": 1},
             "timeout": {"type": "string", "default": "60s"}
         }'
@@ -41,7 +42,10 @@ begin
                 hint = 'Leave white space before and after it out.';
     end if;
     -- As it is, with surrounding white space: what is clear comes back to the byte.
-    return pgclarify_private.new_run('rewrite', null, prepare_rewrite.question, v_settings, v_history);
+    return pgclarify_private.new_run(
+        'rewrite', pgclarify_private.corpus_of_settings(prepare_rewrite.caller, v_settings), prepare_rewrite.question,
+        v_settings - 'corpus', v_history
+    );
 end
 $$;
 
@@ -71,7 +75,8 @@ comment on function pgclarify.rewrite(text, text[], jsonb) is
 'model call, and so does one that leans on what was said and says enough itself, and one that cannot be rewritten faithfully: '
 'reason says why. Without a language model every question comes back as it is. question: 1 to 10,000 characters. history: '
 'what was said before, oldest first, one element for what each side said; the last ten count. options: threshold (from which '
-'probability it counts as ambiguous, 0 to 1; the classifier''s own), timeout (60s).';
+'probability it counts as ambiguous, 0 to 1; the classifier''s own), corpus (its rules and its classifier count), timeout '
+'(60s).';
 grant execute on function pgclarify.rewrite(text, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.rewritten_question(run_id bigint)

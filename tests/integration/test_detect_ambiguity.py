@@ -199,7 +199,7 @@ class TestManyQuestions:
 
     @pytest.mark.parametrize(
         ("questions", "options"),
-        [([], "{}"), (["a", " "], "{}"), (["a", None], "{}"), (["a"], '{"corpus": "rental"}'), (["a"], '{"top_k": 1}')],
+        [([], "{}"), (["a", " "], "{}"), (["a", None], "{}"), (["a"], '{"corpus": 7}'), (["a"], '{"top_k": 1}')],
     )
     def test_what_cannot_be_used_is_refused(self, asker: Connection, questions: list[Any], options: str) -> None:
         refused = state_of(asker, "select pgclarify.detect_ambiguity_many(%s::text[], %s)", [questions, options])

@@ -157,7 +157,7 @@ class TestWithAModel:
         ["q", ["x" * 10_001], "{}"],
         ["q", [None], "{}"],
         ["q", [], '{"threshold": -0.1}'],
-        ["q", [], '{"corpus": "rental"}'],
+        ["q", [], '{"corpus": 7}'],
         ["q", [], '{"timeout": "0"}'],
         ["q", [], "[]"],
     ],

@@ -88,7 +88,13 @@ def test_what_was_learned_judges_the_questions_of_its_corpus(
     assert [row["is_ambiguous"] for row in after.values()] == [True, False]
     assert {row["version"] for row in after.values()} == {f"{shipped}+1"}
     assert {row["run_id"] for row in after.values()}.isdisjoint(row["run_id"] for row in before.values())
-    # What is asked of no corpus, or with a history, is judged as before.
+    many = "select is_ambiguous from pgclarify.detect_ambiguity_many(%s, %s)"
+    given = json.dumps({"corpus": CORPUS})
+    assert asker.execute(many.encode(), [[VAGUE, CLEAR], given]).fetchall() == [(True,), (False,)]
+    (rewritten,) = rows(asker, "select * from pgclarify.rewrite(%s, options => %s)", VAGUE, given)
+    assert (rewritten["was_ambiguous"], rewritten["rewritten"]) == (True, VAGUE)
+    assert scalar(asker, VERSION, rewritten["run_id"]) == f"{shipped}+1"
+    # What is asked of no corpus is judged as before.
     assert detect(asker, VAGUE)["version"] == shipped
     # A router that clarifies goes the long way where it is ambiguous.
     routed = 'select run_id from pgclarify.clarify(%s, options => \'{"ask_back": "auto"}\', top_k => 1)'
