@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.figures import step
-from pgclarify.algorithms.ambiguity import AmbiguityClassifier
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind
 from pgclarify.algorithms.ambiguity.shipped import pack
 from pgclarify.algorithms.ambiguity.wording import take_apart
 from pgclarify.embedding import load_embedder
@@ -103,7 +103,10 @@ def fitted_elsewhere(data_dir: Path) -> AmbiguityClassifier:
         scale = scale_of([take_apart(row.question, row.history) for row in real])
         examples = [*real, *made(real), *everyday()]
         alone, within = ([row for row in examples if bool(row.history) == has_history] for has_history in (False, True))
-        return AmbiguityClassifier(pack(train_all(prepare(alone, scale), prepare(within, scale), scale)))
+        trained = train_all(prepare(alone, scale), prepare(within, scale), scale)
+        # These data name two kinds of ambiguity only; which one a question has does not change its probability.
+        kinds = np.zeros((len(AmbiguityKind), trained.kinds.shape[1]), dtype=np.float32)
+        return AmbiguityClassifier(pack(replace(trained, kinds=kinds)))
 
 
 def main(data_dir: Path, given: Path | None, examples: Sequence[int]) -> Table:
