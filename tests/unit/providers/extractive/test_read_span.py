@@ -7,7 +7,7 @@ import pytest
 from pgclarify.model import AnswerSpan
 from pgclarify.providers.extractive.evidence import gather_evidence
 from pgclarify.providers.extractive.readings import Asked, read_span
-from pgclarify.providers.extractive.scoring import features, probability_of_span
+from pgclarify.providers.extractive.scoring import features, probability, probability_of_span
 from pgclarify.providers.extractive.topics import read_topic
 
 
@@ -45,3 +45,12 @@ def test_a_name_or_number_that_a_sentence_lacks_makes_its_answer_improbable() ->
     whole = likely("Release 3.0 of Hexby was made in May.")
     assert likely("Release 5.0 of Hexby was made in May.") < whole
     assert likely("Release 3.0 of Corvale was made in May.") < whole
+
+
+def test_a_sentence_that_lacks_a_word_of_the_question_answers_it_less_probably() -> None:
+    query = Asked.read("deposit of the boat").query
+
+    def likely(sentence: str) -> float:
+        return probability(features(query, sentence, "", 0.5, has_answer=False))
+
+    assert likely("The deposit of the boat is returned.") > likely("The deposit of the house is returned.")
