@@ -27,8 +27,8 @@ async def test_most_answers_are_found_and_are_right(embedder: LocalEmbedder, rea
         if (reading := found[one.question]) is None
         or not any(answer in reading.answer.casefold() for answer in one.answers)
     ]
-    # 9 of 30: 6 have no reading, and 3 another answer.
-    assert len(wrong) <= 10, wrong
+    # 6 of 30, which have no reading.
+    assert len(wrong) <= 7, wrong
 
 
 async def test_most_passages_that_do_not_answer_have_no_reading_of_the_question(
@@ -41,7 +41,7 @@ async def test_most_passages_that_do_not_answer_have_no_reading_of_the_question(
         for name in PASSAGES
         if name != one.passage and (reading := await read(verifier, one.question, name))
     ]
-    # 11 of 1,410; 5 of 30 where a passage looks alike.
-    assert len(wrong) <= 15, wrong
+    # 3 of 1,410; none of 30 where a passage looks alike.
+    assert len(wrong) <= 5, wrong
     alike = {(one.question, one.elsewhere) for one in QUESTIONS}
-    assert sum((question, name) in alike for question, name, _ in wrong) <= 6, wrong
+    assert sum((question, name) in alike for question, name, _ in wrong) <= 1, wrong
