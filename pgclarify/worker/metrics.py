@@ -26,7 +26,7 @@ from prometheus_client import (
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from pgclarify.errors import CompletionError, EndpointUnavailable, code_of
+from pgclarify.errors import CompletionError, EndpointUnavailable, code_of, describe
 from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin, Completer
 from pgclarify.worker.monitor import Monitor
@@ -118,7 +118,7 @@ class WorkCounts(Collector):
             return asked.result(_READ_SECONDS)
         except Exception as error:  # whatever it is: the other metrics are told all the same
             asked.cancel()
-            _logger.warning("the metrics lack the counts of the database: %s", error or type(error).__name__)
+            _logger.warning("the metrics lack the counts of the database: %s", describe(error))
             return None
 
     def forget(self) -> None:
