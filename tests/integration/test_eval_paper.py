@@ -120,11 +120,11 @@ def test_a_row_in_which_questions_failed_is_made_again(run: Run, data: Path, mod
     """A prompt that is too long for the endpoint as it is set up says nothing of the method."""
     asked = [{**row, "question": f"{row['question']} And how much now?"} for row in QUESTIONS]
     (data / "ours.questions.jsonl").write_text("\n".join(map(json.dumps, asked)))
-    too_long = Reply.error(400, "the prompt is too long")
+    too_long = Reply.error(413, "the prompt is too long")
     model.behavior = lambda chat: too_long if chat.purpose == "baseline_listing" else by_rules(chat)
     done, tables = made(run, data, "ambigprompt")
     assert done.code == 0, done.err
-    assert any("too long" in note for note in tables[0]["notes"])
+    assert any("failed" in note for note in tables[0]["notes"])
     model.behavior = by_rules
     again, repeated = made(run, data, "ambigprompt")
     assert again.code == 0
