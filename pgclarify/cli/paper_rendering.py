@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _HERE = "here"
 _MISSING = "-"
+_DIGITS: Mapping[Style, int] = {"percent": 1, "share": 3, "number": 2}
 _MOST_ERROR_CHARS = 300
 
 
@@ -142,26 +143,21 @@ def _summary(row: RowPlan, column: Column) -> Summary | None:
 def _cell(summary: Summary | None, style: Style) -> str:
     if summary is None:
         return _MISSING
-    value = _written(summary.value, style, is_ours=True)
+    scale, digits = (100, 1) if style == "percent" else (1, _DIGITS[style])
+    value = f"{scale * summary.value:,.{digits}f}"
     if summary.low is None or summary.high is None or style == "number":
         return value
-    scale, digits = (100, 0) if style == "percent" else (1, 2)
+    digits -= 1
     return f"{value} [{scale * summary.low:.{digits}f}, {scale * summary.high:.{digits}f}]"
 
 
 def _figure(figure: float | None, column: Column) -> str:
-    """Write a figure of the paper, in brackets where it does not compare with ours."""
+    """Write a figure of the paper with its digits, in brackets where it does not compare with ours."""
     if figure is None:
         return ""
-    value = _written(figure, column.style, is_ours=False)
+    digits = max(_DIGITS[column.style], len(str(figure).partition(".")[2]))
+    value = f"{figure:.{digits}f}"
     return value if column.note is None else f"({value})"
-
-
-def _written(value: float, style: Style, *, is_ours: bool) -> str:
-    """Write a figure as the paper does. Its percentages are given as such; ours are shares."""
-    if style == "percent":
-        return f"{100 * value:.1f}" if is_ours else f"{value:.1f}"
-    return f"{value:.3f}" if style == "share" else f"{value:,.2f}"
 
 
 def _notes(one: TablePlan) -> list[str]:
@@ -201,7 +197,10 @@ def _measured_here(one: TablePlan, given: PaperData, plan: EvaluationPlan) -> st
     metrics = {column.metric for column in one.table.columns}
     if not JUDGED.isdisjoint(metrics):
         parts.append(f"judge {printable(plan.judge)}")
-    verdicts = f" {VERDICTS_ARE_CALLS}" if is_extractive and "calls" in metrics else ""
+    has_calls = any(
+        "calls" in _shown(one, row) and row.finished.summaries["calls"].value for row in one.rows if row.finished
+    )
+    verdicts = f" {VERDICTS_ARE_CALLS}" if is_extractive and has_calls else ""
     intervals = "In square brackets are 95 % bootstrap intervals over questions."
     return f"Here: {'; '.join(parts)}. {intervals}{verdicts}"
 
@@ -238,7 +237,9 @@ def _fewer(one: TablePlan) -> list[str]:
                 f"{column.title} has no figures here: fewer than {FEWEST_CASES} questions are {column.stratum}."
             )
         elif not counts and found:
-            notes.append(f"{column.title} has no figures here: the data set does not say what it is held against.")
+            notes.append(
+                f"{column.title} has no figures here: neither the data set nor the rows that were made give it."
+            )
     return notes
 
 

@@ -66,9 +66,9 @@ def cells(one: TablePlan) -> list[Sequence[str]]:
 def test_ours_stands_beside_the_paper_s_written_alike() -> None:
     _, _, ours, theirs, left_out, others = cells(planned(SUMMARIES))
     assert ours == ["| Ours", "here", "2.50", "50.0 [25, 75]", "0.125 [0.10, 0.20]", "- |"]
-    assert theirs == ["|", "GPT-4o", "3.16", "92.8", "(0.500)", "|"]
+    assert theirs == ["|", "GPT-4o", "3.16", "92.82", "(0.500)", "|"]
     assert left_out[:3] == ["| DtV", "here", "-"]
-    assert others == ["|", "GPT-4o", "1.73", "72.3", "(0.250)", "38.8 |"]
+    assert others == ["|", "GPT-4o", "1.73", "72.34", "(0.250)", "38.8 |"]
 
 
 def test_a_stratum_needs_as_many_questions_as_anywhere() -> None:
