@@ -38,8 +38,14 @@ left join (
     cross join lateral pgclarify_private.readable_passages(
         caller,
         %(corpus_id)s::bigint,
-        array(select listed.document_id from pgclarify.candidate as listed where listed.run_id = %(run_id)s order by listed.rank),
-        array(select listed.passage_id from pgclarify.candidate as listed where listed.run_id = %(run_id)s order by listed.rank)
+        array(
+            select listed.document_id from pgclarify.candidate as listed where listed.run_id = %(run_id)s
+            order by listed.rank
+        ),
+        array(
+            select listed.passage_id from pgclarify.candidate as listed where listed.run_id = %(run_id)s
+            order by listed.rank
+        )
     ) as found
 ) as passage on candidate.document_id = passage.document_id and candidate.passage_id = passage.passage_id
 where candidate.run_id = %(run_id)s

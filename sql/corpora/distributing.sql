@@ -44,7 +44,7 @@ create or replace function pgclarify_private.spread_table(relation regclass, col
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Citus says what it copies.
+-- Citus raises a notice for each table that it copies.
 set client_min_messages = 'warning'
 as $$
 declare
@@ -196,7 +196,9 @@ begin
         if v_missing is not null then
             raise exception 'searches on a node would find too little'
                 using errcode = 'object_not_in_prerequisite_state',
-                    detail = format('Sessions of role pgclarify_owner lack hnsw.iterative_scan = strict_order on: %s.', v_missing),
+                    detail = format(
+                        'Sessions of role pgclarify_owner lack hnsw.iterative_scan = strict_order on: %s.', v_missing
+                    ),
                     hint = 'Have a superuser run on these nodes: alter role pgclarify_owner set hnsw.iterative_scan = '
                         || '''strict_order''; alter role pgclarify_owner set hnsw.ef_search = 100.';
         end if;

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -15,6 +17,8 @@ from psycopg import sql
 from pgclarify.install.installer import install
 from tests import cluster
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, state_of, vector_of
+from tests.pages import CHECKOUT, blocks
+from tests.workers import environment, run_command, worker
 
 pytestmark = cluster.needed
 
@@ -223,6 +227,19 @@ def test_the_page_distributes(connection: Connection, hire: Hire, reader: str) -
     for statement in cluster.DISTRIBUTE.splitlines():
         assert scalar(connection, statement)["passages"] == len(DOCUMENTS) * 3
     assert found(connection, "insurance", [reader], "hybrid", QUESTIONS[0])
+
+
+def test_the_page_shows_what_is_printed(database: str, tmp_path: Path) -> None:
+    """From loading to an answer, with a worker."""
+    (shown,) = blocks(CHECKOUT / "docs/citus.md", "text")
+    _, *steps = re.split(r"^\$ pgclarify ", shown.code, flags=re.M)
+    with worker(database, None, tmp_path):
+        for step in steps:
+            command, _, expected = step.partition("\n")
+            arguments = shlex.split(command.replace("demo_corpus", str(CHECKOUT / "pgclarify" / "demo_corpus")))
+            done = run_command(*arguments, variables=environment(database, None), folder=tmp_path)
+            assert done.returncode == 0, done.stderr
+            assert " ".join(expected.split()) in " ".join(done.stdout.split())
 
 
 def test_a_dry_run_moves_nothing(connection: Connection, both: HandWorker) -> None:
