@@ -275,6 +275,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.stale_answer",
         "pgclarify.step",
         "pgclarify.step_citation",
+        "pgclarify_private.trained_classifier",
         "pgclarify.turn",
         "pgclarify.usage",
         "pgclarify.verdict",
