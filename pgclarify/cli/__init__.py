@@ -1,1 +1,1 @@
-"""The command line, where everything is wired."""
+"""The command line. It creates and connects all other parts."""

@@ -1,4 +1,4 @@
-"""`python -m pgclarify.cli`: the command line without its script, as a detached worker is started."""
+"""`python -m pgclarify.cli`: the command line without its script; detached workers are started in this way."""
 
 from pgclarify.cli.main import main
 

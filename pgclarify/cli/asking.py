@@ -27,23 +27,23 @@ ASK_EXAMPLES = terminal.examples(
     "pgclarify ask 'What is the deductible for hail damage?' --ask-back",
     "pgclarify ask 'deductible' --json | jq -r .answer",
 )
-# Waiting inside the call needs a second connection, which the server may not have or not allow.
+# SQLSTATE: waiting in the call needs a second connection, which the server does not have or allow.
 _NO_LOOPBACK = "PC005"
-# Passages that are shown where no answer was found.
+# How many passages are shown if no answer was found.
 _MOST_CLOSEST = 3
-# Of the warning about a run that a budget has ended.
+# SQLSTATE of the warning that a budget ended a run.
 _BUDGET_SPENT = "PC007"
 
 
 def ask(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know, as vague as it comes.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know; it may be vague.")],
     corpus: Annotated[
         str | None,
         typer.Option("--corpus", "-c", metavar="NAME", help="Corpus to ask; may be left out if there is only one."),
     ] = None,
     top_k: Annotated[
-        int, typer.Option("--top-k", "-k", metavar="N", min=1, max=1000, help="How many passages are looked at.")
+        int, typer.Option("--top-k", "-k", metavar="N", min=1, max=1000, help="How many passages to judge.")
     ] = 20,
     option: Annotated[
         list[str] | None,
@@ -51,7 +51,9 @@ def ask(
     ] = None,
     ask_back: Annotated[
         bool,
-        typer.Option("--ask-back", metavar="", help="Look first whether the question is clear: then one pass answers."),
+        typer.Option(
+            "--ask-back", metavar="", help="First check whether the question is clear; then one pass answers."
+        ),
     ] = False,
     threshold: AskBackThreshold = None,
     timeout: Timeout = "60s",
@@ -91,14 +93,17 @@ def ask(
 
 @contextmanager
 def budgets_told(database: connection.Database) -> Iterator[None]:
-    """Say at the end which budget ended a run, as the server warns: where nothing was found, no row would show it."""
+    """Report at the end which budget ended a run, from the server's warning.
+
+    A run without results has no row to show it.
+    """
     from pgclarify.cli import rendering
 
     heard: list[tuple[str, str | None]] = []
 
     def hear(notice: psycopg.errors.Diagnostic) -> None:
         if notice.sqlstate == _BUDGET_SPENT:
-            # It holds its texts no longer than this call.
+            # The notice's texts are only valid during this call.
             heard.append((notice.message_primary or "", hints.hint_of(notice)))
 
     database.add_notice_handler(hear)
@@ -122,9 +127,9 @@ def clarify(
     """Ask, and wait for the rows of `pgclarify.clarify`: one for each reading.
 
     Raises:
-        InputError: If the timeout is no interval.
-        NoWorker: If nobody is there to answer.
-        RunTimeout: If the answer does not come in time.
+        InputError: If the timeout is not an interval.
+        NoWorker: If no worker is running.
+        RunTimeout: If the answer does not arrive in time.
     """
     import psycopg
 
@@ -137,7 +142,7 @@ def clarify(
     except (psycopg.errors.InvalidDatetimeFormat, psycopg.errors.DatetimeFieldOverflow) as error:
         raise waiting.no_interval(timeout) from error
     except KeyboardInterrupt:
-        # The server has cancelled its run.
+        # The server has cancelled the run of this call.
         terminal.notices().print(waiting.WHAT_IS_KEPT)
         raise
     except psycopg.Error as error:
@@ -156,24 +161,24 @@ def clarify_through_gate(
     timeout: str,
     options: Mapping[str, object],
 ) -> tuple[list[Row], Row]:
-    """Ask with option ask_back: the readings, and which way the run went (statement client_get_route).
+    """Ask with option ask_back; return the readings and the route of the run (statement client_get_route).
 
     Raises:
-        InputError: If the timeout is no interval, or not positive.
-        NoWorker: If nobody is there to answer.
-        RunTimeout: If the answer does not come in time.
+        InputError: If the timeout is not an interval, or not positive.
+        NoWorker: If no worker is running.
+        RunTimeout: If the answer does not arrive in time.
     """
-    # Before anything is asked for.
+    # Before the run starts.
     waiting.read_seconds(database, timeout)
     asked = {"question": question, "corpus": corpus, "top_k": top_k, "options": options}
-    # Where nothing was found, the rows do not name the run.
+    # Without results, no row has the run's id.
     run_id, rows = _start_and_wait(database, asked, timeout)
     (route,) = connection.fetch(database, "client_get_route", run_id=run_id)
     return rows, route
 
 
 def _start_and_wait(database: connection.Database, asked: Mapping[str, object], timeout: str) -> tuple[int, list[Row]]:
-    """Ask without dblink, since no transaction of ours is open that the worker could not see into: run and readings."""
+    """Ask without dblink: no transaction of ours is open that could hide the run. Returns the run and its readings."""
     if not connection.fetch(database, "client_list_workers"):
         raise NoWorker("no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker.")
     run_id = started(database, "clarify", **asked)
@@ -185,17 +190,17 @@ def _start_and_wait(database: connection.Database, asked: Mapping[str, object], 
     if outcome["status"] in ("queued", "running"):
         raise RunTimeout(
             f"the answer did not come within {timeout}",
-            detail=f"Run {run_id} goes on.",
-            hint="Ask again with a longer --timeout, or see how it stands with: pgclarify status",
+            detail=f"Run {run_id} continues.",
+            hint="Ask again with a longer --timeout, or see its state with: pgclarify status",
             run_ids=[run_id],
         )
     return run_id, [*connection.fetch(database, "client_result", run_id=run_id)]
 
 
 def started(database: connection.Database, operation: str, /, **arguments: object) -> int:
-    """Start an operation; the run.
+    """Start an operation; return the run.
 
-    If it is interrupted, there is no run, or it is cancelled: its number is known before it is committed.
+    If this is interrupted, there is no run, or it is cancelled: its id is known before the commit.
     """
     run_id = None
     try:
@@ -210,7 +215,7 @@ def started(database: connection.Database, operation: str, /, **arguments: objec
 
 
 def cancel(database: connection.Database, run_id: int) -> None:
-    """Cancel a run for which nobody waits any more, and say so."""
+    """Cancel a run that is no longer needed, and say so."""
     import psycopg
 
     with suppress(psycopg.Error):
@@ -221,12 +226,12 @@ def cancel(database: connection.Database, run_id: int) -> None:
 def answer(
     database: connection.Database, question: str, corpus: str | None, rows: list[Row], *, operation: str = "clarify"
 ) -> RenderableType:
-    """What a person sees for the rows of a run that has just ended."""
+    """Render the rows of a run that has just ended."""
     from pgclarify.cli import nothing_rendering, rendering
 
     if rows:
         return rendering.readings(question, rows)
-    # No row names it.
+    # No row has the run's id.
     runs = connection.fetch(database, "cli_find_run", operation=operation, question=question.strip())
     passages: Sequence[Row] = []
     codes: Sequence[Row] = []
@@ -250,7 +255,7 @@ def answer(
 
 
 def is_empty(database: connection.Database, corpus: str | None) -> bool:
-    """Whether a corpus, or whichever is asked if none is named, holds no document."""
+    """Whether a corpus (if none is named, the default one) has no documents."""
     corpora = connection.fetch(database, "client_list_corpora")
     return _hold_nothing([row for row in corpora if corpus in (None, row["corpus"])])
 

@@ -29,22 +29,22 @@ ASK_BACK_EXAMPLES = terminal.examples(
 )
 
 
-# A number, or what somebody may type for one: -1, 2., #3, (1), 1,2.
+# A number, as people may type it: -1, 2., #3, (1), 1,2.
 _LIKE_A_NUMBER = re.compile(r"[-+#(\s]*\d[\d\s.,:;)#+-]*")
 _LONGEST_ORDINAL = 9
 
 
 @dataclass
 class _Talk:
-    """Where a conversation stands.
+    """The state of a conversation.
 
     Attributes:
-        question: As it is by now.
-        corpus: As it was named, if it was.
-        form: How it is asked back.
-        rows: What was asked back last and not replied to.
+        question: The question as it is now.
+        corpus: The corpus, if one was named.
+        form: The form of the clarifying questions.
+        rows: The last questions that have no reply yet.
         turn: The last row of choose or reply.
-        is_asked: Whether the question was asked at last.
+        is_asked: Whether the final question was asked.
     """
 
     question: str
@@ -57,17 +57,17 @@ class _Talk:
 
 def ask_back(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know, as vague as it comes.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know; it may be vague.")],
     corpus: Annotated[
         str | None,
         typer.Option("--corpus", "-c", metavar="NAME", help="Corpus to ask; may be left out if there is only one."),
     ] = None,
     form: Annotated[Form, typer.Option(help="Questions to reply to, or reformulations to choose from.")] = Form.RESPOND,
-    scheme: Annotated[PromptScheme, typer.Option(help="How the model is asked for them.")] = PromptScheme.AT_COT,
+    scheme: Annotated[PromptScheme, typer.Option(help="The prompt for the model.")] = PromptScheme.AT_COT,
     history: Annotated[
         list[str] | None,
         typer.Option(
-            "--history", metavar="TEXT", help="What was said before, by either side; repeated, the oldest comes first."
+            "--history", metavar="TEXT", help="An earlier turn, of either side; may be repeated, oldest first."
         ),
     ] = None,
     option: Annotated[
@@ -78,7 +78,7 @@ def ask_back(
     ] = None,
     timeout: Timeout = "5min",
     as_json: Annotated[
-        bool, typer.Option("--json", metavar="", help="JSON lines: one object for each question; asks nothing.")
+        bool, typer.Option("--json", metavar="", help="JSON lines: one object for each question; not interactive.")
     ] = False,
 ) -> None:
     """Ask back about a vague question, as far as the corpus can answer it. It needs a language model.
@@ -99,11 +99,11 @@ def ask_back(
         talk = _Talk(question, corpus, Form(str(options["form"])), rows)
         run_id = rows[0]["run_id"] if rows else None
         try:
-            # Where no document could answer, nothing is left to ask.
+            # If no document can answer, nothing is left to ask.
             if sys.stdin.isatty() and sys.stdout.isatty() and (rows or not asking.is_empty(database, corpus)):
                 _converse(database, talk, history or [], options)
         finally:
-            # However it ends: what was typed and paid for is not lost.
+            # In any case, so that typed replies and paid calls are not lost.
             console = terminal.results()
             console.print(_way_on(talk), soft_wrap=True)
             if run_id is not None and talk.turn is None:
@@ -157,7 +157,7 @@ def _way_on(talk: _Talk) -> RenderableType:
 
 
 def _converse(database: connection.Database, talk: _Talk, history: list[str], options: Mapping[str, object]) -> None:
-    """Let a person choose or reply, up to three times, and ask the question since then, if they want that."""
+    """Let a person choose or reply, up to three times, and then ask the resulting question, if they want that."""
     from pgclarify.cli import dialogue_rendering
 
     while talk.rows:
@@ -178,7 +178,7 @@ def _converse(database: connection.Database, talk: _Talk, history: list[str], op
         if not turn["turns_left"] or not _agrees("Ask back once more? [y/N] ", default=False):
             break
         going_on = {**options, "conversation": turn["conversation_id"]}
-        # Of the conversation itself, the server knows.
+        # The server knows the turns of the conversation itself.
         talk.rows = _propose(database, None, None, history, going_on)
         _show(database, talk.question, talk.corpus, talk.rows)
     if _agrees("Ask this? [Y/n] ", default=True):
@@ -186,7 +186,7 @@ def _converse(database: connection.Database, talk: _Talk, history: list[str], op
 
 
 def _take_turn(database: connection.Database, talk: _Talk, answer: str) -> Row | None:
-    """The row of choose or reply; None, said why, if the answer is neither a choice nor words."""
+    """Return the row of choose or reply; None, with a message, if the input is neither a choice nor a reply."""
     run_id = talk.rows[0]["run_id"]
     if not _LIKE_A_NUMBER.fullmatch(answer):
         with waiting("Putting the question anew"):
@@ -219,7 +219,7 @@ def _ask(database: connection.Database, talk: _Talk) -> None:
 
 
 def _prompt(text: str) -> str | None:
-    """A line that a person types; None at the end of input."""
+    """Read a line that a person types; None at the end of input."""
     try:
         return terminal.notices().input(text, markup=False, emoji=False).strip()
     except EOFError:
@@ -227,7 +227,7 @@ def _prompt(text: str) -> str | None:
 
 
 def _agrees(text: str, *, default: bool) -> bool:
-    """What a person says to a question of yes or no, which is asked until it is either; no at the end of input."""
+    """Read yes or no, and ask until it is one of them; no at the end of input."""
     while True:
         answer = _prompt(text)
         if answer is None:

@@ -1,13 +1,13 @@
-"""The commands of `pgclarify`: where each is, and what the list of commands says of it."""
+"""The commands of `pgclarify`: their modules, and their sentences in the list of commands."""
 
 from __future__ import annotations
 
 from pgclarify.cli.deferred import DeferredCommand
 
-# Options that are not ours are those of the program that a command hands on to, `-h` among them.
+# For commands that start another program: all options are passed to it, even `-h`.
 _PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
 
-# In the order in which they are listed. A test compares each sentence with the docstring of its command.
+# In the order of the list. A test compares each sentence with the docstring of its command.
 COMMANDS = (
     DeferredCommand(
         "demo", "demo:demo", "Start everything, load two small corpora, ask vague questions; safe to repeat."

@@ -26,7 +26,7 @@ COMPARE_EXAMPLES = terminal.examples(
     "pgclarify eval compare 12 13 --case 4711",
     "pgclarify eval compare main branch --fail-below answer_coverage=-0.02",
 )
-# A limit that is met on paper may be missed by the last bits of a mean.
+# Rounding of a mean must not break a limit that is met exactly.
 _ROUNDING = 1e-9
 
 
@@ -34,22 +34,22 @@ def compare(
     first: Annotated[
         str, typer.Argument(metavar="A", help="The evaluation to compare with: its id or name, as eval list has them.")
     ],
-    second: Annotated[str, typer.Argument(metavar="B", help="The evaluation that is compared with it.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The evaluation to compare with A.")],
     metric: Annotated[
         list[str] | None,
         typer.Option(
             "--metric", "-m", metavar="NAME", help="Compare this metric alone, and order cases by it; may be repeated."
         ),
     ] = None,
-    cases: Annotated[int, typer.Option(metavar="N", min=0, help="Show so many of the cases that changed most.")] = 5,
-    case: Annotated[str | None, typer.Option(metavar="ID", help="Show one case whole, and nothing else.")] = None,
+    cases: Annotated[int, typer.Option(metavar="N", min=0, help="How many of the most changed cases to show.")] = 5,
+    case: Annotated[str | None, typer.Option(metavar="ID", help="Show only this case, completely.")] = None,
     fail_below: Annotated[
         list[str] | None,
         typer.Option(
             "--fail-below",
             metavar="METRIC=DELTA",
-            help="Exit with 1 if B - A is below DELTA (A - B, where lower is better), or the two are not alike; may be "
-            "repeated.",
+            help="Exit with 1 if B - A is below DELTA (A - B, where lower is better), or they cannot be compared; may "
+            "be repeated.",
         ),
     ] = None,
     allow_unlike: Annotated[
@@ -57,7 +57,7 @@ def compare(
         typer.Option(
             "--allow-unlike",
             metavar="",
-            help="Let --fail-below pass where the judge, the corpus or the cases differ, or one is not finished.",
+            help="Let --fail-below pass even if judge, corpus or cases differ, or one is not finished.",
         ),
     ] = False,
     as_json: AsOneObject = False,
@@ -67,7 +67,7 @@ def compare(
     settings = connection.load_settings()
     dsn = connection.running_dsn(settings)
     with connection.connect(dsn) as database:
-        # A pool would go on trying for a while; this says at once that there is no server, or nothing installed.
+        # A pool would retry for a while; this fails at once if there is no server, or nothing is installed.
         connection.fetch(database, "eval_list", limit=0)
     with terminal.notices().status("Comparing"):
         loaded = asyncio.run(_load(dsn, (first, second), metric or [], cases, case))
@@ -88,7 +88,7 @@ def compare(
 
 
 def _on_seconds(comparison: Comparison, names: Sequence[str]) -> Sequence[str]:
-    """What is to be known of seconds, where they are shown."""
+    """Return the notes on seconds, if these are shown."""
     are_shown = not names or not {"seconds", "model_seconds"}.isdisjoint(names)
     return [comparison.of_seconds] if comparison.of_seconds and are_shown else []
 
@@ -97,7 +97,7 @@ def _read_limits(given: Sequence[str]) -> dict[str, float]:
     """Read METRIC=DELTA.
 
     Raises:
-        typer.BadParameter: If one is something else.
+        typer.BadParameter: If a value has another form.
     """
     limits: dict[str, float] = {}
     for one in given:
@@ -113,12 +113,12 @@ def _read_limits(given: Sequence[str]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """What is shown.
+    """The data to show.
 
     Attributes:
-        comparison: Of cases without what methods gave for them.
-        shown: The cases that are shown, with all of that.
-        warnings: Which evaluations may have been meant instead; whole sentences.
+        comparison: The cases without the methods' outputs.
+        shown: The cases to show, with the outputs.
+        warnings: Other evaluations that may have been meant, in sentences.
     """
 
     comparison: Comparison
@@ -163,7 +163,7 @@ async def _newer(tables: EvaluationTables, reference: str, found: Evaluation) ->
 
 
 async def _whole(tables: EvaluationTables, comparison: Comparison, pairs: Sequence[PairedCase]) -> list[PairedCase]:
-    """The same cases with what both methods gave for them."""
+    """Read the same cases with the outputs of both methods."""
     from pgclarify.evaluation.comparison import PairedCase
 
     first = await tables.cases(comparison.first.eval_run_id, [pair.first.ordinal for pair in pairs])
@@ -191,7 +191,7 @@ def _show(loaded: _Loaded, names: Sequence[str], cases: int, *, as_json: bool) -
     if equal:
         console.print(rendering.equal_metrics(equal))
     for name, strata in by_stratum.items():
-        # What is equal in every case is so within every stratum.
+        # A metric that is equal in every case is equal in every stratum.
         if name not in equal:
             console.print(rendering.Strata(name, strata))
     if cases:

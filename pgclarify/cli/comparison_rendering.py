@@ -1,7 +1,7 @@
-"""What eval compare prints: settings that differ, metrics side by side, and the cases that changed.
+"""Renders eval compare: settings that differ, metrics side by side, and the cases that changed.
 
-Questions, answers, passages and names come from data sets, models and users: they reach the terminal through
-`printable` alone.
+Questions, answers, passages and names come from data sets, models and users. They reach the terminal only through
+`printable`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _STYLES = {
     Direction.MAY_BE_CHANCE: "dim",
 }
 _MARKS = {Change.GONE: ("-", "red"), Change.NEW: ("+", "green"), Change.ANSWERED_OTHERWISE: ("~", "yellow")}
-# Below it, a metric takes two lines rather than a row of eight cells.
+# In a narrower terminal, a metric takes two lines instead of a row of eight cells.
 _TABLE_WIDTH = 104
 _MOST_QUOTE_CHARS = 200
 _MOST_KNOWN = 12
@@ -44,7 +44,7 @@ _MOST_READINGS = 10
 
 
 def value(metric: str, number: float, *, signed: bool = False) -> str:
-    """A metric's value with the digits that say something."""
+    """Format a metric's value with its significant digits."""
     sign = "+" if signed else ""
     if metric in _WHOLE_NUMBERS:
         return format(number, f"{sign},.0f")
@@ -52,7 +52,7 @@ def value(metric: str, number: float, *, signed: bool = False) -> str:
 
 
 def head(comparison: Comparison) -> RenderableType:
-    """What is compared, and what the two do not share."""
+    """Render what is compared, and what differs between the two."""
     parts: list[RenderableType] = [_side("A", comparison.first), _side("B", comparison.second)]
     if comparison.differing:
         table = Table(box=None, pad_edge=False, header_style="bold")
@@ -85,7 +85,7 @@ def _setting(given: object) -> Text:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """Metrics side by side: a table where there is room for one, else two lines each.
+    """Metrics side by side: a table if there is room for one, else two lines each.
 
     Attributes:
         metrics: At least one.
@@ -104,7 +104,7 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class Strata:
-    """A metric within each stratum, side by side, likewise.
+    """A metric within each stratum, side by side, in the same form.
 
     Attributes:
         metric: Its name.
@@ -125,7 +125,7 @@ class Strata:
 def _side_by_side(
     title: str, rows: Sequence[tuple[str, int | None, MetricComparison | None]], width: int
 ) -> Iterable[RenderableType]:
-    """What is compared, with a label and a number of cases; None where there is nothing to say."""
+    """Return the comparison, with a label and a number of cases; None if there is nothing to show."""
     if width < _TABLE_WIDTH:
         for label, cases, one in rows:
             yield from _two_lines(label, cases, one)
@@ -183,7 +183,7 @@ def _interval(one: MetricComparison) -> str:
 def _won(one: MetricComparison) -> str:
     if one.wins is None:
         return "-"
-    # Nobody wins where neither more nor less is better.
+    # No winner is marked for a metric without a better direction.
     up, down = ("+", "-") if one.metric in NEITHER_IS_BETTER else ("", "")
     return f"{up}{one.wins:,}/{down}{one.losses:,}/{one.ties:,}"
 
@@ -193,16 +193,16 @@ def _probability(p_value: float) -> str:
 
 
 def equal_metrics(names: Sequence[str]) -> Text:
-    """Metrics of which there is nothing to show."""
+    """Name the metrics that are equal."""
     return Text(f"Equal in every case: {', '.join(printable(name) for name in names)}.", style="dim")
 
 
 def changed_cases(pairs: Sequence[PairedCase], metric: str) -> RenderableType:
-    """The cases that changed most, with what both sides gave.
+    """Render the cases that changed most, with the outputs of both sides.
 
     Args:
         pairs: Most changed first.
-        metric: By which they are in order.
+        metric: The metric of this order.
     """
     if not pairs:
         return Text(f"\nNo case changed: neither its {printable(metric)} nor how many readings it has.")
@@ -214,7 +214,7 @@ def changed_cases(pairs: Sequence[PairedCase], metric: str) -> RenderableType:
 
 
 def whole_case(pair: PairedCase) -> RenderableType:
-    """All of one case: what is known, what both sides gave with all citations, what they retrieved, every metric."""
+    """Render one case completely: known answers, both outputs with all citations, retrieved passages, all metrics."""
     parts: list[RenderableType] = [*_question(pair), *_known(pair.first.gold), *_readings(pair, is_whole=True), Text()]
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("metric")
@@ -296,13 +296,13 @@ def _reading(change: ReadingChange, known: Sequence[Sequence[str]], *, is_whole:
         margin = f"     {label}: " if label else "     "
         yield Indented(Text(margin), _answer(side, known))
         citations = side.get("citations", ())
-        # What was kept needs no proof, unless somebody wants all of it.
+        # A reading that both have needs no citations, unless the user wants to see everything.
         for citation in citations if is_whole else citations[: change.change is not Change.KEPT]:
             yield Indented(Text(" " * len(margin)), _citation(citation, is_whole=is_whole))
 
 
 def _support(change: ReadingChange) -> str:
-    """How many documents were behind it, and are, where that changed."""
+    """Say how many documents supported it before and now, if that changed."""
     if change.first is None or change.second is None:
         return ""
     before, after = (side.get("support", 0) for side in (change.first, change.second))
@@ -350,7 +350,7 @@ def _retrieved(label: str, case: EvaluatedCase, relevant: set[str]) -> Iterable[
 
 
 def _notes(case: EvaluatedCase) -> Iterable[tuple[str, Any]]:
-    """What a method says of a case besides, where it is short."""
+    """Yield the short notes of a method on a case."""
     if case.output.get("probability") is not None:
         yield "probability", f"{case.output['probability']:.2f}"
     if questions := case.output.get("questions"):

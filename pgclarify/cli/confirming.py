@@ -1,4 +1,4 @@
-"""Asking before something goes that does not come back."""
+"""Confirmation before something is removed for good."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pgclarify.errors import InputError
 
 
 def confirm(what: str, *, is_confirmed: bool) -> None:
-    """Ask on a terminal whether to go on; a script has to say so beforehand.
+    """Ask on a terminal whether to continue; a script must pass --yes.
 
     Args:
         what: What would happen, as a clause that begins with "this would".
         is_confirmed: Whether --yes was given.
 
     Raises:
-        InputError: If --yes is missing, and standard input is no terminal.
-        typer.Exit: If the answer is no; the code is 1.
+        InputError: If --yes is missing, and standard input is not a terminal. typer.Exit: If the answer is no; the exit
+            code is 1.
     """
     if is_confirmed:
         return

@@ -1,4 +1,4 @@
-"""Which database a command talks to, and a connection to it."""
+"""The database of a command, and a connection to it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def load_settings() -> Settings:
-    """Read the settings. The URL of the embedded server, as `pgclarify dsn` prints it, counts as none.
+    """Read the settings. A URL of the embedded server, as `pgclarify dsn` prints it, is treated as no URL.
 
     Raises:
-        ConfigurationError: If one cannot be used. Values are not repeated: a key may be among them.
+        ConfigurationError: If a setting cannot be used. Its value is not repeated, because it may be a key.
     """
     from pydantic import ValidationError
 
@@ -48,11 +48,11 @@ def _variable(location: Sequence[int | str]) -> str:
 
 
 def running_dsn(settings: Settings) -> str:
-    """The connection string of the database in use.
+    """Return the connection string of the database in use.
 
     Raises:
         ConfigurationError: If it cannot be read.
-        ServerUnavailable: If it is the embedded server, and that is not running.
+        ServerUnavailable: If the embedded server is needed and is not running.
     """
     if settings.database_url is not None:
         return _checked(settings.database_url)
@@ -69,7 +69,7 @@ def running_dsn(settings: Settings) -> str:
 
 
 def started_dsn(settings: Settings) -> str:
-    """The connection string of the database in use, after starting the embedded server if that is it.
+    """Return the connection string of the database in use. The embedded server is started if it is needed.
 
     Raises:
         ConfigurationError: If it cannot be read, or the data directory cannot be used.
@@ -89,7 +89,7 @@ def _checked(url: str) -> str:
     try:
         conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        # What libpq says repeats it, and a password may be in it.
+        # libpq's message repeats the string, which may have a password.
         raise ConfigurationError(
             "PGCLARIFY_DATABASE_URL is no connection string",
             hint="Write it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %XX for special characters.",
@@ -98,16 +98,16 @@ def _checked(url: str) -> str:
 
 
 def connect(dsn: str) -> Database:
-    """Connect; rows are dictionaries, and every statement commits by itself.
+    """Connect; rows are dictionaries, and every statement is committed by itself.
 
     Raises:
-        ServerUnavailable: If the server does not answer or turns us away.
+        ServerUnavailable: If the server does not answer, or refuses the connection.
     """
     import psycopg
     from psycopg.rows import dict_row
 
     try:
-        # Behind a pooler the next statement may be in another session, which knows nothing of one that was prepared.
+        # Behind a pooler, the next statement may run in another session, without the prepared statement.
         return psycopg.connect(
             dsn, row_factory=dict_row, autocommit=True, prepare_threshold=None, application_name="pgclarify"
         )
@@ -115,7 +115,7 @@ def connect(dsn: str) -> Database:
         raise ServerUnavailable(
             "no connection to the database server",
             detail=str(error).strip(),
-            hint="Check that the server is running, and PGCLARIFY_DATABASE_URL if that is set; see pgclarify doctor.",
+            hint="Check that the server is running, and PGCLARIFY_DATABASE_URL if it is set; see pgclarify doctor.",
         ) from None
 
 
@@ -125,7 +125,7 @@ def fetch(connection: Database, name: str, /, **parameters: object) -> list[dict
 
 
 def query(name: str) -> LiteralString:
-    """The text of a named statement."""
+    """Return the text of a named statement."""
     from pgclarify.database.queries import queries
 
     statements: Mapping[str, LiteralString] = queries

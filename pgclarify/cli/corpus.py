@@ -1,4 +1,4 @@
-"""Filling a corpus: documents in batches, and waiting until they are searchable."""
+"""Adds documents to a corpus in batches, and waits until they are searchable."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from pgclarify.config import Settings
     from pgclarify.vocabulary import Document
 
-# A batch is one statement and one transaction: large enough to hide the round trip, small enough to be sent at once.
+# A batch is one statement and one transaction: large enough to hide the round trip, small enough to send at once.
 BATCH_DOCUMENTS = 500
 BATCH_CHARS = 4_000_000
 _POLL_SECONDS = 0.1
 _ID_CHARS_SHOWN = 200
-# A worker that is restarted in the meantime is waited for so long.
+# Seconds to wait for a worker that is restarting.
 _WORKERLESS_SECONDS = 10.0
 
 
 @dataclass(slots=True)
 class LoadReport:
-    """What became of the documents of one load.
+    """The result of a load.
 
     Attributes:
-        changed: Documents that are new or have changed.
-        unchanged: Documents that were there already, just so.
+        changed: How many documents are new or have changed.
+        unchanged: How many documents were there already, unchanged.
         problems: What could not be loaded, one sentence each, with its file and line.
-        repeated: Documents whose id came before in the same load; the last one counts.
+        repeated: Ids that occur more than once in the load; the last document counts.
         unread: Files whose reader is not installed, by the reason, which says what to install.
-        skipped: How many things were passed over, by kind.
-        is_new: Whether the corpus was made.
+        skipped: How many things were skipped, by kind.
+        is_new: Whether the corpus was created.
     """
 
     changed: int = 0
@@ -51,7 +51,7 @@ class LoadReport:
 
     @property
     def stored(self) -> int:
-        """Documents of this load that are in the corpus."""
+        """How many documents of this load are in the corpus."""
         return self.changed + self.unchanged
 
 
@@ -62,17 +62,18 @@ def add_documents(
     settings: Settings,
     on_batch: Callable[[LoadReport], object] = lambda report: None,
 ) -> LoadReport:
-    """Add documents in batches, each committed by itself. A corpus that is missing is created with its first document.
+    """Add documents in batches, each committed by itself. A missing corpus is created with its first document.
 
     Args:
         database: An autocommit connection.
         corpus: Its name.
-        documents: As the readers of files yield them.
-        settings: They name the embedding model of a new corpus.
-        on_batch: Called with the report so far after every batch.
+        documents: Documents and errors, as the readers of files yield them.
+        settings: Has the embedding model of a new corpus.
+        on_batch: Called after every batch with the report so far.
 
     Raises:
-        psycopg.errors.UniqueViolation: If an id is that of a document from elsewhere; its batch has changed nothing.
+        psycopg.errors.UniqueViolation: If an id belongs to a document of another source; then its batch changes
+            nothing.
     """
     report = LoadReport()
     seen: set[str] = set()
@@ -90,14 +91,14 @@ def add_documents(
 def _add_first_batch(
     database: connection.Database, corpus: str, batch: Sequence[Document], report: LoadReport, settings: Settings
 ) -> None:
-    """Add documents to a corpus that may be missing. If none of them can be stored, it is still missing afterwards."""
+    """Add documents to a corpus that may be missing. If none of them can be stored, the corpus is not created."""
     import psycopg
 
     if connection.fetch(database, "client_corpus_status", corpus=corpus):
         _add_batch(database, corpus, batch, report)
         return
     tried = 0
-    # Only one transaction at a time can create a corpus, so this one ends with the first document.
+    # Only one transaction at a time can create a corpus, so this one ends after the first document.
     with database.transaction():
         connection.fetch(
             database, "client_create_corpus", name=corpus, embedding_model=settings.embedding_model, options="{}"
@@ -113,7 +114,7 @@ def _add_first_batch(
 
 
 def batches(documents: Iterable[Document | UnreadableFile], report: LoadReport) -> Iterator[list[Document]]:
-    """Put documents into batches, and into the report what is no document or comes twice."""
+    """Collect documents in batches; put errors and repeated documents into the report."""
     batch: dict[str, Document] = {}
     chars = 0
     for document in documents:
@@ -136,7 +137,7 @@ def batches(documents: Iterable[Document | UnreadableFile], report: LoadReport) 
 
 
 def _key(document: Document) -> str:
-    """What makes two documents of a load one: their file. It may have another id than the one that is proposed here."""
+    """Return the identity of a document within a load: its file. Its final id may differ from the proposed one."""
     return document.origin or document.document_id
 
 
@@ -144,7 +145,7 @@ def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Docum
     import psycopg
 
     try:
-        # A savepoint, where a corpus is created in the same transaction.
+        # A savepoint, if the corpus is created in the same transaction.
         with database.transaction():
             (counts,) = connection.fetch(
                 database,
@@ -160,10 +161,10 @@ def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Docum
                 known_as=[document.known_as for document in batch],
             )
     except psycopg.errors.UniqueViolation:
-        # Another source has taken an id since the load was checked. No smaller batch would do.
+        # Another source took an id after the check. A smaller batch would fail, too.
         raise
     except (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded) as error:
-        # A document that PostgreSQL cannot hold must not keep its neighbors out: halve until it stands alone.
+        # One document that PostgreSQL cannot store must not block the others: halve the batch until it is alone.
         if len(batch) == 1:
             reason = ": ".join(filter(None, (error.diag.message_primary or str(error), error.diag.message_detail)))
             report.problems.append(f"cannot store {batch[0].document_id[:_ID_CHARS_SHOWN]}: {reason}")
@@ -177,7 +178,7 @@ def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Docum
 
 
 def progress_bar() -> Progress:
-    """A bar on stderr; nothing at all where nobody looks."""
+    """Make a bar on stderr; nothing if it is not a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = terminal.notices()
@@ -193,11 +194,11 @@ def progress_bar() -> Progress:
 
 
 def wait_until_searchable(database: connection.Database, corpus: str, progress: Progress) -> None:
-    """Wait until all that was added is searchable, or has turned out to be impossible to index.
+    """Wait until everything that was added is searchable, or has failed to be indexed.
 
     Raises:
-        NoWorker: If no worker is there to do it.
-        EmbeddingError: If none of them can load the corpus's model.
+        NoWorker: If no worker is running.
+        EmbeddingError: If no worker can load the corpus's model.
     """
     task = progress.add_task("Indexing passages", total=None)
     total = done = 0
@@ -205,7 +206,7 @@ def wait_until_searchable(database: connection.Database, corpus: str, progress: 
     while True:
         (state,) = connection.fetch(database, "client_corpus_status", corpus=corpus)
         pending, passages = int(state["pending"]), int(state["pending_passages"])
-        # An estimate until each document has been cut; what has been done stays done.
+        # An estimate until each document is cut; it must not decrease.
         done = max(done, total - passages)
         total = max(total, done + passages)
         progress.update(task, total=total, completed=done)
@@ -215,14 +216,14 @@ def wait_until_searchable(database: connection.Database, corpus: str, progress: 
             raise EmbeddingError(
                 f"no worker can load the embedding model of {corpus}",
                 detail=state["error"],
-                hint="What was added is stored. Make the model available to a worker, or load into another corpus.",
+                hint="The documents are stored. Make the model available to a worker, or load into another corpus.",
             )
         if connection.fetch(database, "client_list_workers"):
             last_worker = time.monotonic()
         elif time.monotonic() - last_worker > _WORKERLESS_SECONDS:
             raise NoWorker(
                 "no worker is running, so nothing is indexed",
-                detail=f"What was added is stored, and {passages} passages of {corpus} wait for a worker.",
+                detail=f"The documents are stored, and {passages} passages of {corpus} wait for a worker.",
                 hint="Start one with: pgclarify up --detach",
             )
         time.sleep(_POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""What the command documents prints, as pure functions from rows to rich renderables."""
+"""Renders the command documents: pure functions from rows to rich renderables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_FILE = {"statement": "a statement or a client", "unknown": "unknown: an earl
 
 
 def documents(page: Sequence[Mapping[str, object]]) -> RenderableType:
-    """A line for each document: its id, when it last changed, whether it can be searched, and where it comes from."""
+    """Render a line for each document: its id, last change, whether it is searchable, and its source."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("id", overflow="fold")
     table.add_column("changed", no_wrap=True)
@@ -36,7 +36,7 @@ def documents(page: Sequence[Mapping[str, object]]) -> RenderableType:
 
 
 def next_page(corpus: str, last: str) -> Text:
-    """How to see what follows."""
+    """Say how to see the next page."""
     return Text(f"There are more: pgclarify documents {shlex.quote(corpus)} --after {shlex.quote(printable(last))}")
 
 

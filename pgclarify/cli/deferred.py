@@ -1,4 +1,4 @@
-"""Commands whose modules are imported when they are called: showing all of them, or running one, needs no other."""
+"""Commands whose modules are imported on use, so that listing the commands, or running one, imports no others."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typer.core import TyperCommand
 
 
 class DeferredCommand(TyperCommand):
-    """A command, or a group of commands, known by its name and its first sentence until it is called.
+    """A command or a group of commands. Only its name and its first sentence are known until it is used.
 
     Args:
-        name: As it is typed. Its examples are in its module, as NAME_EXAMPLES; not every command has some.
+        name: The name to type. Its examples are NAME_EXAMPLES in its module, if it has some.
         place: Its module in `pgclarify.cli`, and the function or the Typer app in it.
-        help: What the list of commands says: the first paragraph of the function's docstring.
-        context_settings: As Typer takes them.
+        help: Its sentence in the list of commands: the first paragraph of the function's docstring.
+        context_settings: As for Typer.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class DeferredCommand(TyperCommand):
 
     @cached_property
     def command(self) -> Any:  # noqa: ANN401
-        """The command itself, with its options. Its type is Click's, which newer versions of Typer hide."""
+        """Return the command itself, with its options. Its type is Click's, which newer versions of Typer hide."""
         module_name, _, attribute = self._place.partition(":")
         module = import_module(f"pgclarify.cli.{module_name}")
         found = getattr(module, attribute)
@@ -50,5 +50,5 @@ class DeferredCommand(TyperCommand):
         return typer.main.get_command(alone)
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        """Parse arguments by the command itself, which from then on takes the place of this one."""
+        """Parse arguments with the command itself, which replaces this one from then on."""
         return self.command.make_context(*args, **kwargs)

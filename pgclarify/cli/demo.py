@@ -1,4 +1,4 @@
-"""The command demo: from nothing to readings with their proof, on a corpus that comes with the package."""
+"""The command demo: from nothing to readings with evidence, on corpora of the package."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pgclarify.vocabulary import Document
 
 CORPUS = "insurance"
-# Pages of our own documentation, not written for the demo: what comes out of them is shown as it is.
+# Pages of our own documentation, which were not written for the demo. Their results are shown unchanged.
 MANUAL_CORPUS = "pgclarify_manual"
 MANUAL = ("attached-tables.md", "budgets.md", "limits.md", "operations.md", "roles.md")
 MANUAL_QUESTIONS = ("budget", "backup")
@@ -31,12 +31,12 @@ QUESTION = "rental cars"
 STATEMENT = """\
 select interpretation, answer, support
 from pgclarify.clarify('rental cars', corpus => 'insurance');"""
-# What a search alone has to offer, for comparison.
+# What a plain search finds, for comparison.
 SEARCH = """\
 select document_id, passage_id, content
 from pgclarify.search('rental cars', corpus => 'insurance')
 order by rank"""
-# What is opened up, what was left out and what to try next fit on a terminal of 24 lines together.
+# The opened reading, the left-out passages and the next commands fit on a terminal of 24 lines.
 _MOST_CITATIONS = 1
 _MOST_LEFT_OUT = 3
 _MOST_IN_BRIEF = 3
@@ -79,7 +79,7 @@ def demo() -> None:
 
 
 def worker_environment(settings: Settings) -> dict[str, str]:
-    """What the demo's worker needs beyond our environment: no call that costs money unless someone chose a model."""
+    """Return the environment of the demo's worker: no call costs money unless the user chose a model."""
     from pgclarify.config import Provider
 
     if settings.llm_provider is Provider.AUTO and not (settings.llm_model is not None and settings.has_endpoint):
@@ -88,7 +88,7 @@ def worker_environment(settings: Settings) -> dict[str, str]:
 
 
 def _documents(paths: Sequence[Path]) -> list[Document]:
-    """Documents that come with the package.
+    """Read documents of the package.
 
     Raises:
         UnreadableFile: If the installation is damaged.
@@ -106,7 +106,7 @@ def _documents(paths: Sequence[Path]) -> list[Document]:
 
 
 def _load(database: connection.Database, settings: Settings, name: str, documents: list[Document]) -> str:
-    """Load a corpus and wait until it can be searched; how long that took, in words."""
+    """Load a corpus and wait until it is searchable; return how long that took, in words."""
     began = time.perf_counter()
     report = corpus.add_documents(database, name, documents, settings)
     with corpus.progress_bar() as progress:
@@ -122,13 +122,13 @@ def _refuse_foreign_corpus(database: connection.Database, name: str, documents: 
     if foreign["documents"]:
         raise InputError(
             f"the corpus {name} is not the demo's",
-            detail=f"It has {rendering.counted(foreign['documents'], 'document')} of others, and was left as it is.",
+            detail=f"It has {rendering.counted(foreign['documents'], 'document')} of others, and was not changed.",
             hint="Run the demo in another place: PGCLARIFY_DATA_DIR=./demo pgclarify demo, without a database URL.",
         )
 
 
 def _say_who_judges(database: connection.Database, settings: Settings, console: Console) -> bool:
-    """Name the models of the workers that run; whether there is none among them."""
+    """Name the models of the running workers; return whether there is no language model."""
     workers = connection.fetch(database, "client_list_workers")
     models = sorted({worker["model"] for worker in workers if worker["provider"] != "extractive"})
     for line in judges(models, settings):
@@ -137,10 +137,10 @@ def _say_who_judges(database: connection.Database, settings: Settings, console: 
 
 
 def judges(models: Sequence[str], settings: Settings) -> list[str]:
-    """Who reads the passages, and why it is not the endpoint that is set, if there is one.
+    """Say what judges the passages, and why it is not the configured endpoint, if there is one.
 
     Args:
-        models: Language models of the workers that run.
+        models: Language models of the running workers.
         settings: Settings in use.
     """
     from pgclarify.cli import rendering
@@ -156,7 +156,7 @@ def judges(models: Sequence[str], settings: Settings) -> list[str]:
 
 
 def _ask_in_sql(database: connection.Database, console: Console) -> list[Row]:
-    """Show the statement and its rows as psql does; psql itself would break lines within words.
+    """Show the statement and its rows as psql does. psql itself would break lines inside words.
 
     Returns:
         The same readings with their citations.
@@ -169,14 +169,14 @@ def _ask_in_sql(database: connection.Database, console: Console) -> list[Row]:
     with terminal.notices().status("Reading passages"):
         # It has no parameters.
         shown: list[Row] = [*database.execute(STATEMENT).fetchall()]
-    # Answered from the tables, since the question has just been asked.
+    # The result is reused, because the question was just asked.
     rows = asking.clarify(database, QUESTION, CORPUS)
     console.print(rendering.psql_table(shown) if shown else asking.answer(database, QUESTION, CORPUS, rows))
     return rows
 
 
 def _open_up(database: connection.Database, rows: Sequence[Row], console: Console) -> None:
-    """The first reading as `ask` shows it, what was left out, and what is different about that."""
+    """Show the first reading as `ask` does, the passages that were left out, and how they differ."""
     from rich.text import Text
 
     from pgclarify.cli import rendering
@@ -187,7 +187,7 @@ def _open_up(database: connection.Database, rows: Sequence[Row], console: Consol
     printed = asking.answer(database, QUESTION, CORPUS, [first])
     with console.capture() as capture:
         console.print(printed)
-    # Without its first line, which counts the readings.
+    # Without the first line, which counts the readings.
     console.print(Text.from_ansi(capture.get().partition("\n")[2].rstrip("\n")))
     hidden = len(rows[0]["citations"]) - _MOST_CITATIONS
     if hidden > 0:
@@ -208,7 +208,7 @@ def _open_up(database: connection.Database, rows: Sequence[Row], console: Consol
 
 
 def _ask_the_manual(database: connection.Database, took: str, console: Console) -> None:
-    """Ask pages that were not written for the demo, and show what comes out, right or wrong."""
+    """Ask about pages that were not written for the demo, and show the result, right or wrong."""
     from rich.text import Text
 
     console.print()
@@ -221,7 +221,7 @@ def _ask_the_manual(database: connection.Database, took: str, console: Console) 
 
 
 def in_brief(question: str, rows: Sequence[Row]) -> RenderableType:
-    """A question with its first readings: a line for the reading and its document, one for the answer."""
+    """Render a question with its first readings: a line for the reading and its document, one for the answer."""
     from rich.console import Group
     from rich.text import Text
 
@@ -239,7 +239,7 @@ def in_brief(question: str, rows: Sequence[Row]) -> RenderableType:
 
 
 def mention(document_id: str, content: str, width: int) -> Text:
-    """One line about a passage that was left out: the first sentence in which it mentions what was asked."""
+    """Render one line about a left-out passage: its first sentence with words of the question."""
     from rich.text import Text
 
     from pgclarify.cli import rendering

@@ -31,18 +31,16 @@ REWRITE_EXAMPLES = terminal.examples(
     "pgclarify rewrite 'When was she born?' --history 'Who wrote Emma?' --history 'Jane Austen.'",
     "pgclarify rewrite 'And abroad?' --history 'Is a rental car insured?' --json | jq -r .reason",
 )
-# Some runs at a time are as fast as all at once, and the first lines come soon.
+# Batches are as fast as all questions at once, and the first lines appear soon.
 _QUESTIONS_AT_ONCE = 2_000
 
 History = Annotated[
     list[str] | None,
-    typer.Option(
-        "--history", metavar="TEXT", help="What was said before, by either side; repeated, the oldest comes first."
-    ),
+    typer.Option("--history", metavar="TEXT", help="An earlier turn, of either side; may be repeated, oldest first."),
 ]
 Threshold = Annotated[
     float | None,
-    typer.Option(metavar="X", min=0.0, max=1.0, help="Probability from which on a question counts as ambiguous."),
+    typer.Option(metavar="X", min=0.0, max=1.0, help="A question is ambiguous if its probability is at least this."),
 ]
 OtherOptions = Annotated[
     list[str] | None,
@@ -57,7 +55,7 @@ def detect(
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="Many questions, one a line."),
+        typer.Option(metavar="PATH", help="Many questions, one on each line."),
     ] = None,
     history: History = None,
     corpus: Annotated[
@@ -66,13 +64,13 @@ def detect(
             "--corpus",
             "-c",
             metavar="NAME",
-            help="Whose rules and classifier count. Of one question, also how many readings it supports is counted.",
+            help="Use its rules and classifier. For a single question, also count the readings that it supports.",
         ),
     ] = None,
     threshold: Threshold = None,
     option: OtherOptions = None,
     timeout: Annotated[
-        str | None, typer.Option(metavar="INTERVAL", help="How long to wait: 60s for one question, else no end.")
+        str | None, typer.Option(metavar="INTERVAL", help="How long to wait: 60s for one question, else without limit.")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", metavar="", help="JSON lines: one object for each question.")
@@ -87,7 +85,7 @@ def detect(
         _detect_one(question, history or [], options, as_json=as_json)
         return
     if history:
-        raise typer.BadParameter("it goes with one question, not with many", param_hint="--history")
+        raise typer.BadParameter("use it with a single question", param_hint="--history")
     _detect_many(read_questions(file), options, as_json=as_json)
 
 
@@ -101,7 +99,7 @@ def _detect_one(question: str, history: Sequence[str], options: dict[str, object
         )
         (run,) = connection.fetch(database, "cli_get_run", run_id=row["run_id"])
     if as_json:
-        # As a row of many, of which this is the first and only one.
+        # As the first and only row of many questions.
         as_one = {"question_ordinal": 1, "question": question.strip(), **row, "status": run["status"]}
         terminal.print_json({**as_one, "line": None})
         return
@@ -132,7 +130,7 @@ def _detect_many(questions: Questions, options: dict[str, object], *, as_json: b
         for looked_at, rows in _in_batches(database, questions, options):
             ambiguous += sum(bool(row["is_ambiguous"]) for row in rows)
             lost += [row["run_id"] for row in rows if row["is_ambiguous"] is None]
-            # What moves on one stream would be torn by what is written to the other, or swallow it.
+            # Output on the other stream would break the moving line.
             progress.stop()
             if as_json:
                 for row in rows:
@@ -151,20 +149,20 @@ def _detect_many(questions: Questions, options: dict[str, object], *, as_json: b
         raise RunFailed(
             f"{counted(len(lost), 'question')} could not be judged",
             detail=f"The first of them is in run {lost[0]}, which failed or was cancelled.",
-            hint=f"See: pgclarify explain {lost[0]}",
+            hint=f"See pgclarify explain {lost[0]}",
         )
 
 
 def _in_batches(
     database: connection.Database, questions: Questions, options: dict[str, object]
 ) -> Iterator[tuple[int, list[Row]]]:
-    """Ask about so many at a time: how many are done, and the rows of the last ones, with their place and line.
+    """Ask in batches; yield how many are done, and the last rows, with their place and line.
 
     Raises:
         RunTimeout: If the time is up.
     """
     timeout = options.get("timeout")
-    # What is no text is refused by the server, as any option's value is.
+    # The server refuses a value that is not a text, as for any option.
     limit = read_seconds(database, timeout) if isinstance(timeout, str) else None
     began = time.monotonic()
     total = len(questions.texts)
@@ -174,8 +172,8 @@ def _in_batches(
             left = limit - (time.monotonic() - began)
             if left <= 0:
                 raise RunTimeout(
-                    f"not all questions were looked at within {timeout}",
-                    detail=f"{start:,} of {total:,} were.",
+                    f"not all questions were judged within {timeout}",
+                    detail=f"{start:,} of {total:,} are done.",
                     hint="Ask again with a longer --timeout.",
                 )
             timed["timeout"] = f"{left:f} seconds"
@@ -193,7 +191,7 @@ def _place(questions: Questions, ordinal: int) -> dict[str, int]:
 
 def rewrite(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question that leans on what was said before.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question that depends on earlier turns.")],
     history: History = None,
     corpus: Annotated[
         str | None, typer.Option("--corpus", "-c", metavar="NAME", help="Whose rules and classifier count.")

@@ -1,6 +1,6 @@
-"""What the commands of a dialogue print, as pure functions from rows to rich renderables.
+"""Renders the commands of dialogues: pure functions from rows to rich renderables.
 
-Questions, replies and what models said are data, as everywhere: they reach the terminal only through `printable`.
+Questions, replies and models' texts are untrusted data: they reach the terminal only through `printable`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _KINDS = {
 _ALL_OF = "select * from"
 _MARGIN = Text("   ")
 _MOST_DOCUMENTS_SHOWN = 5
-# What the classifier can call a question; the widest one sets the column.
+# The kinds of the classifier; the longest one sets the width of the column.
 _KIND_CHARS = max(len(kind) for kind in _KINDS)
 
 
 def ambiguity(row: Row) -> RenderableType:
-    """Whether a question is ambiguous, and what spoke.
+    """Render whether a question is ambiguous, and the reasons.
 
     Args:
-        row: What `pgclarify.detect_ambiguity` returned.
+        row: A row of `pgclarify.detect_ambiguity`.
     """
     return Group(_verdict(row), *_reasons(row["reasons"]))
 
@@ -46,21 +46,21 @@ def _verdict(row: Row) -> Text:
 
 def _reasons(reasons: Iterable[Row]) -> Iterable[RenderableType]:
     for reason in reasons:
-        # What is measured speaks for itself; what somebody wrote down, or a corpus holds, says so.
+        # Measured reasons need no source; reasons of rules and corpora name it.
         source = "" if reason["source"] in ("classifier", "feature") else f"{printable(reason['source'])}: "
         yield Indented(Text("  - "), Text(f"{source}{printable(reason['text'])}", style="dim"))
 
 
 def ambiguities_head() -> Text:
-    """The line above those of `ambiguities`."""
+    """Render the header of `ambiguities`."""
     return Text(f"{'probability'}  {'kind':<{_KIND_CHARS}}  question", style="bold")
 
 
 def ambiguities(rows: Iterable[Row]) -> Text:
-    """One line a question, which no terminal's width breaks.
+    """Render one line for each question, which the terminal must not wrap.
 
     Args:
-        rows: What `pgclarify.detect_ambiguity_many` returned.
+        rows: Rows of `pgclarify.detect_ambiguity_many`.
     """
     return Text("\n").join(_line(row) for row in rows)
 
@@ -77,28 +77,28 @@ def _line(row: Row) -> Text:
 
 
 def ambiguities_end(ambiguous: int, questions: int) -> Text:
-    """How many of them are ambiguous."""
+    """Say how many of them are ambiguous."""
     share = f" ({ambiguous / questions:.0%})" if questions else ""
     verb = "is" if 1 in (ambiguous, questions) else "are"
     return Text(f"{ambiguous:,} of {counted(questions, 'question')} {verb} ambiguous{share}", style="dim")
 
 
 def rewriting(row: Row) -> Text:
-    """What is to be said of a rewritten question, besides itself.
+    """Render the remarks on a rewritten question, without the question.
 
     Args:
-        row: What `pgclarify.rewrite` returned.
+        row: A row of `pgclarify.rewrite`.
     """
     default = "the question is clear, and stays as it is"
     return Text(printable(row["reason"] or default), style="dim")
 
 
 def proposals(question: str | None, rows: Sequence[Row]) -> RenderableType:
-    """What to ask back: questions to answer, or numbered reformulations to choose from, each with its documents.
+    """Render the clarifying questions, or numbered reformulations to choose, each with its documents.
 
     Args:
-        question: About which; None if a conversation has it.
-        rows: What `pgclarify.clarifying_questions` returned, at least one.
+        question: The question; None if a conversation has it.
+        rows: Rows of `pgclarify.clarifying_questions`, at least one.
     """
     about = "" if question is None else f' by "{printable(question)}"'
     parts: list[RenderableType] = [Text(f"What do you mean{about}?", style="bold")]
@@ -109,7 +109,7 @@ def proposals(question: str | None, rows: Sequence[Row]) -> RenderableType:
 
 def _proposal(row: Row) -> Iterable[RenderableType]:
     asked = row["clarifying_question"] or row["reformulation"]
-    # A number would be typed in reply to a question, and says nothing to it.
+    # A number before a question would invite a number as the reply.
     mark = "- " if row["clarifying_question"] else f"{row['ordinal']}. "
     margin = Text(" " * len(mark))
     yield Indented(Text(mark, style="bold"), Text(printable(asked), style="bold"))
@@ -124,16 +124,16 @@ def _proposal(row: Row) -> Iterable[RenderableType]:
 
 
 def nothing_to_ask_back(question: str | None) -> Text:
-    """A plain sentence where there are no proposals."""
+    """Say that there are no proposals."""
     about = "it" if question is None else f'"{printable(question)}"'
     return Text(f"There is nothing to ask back about {about}: no document answers any narrower question.")
 
 
 def question_since(row: Row) -> Text:
-    """Where a conversation stands after a turn.
+    """Render the state of a conversation after a turn.
 
     Args:
-        row: What `pgclarify.choose` or `pgclarify.reply` returned.
+        row: A row of `pgclarify.choose` or `pgclarify.reply`.
     """
     return Text.assemble(("\nSo the question is: ", "dim"), (printable(row["question"]), "bold"))
 
@@ -147,13 +147,13 @@ def way_on(
     form: str,
     is_asked: bool,
 ) -> RenderableType:
-    """Where a conversation was left, and how to go on with it.
+    """Render where a conversation stopped, and how to continue it.
 
     Args:
-        question: As it is by then.
-        corpus: As it was named, if it was.
-        rows: What was asked back last and not replied to; none if all was.
-        turn: The last row of `pgclarify.choose` or `pgclarify.reply`, if there was any.
+        question: The question as it is now.
+        corpus: The corpus, if one was named.
+        rows: The last questions without a reply; empty if all have one.
+        turn: The last row of `pgclarify.choose` or `pgclarify.reply`, if there is one.
         form: `respond` or `select`.
         is_asked: Whether the question has been asked already.
     """
@@ -181,16 +181,16 @@ def _psql(rows: str) -> str:
 
 
 def list_cancelled(run_id: int) -> str:
-    """What to say of a list that nobody waits for any more."""
+    """Return the message for a list that was cancelled."""
     found = _psql(f"answer_list where run_id = {run_id} order by ordinal")
     return f"Cancelled run {run_id}; what was paid for is kept.\nThe answers found so far: {found}"
 
 
 def route(row: Row) -> RenderableType:
-    """Which way the router in front of clarify went, what that spared, and why.
+    """Render the route of a run with ask_back, how many calls it saved, and why.
 
     Args:
-        row: As statement client_get_route has it, of a run with option ask_back that is over.
+        row: A row of statement client_get_route, for a run that is over.
     """
     if row["route"] == "answered":
         saved = f": {counted(row['saved_completions'], 'call')} saved" if row["saved_completions"] else ""
@@ -205,11 +205,11 @@ def route(row: Row) -> RenderableType:
 
 
 def answers(question: str, rows: Sequence[Row]) -> RenderableType:
-    """All answers of a question, each with its other spellings and its numbered evidence.
+    """Render all answers of a question, each with its other spellings and its numbered evidence.
 
     Args:
-        question: As it was asked.
-        rows: What `pgclarify.list_answers` returned, at least one.
+        question: The question.
+        rows: Rows of `pgclarify.list_answers`, at least one.
     """
     title = Text()
     title.append(counted(len(rows), "answer"), style="bold")
@@ -234,11 +234,11 @@ def _answer(row: Row, *, first_citation: int) -> Iterable[RenderableType]:
 
 
 def cut_short(run: Row, consequence: str) -> RenderableType:
-    """Why a run came to no more, if it could have.
+    """Say why a run stopped early, if it did.
 
     Args:
-        run: As statement cli_get_run has it.
-        consequence: What that means for what is shown above, as a sentence.
+        run: A row of statement cli_get_run.
+        consequence: What that means for the results above, as a sentence.
     """
     parts: list[RenderableType] = []
     if run["status"] == "partial":

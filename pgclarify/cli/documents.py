@@ -35,7 +35,7 @@ def documents(
     corpus_name: _Corpus,
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=100_000, help="How many at most.")] = 50,
     after: Annotated[
-        str | None, typer.Option(metavar="ID", help="Go on after the document with this id, in the order of ids.")
+        str | None, typer.Option(metavar="ID", help="Start after the document with this id, in the order of ids.")
     ] = None,
     as_json: AsOneObject = False,
 ) -> None:
@@ -43,7 +43,7 @@ def documents(
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
         _find(database, corpus_name)
         rows = connection.fetch(database, "cli_list_documents", corpus=corpus_name, after=after, most=limit + 1)
-        # Their number is small, and so is that of pages with rows of tables.
+        # The names of tables are read only if a document of the page is a row of one.
         is_attached = any(row["source_id"] is not None for row in rows)
         sources = connection.fetch(database, "cli_list_sources") if is_attached else []
     relations = {source["source_id"]: source["relation"] for source in sources}
@@ -69,7 +69,7 @@ def remove(
     source: Annotated[
         str | None,
         typer.Option(
-            metavar="SOURCE", help="All that was loaded from this source: a name that --as gave it, or its place."
+            metavar="SOURCE", help="Everything that was loaded from this source: its name from --as, or its place."
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", metavar="", help="With --source: do not ask.")] = False,
@@ -132,21 +132,21 @@ def corpora(as_json: AsOneObject = False) -> None:
 
 
 def _find(database: connection.Database, corpus_name: str) -> Row:
-    """The counters of a corpus.
+    """Return the counters of a corpus.
 
     Raises:
-        NotFound: If there is none of that name.
+        NotFound: If there is no corpus of that name.
     """
     rows = connection.fetch(database, "client_corpus_status", corpus=corpus_name)
     if not rows:
         raise NotFound(
-            f'corpus "{corpus_name}" does not exist', hint="List those that you may search: pgclarify corpora"
+            f'corpus "{corpus_name}" does not exist', hint="List the corpora that you may search: pgclarify corpora"
         )
     return rows[0]
 
 
 def _described(row: Row, relations: Mapping[int, str]) -> dict[str, object]:
-    """A document with one word for where it comes from: file, table, statement, or unknown."""
+    """Return a document, with its source as one word: file, table, statement, or unknown."""
     source_id = row["source_id"]
     kind = "table" if source_id is not None else {None: "unknown", "": "statement"}.get(row["origin"], "file")
     described = {name: value for name, value in row.items() if name not in ("source_id", "origin")}
@@ -158,7 +158,7 @@ def _described(row: Row, relations: Mapping[int, str]) -> dict[str, object]:
 
 
 def _remove_source(database: connection.Database, corpus_name: str, source: str, *, is_confirmed: bool) -> int:
-    """Remove what comes from a folder, or from one file or pipe of several documents."""
+    """Remove the documents of a folder, or of a file or pipe with several documents."""
     from pgclarify.cli.rendering import counted
 
     _find(database, corpus_name)
@@ -169,7 +169,7 @@ def _remove_source(database: connection.Database, corpus_name: str, source: str,
     ]
     if not found:
         raise NotFound(
-            f"nothing in {corpus_name} comes from that source",
+            f"no document of {corpus_name} comes from that source",
             detail=f"It is {source!a}.",
             hint=f"See where documents come from: pgclarify documents {corpus_name}",
         )

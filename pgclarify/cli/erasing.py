@@ -18,7 +18,10 @@ ERASE_EXAMPLES = terminal.examples(
 def erase(
     corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Name of a corpus that you own.")],
     document_id: Annotated[
-        str, typer.Argument(metavar="DOCUMENT_ID", help="As citations show it; it may have been removed before.")
+        str,
+        typer.Argument(
+            metavar="DOCUMENT_ID", help="The id that citations show; the document may have been removed before."
+        ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask whether to go on.")] = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""What the command estimate prints: one line a figure."""
+"""Renders the command estimate: one line for each figure."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pgclarify.reports.formats import dollars
 
 
 def estimate(row: Row) -> RenderableType:
-    """The figures of an estimate.
+    """Render the figures of an estimate.
 
     Args:
-        row: What `pgclarify.estimate` returned.
+        row: A row of `pgclarify.estimate`.
     """
     title = Text()
     title.append(counted(row["questions"], "question"), style="bold")

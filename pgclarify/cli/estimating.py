@@ -24,28 +24,28 @@ def estimate(
     context: typer.Context,
     question: Annotated[
         list[str] | None,
-        typer.Argument(metavar="QUESTION", help="What would be asked; - reads many from standard input."),
+        typer.Argument(metavar="QUESTION", help="The question; - reads many from standard input."),
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", "--from", metavar="PATH", help="Many questions, one a line.")
+        Path | None, typer.Option("--file", "--from", metavar="PATH", help="Many questions, one on each line.")
     ] = None,
     corpus: Annotated[
         str | None,
         typer.Option("--corpus", "-c", metavar="NAME", help="Corpus to ask; may be left out if there is only one."),
     ] = None,
     top_k: Annotated[
-        int, typer.Option("--top-k", "-k", metavar="N", min=1, max=1000, help="How many passages would be looked at.")
+        int, typer.Option("--top-k", "-k", metavar="N", min=1, max=1000, help="How many passages would be judged.")
     ] = 20,
     sample: Annotated[
         int,
-        typer.Option(metavar="N", min=1, max=1000, help="How many different questions stand for all, at most."),
+        typer.Option(metavar="N", min=1, max=1000, help="Most different questions to examine, as a sample."),
     ] = 200,
     option: Annotated[
         list[str] | None,
         typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of pgclarify.clarify; may be repeated."),
     ] = None,
     ask_back: Annotated[
-        bool, typer.Option("--ask-back", metavar="", help="As if they were asked with it: one pass for clear ones.")
+        bool, typer.Option("--ask-back", metavar="", help="Estimate for asking with it: one pass for clear questions.")
     ] = False,
     threshold: AskBackThreshold = None,
     timeout: Timeout = "60s",
@@ -81,7 +81,7 @@ def estimate(
             database, "client_estimate", questions=asked, corpus=corpus, top_k=top_k, options=json.dumps(options)
         )
     if as_json:
-        # Numbers, also those that PostgreSQL keeps as decimals.
+        # Numbers, also for PostgreSQL's decimals.
         cost = row["cost_usd"]
         terminal.print_json({**row, "cost_usd": None if cost is None else float(cost)})
         return

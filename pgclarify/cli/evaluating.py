@@ -39,7 +39,7 @@ _LONGEST_NAME = 200
 
 app = typer.Typer(no_args_is_help=True, help="Measure how good answers are, on your own questions.")
 
-# Options that take all words which follow and fit.
+# Options that take all following words that fit.
 _MANY_VALUED: Mapping[str, Callable[[str], bool]] = {
     "--config": lambda word: word.lower().endswith(".toml"),
     "--set": lambda word: "=" in word,
@@ -48,7 +48,7 @@ _MANY_VALUED: Mapping[str, Callable[[str], bool]] = {
 
 
 def spread(words: Sequence[str]) -> list[str]:
-    """Write `--config a.toml b.toml` as `--config a.toml --config b.toml`; likewise --set and --load."""
+    """Rewrite `--config a.toml b.toml` as `--config a.toml --config b.toml`; likewise --set and --load."""
     written: list[str] = []
     option: str | None = None
     for word in words:
@@ -61,16 +61,16 @@ def spread(words: Sequence[str]) -> list[str]:
 
 
 class _RunCommand(TyperCommand):
-    # The context is click's, or that of typer's own copy of it.
+    # The context is Click's, or that of Typer's own copy of it.
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        # What is parsed is taken out of the list that is given.
+        # Parsing removes words from the list, so it gets a copy.
         try:
             return super().parse_args(ctx, spread(args))
         except typer.BadParameter as error:
             if "--load" not in args or getattr(error.param, "name", None) != "data_set":
                 raise
             raise typer.BadParameter(
-                "it is missing: --load takes all words that follow it, so write the data set first",
+                "it is missing: --load takes all words after it, so write the data set first",
                 ctx=ctx,
                 param_hint="DATA_SET",
             ) from None
@@ -96,7 +96,7 @@ def run(
     data_set: Annotated[
         Path,
         typer.Argument(
-            metavar="DATA_SET", help="JSON lines, gzipped or not: a question a line, and what is known of it."
+            metavar="DATA_SET", help="JSON lines, gzipped or not: each line has a question and its known answers."
         ),
     ],
     corpus: Annotated[
@@ -116,7 +116,7 @@ def run(
         typer.Option(
             "--set",
             metavar="NAME=V,V...",
-            help="Values of an option: each with every other, in place of what a file says.",
+            help="Values of an option, in all combinations; they replace those of a file.",
         ),
     ] = None,
     method: Annotated[
@@ -128,32 +128,32 @@ def run(
             " few_shot, logistic_regression or human.",
         ),
     ] = None,
-    judge: Annotated[str, typer.Option(metavar="NAME", help="Who judges: lexical, model or both.")] = "lexical",
+    judge: Annotated[str, typer.Option(metavar="NAME", help="The judge: lexical, model or both.")] = "lexical",
     cases: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Ask so many; which, the questions decide, not their order.")
+        int | None, typer.Option(metavar="N", min=1, help="Ask N questions; the choice does not depend on their order.")
     ] = None,
     part: Annotated[
         str | None, typer.Option(metavar="K/N", help="Ask the K-th of N parts: tune on 1/2, test on 2/2.")
     ] = None,
     field_: Annotated[
         list[str] | None,
-        typer.Option("--field", metavar="PART=FIELD", help="Where a part has another name in the data set."),
+        typer.Option("--field", metavar="PART=FIELD", help="The name of a part in the data set, if it differs."),
     ] = None,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="What to call it.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the evaluation.")] = None,
     concurrency: Annotated[
         int,
         typer.Option(
             metavar="N",
             min=1,
             max=64,
-            help="Cases in flight; with 1, seconds are those of one alone. A case of an operation, "
+            help="Cases in flight; with 1, seconds are those of a single case. A case of an operation, "
             "but for clarify and investigate, holds a connection while it waits, and another one of the server's own.",
         ),
     ] = 8,
-    dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Say what it would take, and end.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Say what it would cost, and stop.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask whether to go on.")] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", metavar="", help="JSON lines: one object a configuration.")
+        bool, typer.Option("--json", metavar="", help="JSON lines: one object for each configuration.")
     ] = False,
 ) -> None:
     """Ask all questions of a data set in one or more ways, and measure the answers.
@@ -166,7 +166,7 @@ def run(
     from pgclarify.evaluation.data_sets import Selection, read_data_set
 
     if judge not in JUDGES:
-        raise typer.BadParameter(f"{judge!r} is none; judges are {', '.join(JUDGES)}", param_hint="--judge")
+        raise typer.BadParameter(f"{judge!r} is not a judge; judges are {', '.join(JUDGES)}", param_hint="--judge")
     if load and corpus is None:
         raise typer.BadParameter("name the corpus to load into", param_hint="--corpus")
     _look_for(load or [])
@@ -185,10 +185,10 @@ def run(
 
 
 def _look_for(paths: Sequence[str]) -> None:
-    """See whether all that is to be loaded is there, before anything else.
+    """Check that everything to load exists, before anything else.
 
     Raises:
-        UnreadableFile: If it is not.
+        UnreadableFile: If something does not.
     """
     from pgclarify.cli.sources import STANDARD_INPUT, expand
 
@@ -213,10 +213,10 @@ def _named(configurations: Sequence[Configuration], name: str | None) -> list[Co
 
 
 def _load(settings: Settings, dsn: str, corpus_name: str, paths: Sequence[str]) -> None:
-    """Load documents, all of which must be there before anything is measured.
+    """Load documents; all of them must be searchable before anything is measured.
 
     Raises:
-        InputError: If one could not be loaded or indexed, or would replace a document from elsewhere.
+        InputError: If a document could not be loaded or indexed, or would replace a document of another source.
     """
     from pgclarify.cli import corpus, planning, rendering
     from pgclarify.cli.sources import Sources
@@ -239,17 +239,17 @@ def _load(settings: Settings, dsn: str, corpus_name: str, paths: Sequence[str]) 
         raise InputError(
             f"{rendering.counted(len(problems), 'document')} could not be loaded",
             detail=f"The first of them: {problems[0].rstrip('.')}.",
-            hint="Correct or remove them; figures about half a corpus say little.",
+            hint="Correct or remove them; figures for an incomplete corpus mean little.",
         )
 
 
 async def _propose(dsn: str, settings: Settings, asked: _Asked) -> bool:
-    """Check all before anything is loaded, say what it takes, and ask; False for a dry run, which ends there."""
+    """Check everything before loading, show the cost, and ask; False for a dry run, which ends here."""
     from pgclarify.evaluation.opening import open_bench
 
     async with open_bench(dsn, settings, asked.corpus, concurrency=1, may_be_missing=True) as bench:
         plans = await _plan(bench, asked)
-        # What is to be loaded is not there yet.
+        # The documents to load are not in the corpus yet.
         return _agree(asked, plans, missing=0)
 
 
@@ -259,7 +259,7 @@ async def _evaluate(dsn: str, settings: Settings, asked: _Asked) -> None:
     from pgclarify.cli import evaluation_rendering
     from pgclarify.evaluation.opening import open_bench
 
-    # A run that is partial is counted as such; its warning would tear the progress bar.
+    # A partial run is counted as such; its warning would break the progress bar.
     logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
     async with open_bench(dsn, settings, asked.corpus, concurrency=asked.concurrency) as bench:
         plans = await _plan(bench, asked)
@@ -268,7 +268,7 @@ async def _evaluate(dsn: str, settings: Settings, asked: _Asked) -> None:
         done: list[Finished] = []
         try:
             for one in plans:
-                # Not as a list that is made at once: what is there already is shown whatever happens.
+                # Not a list comprehension, so that finished results are shown even after an error.
                 done.append(  # noqa: PERF401
                     await carry_out(
                         bench, one.configuration, one.plan, one.judge, asked.data_set, concurrency=asked.concurrency
@@ -282,7 +282,7 @@ async def _evaluate(dsn: str, settings: Settings, asked: _Asked) -> None:
 
 
 async def _count_missing(bench: Bench, data_set: DataSet) -> int:
-    """How many documents that are known to be relevant are not in the corpus, or not for this role to see."""
+    """Count the documents known to be relevant that are not in the corpus, or that this role may not see."""
     document_ids = sorted({document_id for case in data_set.cases for document_id in case.document_ids})
     if not document_ids:
         return 0
@@ -290,12 +290,12 @@ async def _count_missing(bench: Bench, data_set: DataSet) -> int:
 
 
 def _agree(asked: _Asked, plans: Sequence[_Planned], *, missing: int) -> bool:
-    """Say what it takes, and ask; False if it is a dry run.
+    """Show the cost, and ask; False for a dry run.
 
     Args:
         asked: What is evaluated.
-        plans: How.
-        missing: How many documents that the data set names are not in the corpus.
+        plans: The configurations.
+        missing: How many documents of the data set are not in the corpus.
     """
     from pgclarify.cli import evaluation_rendering
 
@@ -317,7 +317,7 @@ def _agree(asked: _Asked, plans: Sequence[_Planned], *, missing: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """A configuration that can be carried out."""
+    """A valid configuration."""
 
     configuration: Configuration
     plan: EvaluationPlan
@@ -326,10 +326,10 @@ class _Planned:
 
 
 async def _plan(bench: Bench, asked: _Asked) -> list[_Planned]:
-    """Check every configuration before any is carried out, and estimate it.
+    """Check every configuration before executing any, and estimate its cost.
 
     Raises:
-        PgclarifyError: If one cannot be carried out; it is named.
+        PgclarifyError: If a configuration cannot be executed; it is named.
     """
     from pgclarify.evaluation.configurations import check_provider, detail_of
     from pgclarify.evaluation.estimate import Estimator

@@ -1,4 +1,4 @@
-"""How far an evaluation is, while it goes on."""
+"""The progress of an evaluation."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Bar:
-    """A bar on stderr with what has been found so far; nothing at all where nobody looks.
+    """A bar on stderr with the results so far; nothing if stderr is not a terminal.
 
     Attributes:
-        title: What stands before it.
-        last: What was told last; None before the first time.
+        title: The text before the bar.
+        last: The last progress; None before the first.
     """
 
     title: str
@@ -56,12 +56,12 @@ class Bar:
         self._progress.stop()
 
     def show(self, progress: Progress) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         from pgclarify.cli.evaluation_rendering import progress_told
 
         self.last = progress
         told = progress_told(progress)
         self._progress.update(self._task, total=progress.total, completed=progress.done, told=told)
         if progress.is_summing_up:
-            # Nothing is told any more before the end.
+            # No further progress is reported before the end.
             self._progress.refresh()

@@ -18,8 +18,10 @@ LIST_EXAMPLES = terminal.examples("pgclarify eval list", "pgclarify eval list --
 
 
 def list_evaluations(
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100_000, help="How many, the newest.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="JSON lines: one object an evaluation.")] = False,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100_000, help="How many of the newest.")] = 20,
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar="", help="JSON lines: one object for each evaluation.")
+    ] = False,
 ) -> None:
     """Show the evaluations that there are, newest first."""
     from pgclarify.cli import evaluation_rendering

@@ -1,4 +1,4 @@
-"""What eval run and eval list print, as pure functions from data to rich renderables, or to what JSON holds."""
+"""Renders eval run and eval list: pure functions from data to rich renderables, or to JSON."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _whole(summary: Summary) -> str:
     return f"{summary.value:,.0f}"
 
 
-# Title, metric, how it is written. Shares are in percent.
+# Title, metric, format. Shares are in percent.
 _Column: TypeAlias = tuple[str, str, Callable[[Summary], str]]
 _COLUMNS: Sequence[_Column] = (
     ("readings", "interpretations", _number),
@@ -79,14 +79,14 @@ _COLUMNS: Sequence[_Column] = (
     ("model seconds", "model_seconds", _number),
     ("failed", "failed", _count),
 )
-# Of strata --json has them, too: a table has no room for all.
+# For strata only --json has these: a table has no room for all.
 _OF_THE_WHOLE = frozenset({"prompt_tokens", "model_seconds"})
-# Only where a configuration has nothing but a ranking.
+# Shown only if a configuration has nothing but rankings.
 _OF_RANKINGS = frozenset({"recall@10", "ndcg@10", "mrecall@10"})
 
 
 def data_set(given: DataSet, missing: int, corpus: str) -> Text:
-    """What was read of a data set, on one line; what it has and nobody reads stands out.
+    """Describe a data set on one line; fields that are not used stand out.
 
     Args:
         given: The data set.
@@ -117,7 +117,7 @@ def data_set(given: DataSet, missing: int, corpus: str) -> Text:
 
 
 def estimates(given: Sequence[ConfigurationEstimate]) -> RenderableType:
-    """What each configuration will take, before it starts."""
+    """Render the cost of each configuration, before the start."""
     table = _table(
         "configuration", "cases", "done", "calls at most", "paid for, at most", "input tokens", "output tokens"
     )
@@ -147,7 +147,7 @@ def estimates(given: Sequence[ConfigurationEstimate]) -> RenderableType:
 
 
 def finished(given: Sequence[Finished]) -> RenderableType:
-    """The metrics of each configuration, one row each."""
+    """Render the metrics of each configuration, one row each."""
     summaries = [one.summaries for one in given]
     shown = _shown_columns(summaries)
     table = _table("id", "configuration", *(title for title, _, _ in shown))
@@ -163,7 +163,7 @@ def finished(given: Sequence[Finished]) -> RenderableType:
         told += f" {fewer}"
     if any(f"turn_{MOST_TURNS}_ndcg@10" in one for one in summaries):
         told += " Turns are nDCG@10 of a search with the question as it is after them."
-    # A ranking or a label is not judged by anybody.
+    # Rankings and labels need no judge.
     judged = [one.plan for one in given if not JUDGED.isdisjoint(one.summaries)]
     if judged:
         told += f" Judged by {', '.join(dict.fromkeys(printable(plan.judge) for plan in judged))}."
@@ -174,7 +174,7 @@ def finished(given: Sequence[Finished]) -> RenderableType:
 
 
 def _strata(given: Sequence[Finished], shown: Sequence[_Column]) -> list[RenderableType]:
-    """The metrics of each stratum, one row a configuration; of one that is too small, how many cases it has."""
+    """Render the metrics of each stratum, one row for each configuration; small strata only as a number of cases."""
     strata = in_order({stratum for one in given for stratum in one.strata})
     if not strata:
         return []
@@ -198,7 +198,7 @@ def _judge_warnings(judged: Iterable[EvaluationPlan]) -> list[Text]:
 
 
 def _of_fewer_cases(summaries: Sequence[Mapping[str, Summary]], columns: Sequence[tuple[str, str]]) -> str:
-    """Which columns are of fewer cases than others; empty if none is."""
+    """Name the columns that have fewer cases than others; empty if there are none."""
     of_columns = {title: max(one[metric].cases for one in summaries if metric in one) for title, metric in columns}
     most = max(of_columns.values(), default=0)
     titles: dict[int, list[str]] = {}
@@ -236,7 +236,7 @@ def has_failed(one: Finished) -> bool:
 
 
 def kinds_of_failures(failures: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Failures that differ by numbers alone are of one kind: the first of each, and how many they are, most first."""
+    """Group failures that differ only by numbers: the first of each group, and their number, most frequent first."""
     kinds: dict[str, tuple[str, int]] = {}
     for error, times in failures.items():
         kind = re.sub(r"\d+", "0", error)
@@ -246,7 +246,7 @@ def kinds_of_failures(failures: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def next_commands(given: Sequence[Finished]) -> Text:
-    """What to look at next."""
+    """Suggest the next commands."""
     text = Text("Next: ", style="dim")
     if len(given) > 1:
         text.append(f"pgclarify eval compare {given[0].eval_run_id} {given[-1].eval_run_id}", style="cyan")
@@ -256,12 +256,12 @@ def next_commands(given: Sequence[Finished]) -> Text:
 
 
 def calls_of_a_model(one: Finished) -> int:
-    """How many replies of a language model were used; the extractive provider has none, and counts verdicts."""
+    """Count the replies of a language model; the extractive provider has none, and counts verdicts."""
     return one.usage.reused_calls if one.plan.provider == EXTRACTIVE else one.usage.calls
 
 
 def carried_out(one: Finished) -> Text | None:
-    """What became of a configuration that its metrics do not say; None if nothing."""
+    """Return remarks on a configuration that its metrics do not show; None if there are none."""
     told = []
     if one.resumed_cases:
         told.append(f"{counted(one.resumed_cases, 'case')} had been judged before.")
@@ -274,12 +274,12 @@ def carried_out(one: Finished) -> Text | None:
 
 
 def cut_off(plan: EvaluationPlan, progress: Progress | None, *, is_interrupted: bool) -> Text | None:
-    """What becomes of an evaluation that ended before its end; None if its error says all.
+    """Say how to continue an evaluation that was stopped; None if its error says it.
 
     Args:
-        plan: What it is of.
-        progress: How far it was; None if it had not begun.
-        is_interrupted: Whether somebody ended it.
+        plan: Its plan.
+        progress: Its progress; None if it had not begun.
+        is_interrupted: Whether the user stopped it.
     """
     told = []
     if is_interrupted:
@@ -293,7 +293,7 @@ def cut_off(plan: EvaluationPlan, progress: Progress | None, *, is_interrupted: 
 
 
 def progress_told(progress: Progress) -> str:
-    """What stands beside the bar."""
+    """Return the text beside the bar."""
     if progress.is_summing_up:
         return "working out the metrics"
     told = []
@@ -309,13 +309,13 @@ def progress_told(progress: Progress) -> str:
 
 
 def to_load(corpus: str, paths: Sequence[str], *, is_dry: bool) -> Text:
-    """What is loaded before anything is asked."""
+    """Say what is loaded before the evaluation."""
     when = "Would be loaded" if is_dry else "To be loaded"
     return Text(f"{when} into {printable(corpus)} first: {', '.join(printable(path) for path in paths)}.")
 
 
 def evaluations(given: Sequence[Evaluation], summaries: Mapping[int, Mapping[str, Summary]]) -> RenderableType:
-    """Evaluations, one row each.
+    """Render evaluations, one row each.
 
     Args:
         given: In order; at least one.
@@ -344,11 +344,11 @@ def evaluations(given: Sequence[Evaluation], summaries: Mapping[int, Mapping[str
 
 
 def status(evaluation: Evaluation, failed: Summary | None = None) -> str:
-    """How an evaluation stands, in words.
+    """Return the state of an evaluation, in words.
 
     Args:
         evaluation: The evaluation.
-        failed: The share of its cases that failed; None if that is not worked out.
+        failed: The share of its cases that failed; None if it is unknown.
     """
     if evaluation.finished_at is not None:
         return f"{_count(failed)} failed" if failed is not None and failed.value else "finished"
@@ -356,7 +356,7 @@ def status(evaluation: Evaluation, failed: Summary | None = None) -> str:
 
 
 def _table(*titles: str, left: Sequence[int] = ()) -> Table:
-    """A table whose names stand left and whose figures stand right."""
+    """Make a table with names on the left and figures on the right."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     names = left or tuple(place for place, title in enumerate(titles) if title == "configuration")
     for place, title in enumerate(titles):
@@ -366,15 +366,15 @@ def _table(*titles: str, left: Sequence[int] = ()) -> Table:
 
 
 def plan_as_json(plan: EvaluationPlan) -> dict[str, Any]:
-    """What --json says of a plan."""
+    """Return a plan for --json."""
     return {**asdict(plan), "data_set_hash": plan.data_set_hash.hex()}
 
 
 def metrics_as_json(summaries: Mapping[str, Summary]) -> dict[str, Any]:
-    """What --json says of metrics, by their names."""
+    """Return metrics for --json, by their names."""
     return {metric: asdict(summary) for metric, summary in summaries.items()}
 
 
 def strata_as_json(strata: Mapping[str, Mapping[str, Summary]]) -> dict[str, Any]:
-    """What --json says of strata: the metrics of each."""
+    """Return strata for --json: the metrics of each."""
     return {stratum: metrics_as_json(strata[stratum]) for stratum in in_order(strata)}

@@ -1,4 +1,4 @@
-"""The commands under eval, put together."""
+"""The group of commands under eval."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ EXPLAIN_EXAMPLES = terminal.examples(
     "pgclarify explain 42 --detail stages",
     "pgclarify explain 42 | less -S",
 )
-# What stands out in a line, by its kind. Figures are dim in every line.
+# The style of the important part of a line, by its kind. Figures are dim in every line.
 _STYLES = {
     "head": {"body": "bold"},
     "error": {"label": "bold red"},
@@ -30,7 +30,7 @@ _STYLES = {
 
 
 class Detail(StrEnum):
-    """How far down the tree goes."""
+    """The depth of the tree."""
 
     PASSAGES = "passages"
     BATCHES = "batches"
@@ -38,19 +38,19 @@ class Detail(StrEnum):
 
 
 def explain(
-    run_id: Annotated[int, typer.Argument(metavar="RUN_ID", help="A run; pgclarify status shows the last ones.")],
-    detail: Annotated[Detail, typer.Option(help="How far down the tree goes.")] = Detail.PASSAGES,
+    run_id: Annotated[int, typer.Argument(metavar="RUN_ID", help="A run; pgclarify status shows the latest ones.")],
+    detail: Annotated[Detail, typer.Option(help="The depth of the tree.")] = Detail.PASSAGES,
 ) -> None:
     """Show what a run did: where its time and calls went, how it reached each passage, why it stopped."""
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         rows = connection.fetch(database, "cli_explain", run_id=run_id, options=json.dumps({"detail": detail.value}))
-    # Unbroken, however wide: the tree is in the indentation.
+    # Not wrapped, because the indentation is the tree.
     terminal.results().print(tree(rows), soft_wrap=True)
 
 
 def tree(lines: Iterable[Mapping[str, str]]) -> Text:
-    """What a person sees for the rows of `cli_explain`."""
+    """Render the rows of `cli_explain`."""
     from rich.text import Text
 
     return Text("\n").join(_styled(line) for line in lines)

@@ -23,7 +23,7 @@ GRANT_EXAMPLES = terminal.examples(
     "pgclarify grant ann --reader insurance --dry-run",
 )
 REVOKE_EXAMPLES = terminal.examples("pgclarify revoke ann --analyst insurance")
-# PostgreSQL cuts longer names off, and goes on.
+# PostgreSQL truncates longer names without an error.
 _MOST_NAME_BYTES = 63
 
 Role = Annotated[str, typer.Argument(metavar="ROLE", help="A login, or a group of logins.")]
@@ -63,7 +63,7 @@ def grant(
         is_missing = not connection.fetch(database, "cli_list_roles", roles=[role])
         if is_missing and not create:
             raise NotFound(
-                f"there is no role {role!r}", hint="Check its name, or make a login of that name with: --create"
+                f"there is no role {role!r}", hint="Check its name, or create a login of that name with: --create"
             )
         password = _read_password(settings, role) if is_missing and not dry_run else None
         with _deciding(database, dry_run=dry_run):
@@ -118,7 +118,7 @@ def _check_name(role: str) -> None:
 
 @contextmanager
 def _deciding(database: connection.Database, *, dry_run: bool) -> Iterator[None]:
-    """All of it or nothing, in one transaction; what the server remarks is passed on once that has succeeded."""
+    """One transaction, all or nothing. Notices of the server are passed on after the commit."""
     from pgclarify.cli.rendering import printable
 
     remarks: list[str] = []
@@ -135,7 +135,7 @@ def _deciding(database: connection.Database, *, dry_run: bool) -> Iterator[None]
 
 
 def _read_password(settings: Settings, role: str) -> str:
-    """A password for a new role: of the settings, or typed twice by a person, or a line of standard input."""
+    """Return a password for a new role: from the settings, typed twice, or from a line of standard input."""
     if settings.role_password is not None:
         password = settings.role_password.get_secret_value()
     elif sys.stdin.isatty():
@@ -151,7 +151,7 @@ def _read_password(settings: Settings, role: str) -> str:
 
 
 def _create(database: connection.Database, role: str, password: str | None) -> str:
-    """Make a login. The server gets what a password is checked by, and never the password, which it might log.
+    """Create a login. The server gets a verifier instead of the password, which it might log.
 
     Returns:
         The statement without the password.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LEAST_RECALL = 0.9
 _POLL_SECONDS = 0.2
-# A worker that is restarted in the meantime is waited for so long.
+# Seconds to wait for a worker that is restarting.
 _WORKERLESS_SECONDS = 10.0
 
 BUILD_EXAMPLES = terminal.examples("pgclarify graph build insurance", "pgclarify graph build insurance --no-wait")
@@ -56,7 +56,7 @@ def build(
 def check(
     corpus_name: _Corpus,
     sample: Annotated[
-        int, typer.Option(metavar="N", min=0, max=10_000, help="Lists that are compared with an exact search.")
+        int, typer.Option(metavar="N", min=0, max=10_000, help="How many lists to compare with an exact search.")
     ] = 200,
     as_json: AsOneObject = False,
 ) -> None:
@@ -81,7 +81,7 @@ def check(
 
 
 def faults(found: Row) -> list[str]:
-    """What is wrong with a graph, a sentence each: nothing that a worker is still to do, or that is a matter of degree.
+    """Return what is wrong with a graph, one sentence each. Pending work and lower recall are not faults.
 
     Args:
         found: The row of check_graph.
@@ -104,7 +104,7 @@ def faults(found: Row) -> list[str]:
 
 
 def checked(found: Row) -> RenderableType:
-    """Show the row of check_graph: a line a column."""
+    """Render the row of check_graph: one line for each column."""
     from rich.table import Table
 
     table = Table(show_header=False, box=None, pad_edge=False)

@@ -1,4 +1,4 @@
-"""Hints of the server, which speak SQL, in the words of the command line."""
+"""Converts the server's hints, which contain SQL, into commands."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from psycopg.errors import Diagnostic
 
-# Calls and statements in a hint, whatever stands around them: they are SQL, and no wording.
+# Parts of a hint that are SQL, and not wording.
 _CREATE_CORPUS = "pgclarify.create_corpus('name')"
 _EXPLAIN = re.compile(r"select pgclarify\.explain\((\d+)\)\.?$")
-# Up to the end of its sentence. What a shell would read something into stays as it is.
+# Up to the end of its sentence. A statement with characters that a shell interprets is not converted.
 _STATEMENT = re.compile(r"(?<=: )(select [^\"$`\\!]*?)(?:\.?$|(?=\. [A-Z]))")
 
 
 def hint_of(diagnostic: Diagnostic) -> str | None:
-    """What an error or warning of the server advises, as something to type here, as far as there is such a thing.
+    """Return the hint of an error or warning of the server, as a command if possible.
 
     Args:
-        diagnostic: What the server sent; its constraint_name says what docs/errors.md lists.
+        diagnostic: What the server sent; its constraint_name has a code that docs/errors.md lists.
     """
     match diagnostic.constraint_name:
         case "corpus_is_named":
@@ -31,6 +31,6 @@ def hint_of(diagnostic: Diagnostic) -> str | None:
 
 
 def in_commands(hint: str) -> str:
-    """A hint with commands in the place of the SQL that stands in it."""
+    """Replace the SQL in a hint by commands."""
     hint = hint.replace(_CREATE_CORPUS, "pgclarify load NAME PATH")
     return _STATEMENT.sub(r'pgclarify psql -c "\1"', _EXPLAIN.sub(r"pgclarify explain \1", hint))

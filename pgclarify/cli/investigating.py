@@ -26,7 +26,7 @@ INVESTIGATE_EXAMPLES = terminal.examples(
     "pgclarify investigate 'Who insures it?' --json | jq -r .answer",
 )
 _SECONDS_BETWEEN_LOOKS_FOR_A_WORKER = 5.0
-# Long enough for a worker to be restarted.
+# Long enough for a worker to restart.
 _PATIENCE_SECONDS = 30.0
 
 
@@ -58,7 +58,7 @@ def investigate(
                 shown = 1
                 for step in _steps(database, run_id, timeout, seconds):
                     if not as_json and step.kind is not StepKind.CONCLUSION:
-                        # What moves on one stream would be torn by what is written to the other.
+                        # Output on the other stream would break the moving line.
                         status.stop()
                         terminal.results().print(rendering.step(asdict(step), first_citation=shown))
                         status.start()
@@ -66,7 +66,7 @@ def investigate(
         except KeyboardInterrupt:
             asking.cancel(database, run_id)
             raise
-        # Whatever went wrong with the run, it says so.
+        # If the run failed, this raises its error.
         (row,) = connection.fetch(database, "client_investigation", run_id=run_id)
         (known,) = connection.fetch(database, "cli_get_run", run_id=run_id)
     if as_json:
@@ -86,17 +86,17 @@ def investigate(
 
 
 def _steps(database: connection.Database, run_id: int, timeout: str, seconds: float) -> Iterator[Step]:
-    """The steps of a run as they land, until it is over.
+    """Yield the steps of a run as they arrive, until it is over.
 
     Raises:
-        NoWorker: If nobody is there to take them.
-        RunTimeout: If the time is up; the run goes on.
+        NoWorker: If no worker is running.
+        RunTimeout: If the time is up; the run continues.
     """
     from pgclarify.client import Client
     from pgclarify.client.scripts import Pause
 
     class WatchingClient(Client):
-        """Looks, while it pauses, whether there is a worker."""
+        """A client that checks, in each pause, whether there is a worker."""
 
         def _take(self, step: Statement | Pause) -> Rows:
             if isinstance(step, Pause):
@@ -123,7 +123,7 @@ def _steps(database: connection.Database, run_id: int, timeout: str, seconds: fl
     except RunTimeout as error:
         raise RunTimeout(
             f"the answer did not come within {timeout}",
-            detail=f"Run {run_id} goes on.",
+            detail=f"Run {run_id} continues.",
             hint="Ask again with a longer --timeout: what was paid for is kept.",
             run_ids=[run_id],
         ) from error

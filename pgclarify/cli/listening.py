@@ -1,4 +1,4 @@
-"""TCP of the embedded server, as commands open, close and tell it; and URLs for other roles than ours."""
+"""TCP of the embedded server in commands: open, close and show it; and URLs for other roles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pgclarify.embedded import Address
 
 _OFF = "off"
-# Where the server is and who it is: what others need. Keys, certificates and passwords are one person's own.
+# Parameters that other users need: the server and its identity. Keys, certificates and passwords are personal.
 _SHARED = frozenset(
     {"host", "hostaddr", "port", "dbname", "sslmode", "sslrootcert", "target_session_attrs", "connect_timeout"}
 )
@@ -37,7 +37,7 @@ def change(settings: Settings, asked: str) -> None:
 
     if settings.database_url is not None:
         raise typer.BadParameter(
-            "the server of PGCLARIFY_DATABASE_URL listens where its own settings say; this is for the embedded one",
+            "it is for the embedded server; that of PGCLARIFY_DATABASE_URL has its own settings",
             param_hint="--listen",
         )
     address = None if asked == _OFF else parse_address(asked, "--listen")
@@ -61,14 +61,14 @@ def parse_address(asked: str, option: str) -> Address:
 
 
 def address_of(settings: Settings) -> Address | None:
-    """Where the embedded server listens on TCP; None if it does not, or another server is in use."""
+    """Return the TCP address of the embedded server; None without TCP, or if another server is in use."""
     from pgclarify import embedded
 
     return None if settings.database_url is not None else embedded.listens_on(settings.data_dir)
 
 
 def tell(address: Address) -> None:
-    """Say where the server listens, for whom, and what is open to whoever watches the network."""
+    """Say where the server listens, who can connect, and what is readable on the network."""
     say = terminal.notices().print
     say(f"the server listens on {address}, for roles that pgclarify grant has let in, with their passwords")
     if not address.is_local:
@@ -79,9 +79,9 @@ def tell(address: Address) -> None:
 
 
 def url_for(settings: Settings, role: str) -> str:
-    """The connection URL of the database in use for another role: where the server is, and nobody's secrets.
+    """Return the connection URL of the database in use for another role, without any secrets.
 
-    It leads to the embedded server's TCP if that is open, and to its Unix socket otherwise, which asks for no password.
+    It uses the embedded server's TCP address if that is open, else its Unix socket.
 
     Raises:
         ConfigurationError: If the connection string in use cannot be read.
@@ -100,7 +100,7 @@ def url_for(settings: Settings, role: str) -> str:
     place = quote(parts.pop("dbname", ""), safe="")
     host = parts.get("host", "")
     server = ""
-    # Several hosts, and folders of sockets, have no place before the path.
+    # Several hosts, and folders of sockets, cannot be written before the path.
     if host and not host.startswith(("/", "@")) and "," not in host:
         port = parts.pop("port", "")
         server = (f"[{host}]" if ":" in host else quote(parts["host"], safe="")) + (f":{port}" if port else "")

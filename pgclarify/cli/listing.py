@@ -30,10 +30,10 @@ def list_answers(
         typer.Option("--corpus", "-c", metavar="NAME", help="Corpus to ask; may be left out if there is only one."),
     ] = None,
     top_k: Annotated[
-        int, typer.Option("--top-k", "-k", metavar="N", min=1, max=100, help="How many passages are looked for.")
+        int, typer.Option("--top-k", "-k", metavar="N", min=1, max=100, help="How many passages to search for.")
     ] = 20,
     max_answers: Annotated[
-        int, typer.Option("--max-answers", metavar="N", min=1, max=50, help="How many answers are enough.")
+        int, typer.Option("--max-answers", metavar="N", min=1, max=50, help="Most answers to list.")
     ] = 10,
     option: Annotated[
         list[str] | None,
@@ -78,7 +78,7 @@ def _interrupted(database: connection.Database, question: str) -> str:
     from pgclarify.cli import dialogue_rendering
 
     runs: list[Row] = []
-    # The connection itself may have been lost.
+    # The connection itself may be lost.
     with suppress(psycopg.Error):
         runs += connection.fetch(database, "cli_find_run", operation="list_answers", question=question.strip())
     return dialogue_rendering.list_cancelled(runs[0]["run_id"]) if runs else WHAT_IS_KEPT

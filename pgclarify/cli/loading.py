@@ -82,7 +82,7 @@ def load(
         ),
     ] = None,
     kind: Annotated[
-        Format | None, typer.Option("--format", help="Standard input: what it holds; text if left out.")
+        Format | None, typer.Option("--format", help="Standard input: its format; the default is text.")
     ] = None,
     document_id: Annotated[
         str | None, typer.Option("--id", metavar="ID", help="Standard input: the document's id.")
@@ -99,20 +99,20 @@ def load(
             " replaced, wherever it was loaded from.",
         ),
     ] = None,
-    prefix: Annotated[
-        str, typer.Option(metavar="TEXT", help="What stands before the id of each document that is new.")
-    ] = "",
+    prefix: Annotated[str, typer.Option(metavar="TEXT", help="Prefix of the id of each new document.")] = "",
     mirror: Annotated[
         bool,
         typer.Option(
             "--mirror",
             metavar="",
-            help="Remove what these folders, JSON lines or tables had before and have no more; asks.",
+            help="Remove documents that these folders, JSON lines or tables no longer have; asks first.",
         ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", metavar="", help="With --mirror: do not ask.")] = False,
-    no_wait: Annotated[bool, typer.Option("--no-wait", metavar="", help="Return before all is searchable.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object that sums it up.")] = False,
+    no_wait: Annotated[
+        bool, typer.Option("--no-wait", metavar="", help="Return before everything is searchable.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object with a summary.")] = False,
 ) -> None:
     """Load documents into a corpus. Loading the same again changes nothing.
 
@@ -172,7 +172,7 @@ def load(
             )
             report.skipped.update(skipped)
             progress.remove_task(reading)
-            # A file that cannot be read may be what another one has become.
+            # An unreadable file may be the new name of another one.
             plan.is_complete = plan.is_complete and not (report.problems or report.unread)
             removed = planning.remove(database, corpus_name, gone) if plan.is_complete else 0
             if report.is_new:
@@ -193,14 +193,14 @@ def load(
 def summary(
     corpus_name: str, report: LoadReport, failed: Sequence[Row], removed: int, *, is_searchable: bool
 ) -> dict[str, object]:
-    """What `--json` prints.
+    """Return what `--json` prints.
 
     Args:
         corpus_name: The corpus.
-        report: What became of the documents.
+        report: The result of the load.
         failed: Rows of documents that are stored but cannot be indexed.
-        removed: How many documents were removed, because their source has them no more.
-        is_searchable: Whether all but the failed ones can be searched.
+        removed: How many documents were removed, because their source no longer has them.
+        is_searchable: Whether all documents but the failed ones are searchable.
     """
     return {
         "corpus": corpus_name,
@@ -226,23 +226,23 @@ def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_sear
     )
     if report.repeated:
         say(rendering.repeated(report.repeated))
-    # Soft: a line of a log is searched for, and a path in it copied.
+    # Not wrapped, so that log lines can be searched and paths copied.
     if report.problems:
         say(rendering.unreadable(report.problems), soft_wrap=True)
     if failed:
         say(rendering.not_indexed(failed), soft_wrap=True)
     if report.skipped:
         say(rendering.skipped(report.skipped), soft_wrap=True)
-    # Last: it is what to mend first.
+    # Last, because it should be fixed first.
     if report.unread:
         say(rendering.unread(report.unread), soft_wrap=True)
 
 
 def _confirm_removal(corpus_name: str, gone: Sequence[tuple[str, str]], *, is_confirmed: bool) -> None:
-    """Show what is gone from the sources, and ask.
+    """Show the documents to remove, and ask.
 
     Raises:
-        InputError: If nobody can be asked, and --yes was not given.
+        InputError: If there is no terminal, and --yes was not given.
     """
     from pgclarify.cli.rendering import counted, printable
 

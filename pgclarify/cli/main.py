@@ -1,6 +1,6 @@
-"""The command `pgclarify`: its subcommands, and how errors reach a person.
+"""The command `pgclarify`: its subcommands, and how errors are shown.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     import psycopg
     from typer.core import TyperGroup
 
-# Objects that are missing because the schema is: schema, table, function, type.
+# Objects are missing because the schema is missing: schema, table, function, type.
 _NOT_INSTALLED = frozenset({"3F000", "42P01", "42883", "42704"})
 
-# Shut down, crashed or not up yet; not 57014, which is a canceled statement.
+# The server is shutting down, has crashed or is starting. 57014, a cancelled statement, is not included.
 _SERVER_GOES = ("57P01", "57P02", "57P03")
 _REPEAT = "Wait until it is back, and repeat the command: what was stored is kept."
 _DISK_FULL = "53100"
@@ -56,7 +56,7 @@ def _options(
 
 @cache
 def all_commands() -> TyperGroup:
-    """All commands, put together once a process."""
+    """All commands, created once in a process."""
     group = cast("TyperGroup", typer.main.get_command(_app))
     for command in COMMANDS:
         group.add_command(command)
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def explain(error: Exception) -> tuple[str, str | None, str | None]:
-    """What went wrong, the facts, and what to do, for any error that reaches the top."""
+    """Return message, detail and hint for any error of a command."""
     if isinstance(error, PgclarifyError):
         return error.message, error.detail, error.hint
     if isinstance(error, OSError):
@@ -94,9 +94,9 @@ def explain(error: Exception) -> tuple[str, str | None, str | None]:
     if isinstance(error, ModuleNotFoundError):
         return f"this needs {error.name}, which is not installed", None, _INSTALL
     if isinstance(error, UnicodeEncodeError):
-        # Python spells a byte that is no character as half a surrogate pair.
+        # Python decodes an invalid byte as a lone surrogate.
         return "an argument is no valid text", f"Its character {error.start + 1} is none.", "Type it in UTF-8."
-    # Whoever raised a psycopg error has imported it, so this costs nothing for the others.
+    # If psycopg raised the error, it is imported already. So this import costs nothing.
     import psycopg
 
     if isinstance(error, psycopg.Error):
@@ -113,7 +113,7 @@ def _explain_database_error(error: psycopg.Error) -> tuple[str, str | None, str 
 
     diagnostic = error.diag
     if diagnostic.message_primary is None:
-        # It did not come from the server: the connection broke, or the driver could not use what it was given.
+        # The error is not from the server: the connection broke, or the driver refused a value.
         is_lost = isinstance(error, OperationalError)
         message = "the connection to the database server was lost" if is_lost else "the database driver failed"
         advice = _REPEAT if is_lost else None

@@ -1,4 +1,4 @@
-"""What the command line says where no answer was found: why, what helps, and what comes closest."""
+"""Renders a run without answers: why, what helps, and the closest passages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.text import Text
 
 from pgclarify.cli.rendering import Indented, Row, counted, place, printable
 
-# Characters of a passage that are shown.
+# How many characters of a passage are shown.
 _LONGEST_EXCERPT = 300
 
 
@@ -22,15 +22,15 @@ def nothing_found(
     passages: Sequence[Row],
     pending: int,
 ) -> RenderableType:
-    """Say plainly that nothing was found, whether the corpus is known to have no answer, and what comes closest.
+    """Say that nothing was found, whether the corpus certainly has no answer, and what comes closest.
 
     Args:
-        question: As it was asked.
-        corpus: As it was named.
-        run: As statement cli_find_run has it; None if the run is not known.
-        why: As statement cli_get_stop_code has it; None if the run has no code.
-        passages: As statement client_closest_passages has them, best first.
-        pending: Documents of the corpus that cannot be searched yet.
+        question: The question.
+        corpus: The corpus, as it was named.
+        run: A row of statement cli_find_run; None if the run is unknown.
+        why: A row of statement cli_get_stop_code; None if the run has no code.
+        passages: Rows of statement client_closest_passages, best first.
+        pending: How many documents of the corpus are not searchable yet.
     """
     where = f"the corpus {printable(corpus)}" if corpus else "this corpus"
     asked = f'"{printable(question)}"'
@@ -53,10 +53,10 @@ def nothing_found(
 
 
 def closest_passages(passages: Sequence[Row]) -> list[RenderableType]:
-    """Passages that the search ranks first, where no answer was found: document, score and the beginning of the text.
+    """Render the best passages of the search: document, score and the beginning of the text.
 
     Args:
-        passages: As statement client_closest_passages has them.
+        passages: Rows of statement client_closest_passages.
     """
     if not passages:
         return []
@@ -75,11 +75,11 @@ def closest_passages(passages: Sequence[Row]) -> list[RenderableType]:
 
 
 def not_looked_at(run: Row, passages: Sequence[Row]) -> RenderableType:
-    """A plain sentence where a run found nothing and did not look at all that it would have.
+    """Say that a run found nothing and did not judge all passages.
 
     Args:
-        run: As statement cli_find_run has it: a partial one.
-        passages: As statement client_closest_passages has them, best first.
+        run: A row of statement cli_find_run, for a partial run.
+        passages: Rows of statement client_closest_passages, best first.
     """
     how = "Looked at in part" if run["judged"] else "Not looked at"
     reason = printable(run["stop_reason"]) if run["is_over_budget"] else "calls of the model failed"

@@ -1,4 +1,4 @@
-"""Options that several commands have, and those of operations: NAME=VALUE."""
+"""Options of several commands, and NAME=VALUE options of operations."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ AskBackThreshold = Annotated[
         metavar="X",
         min=0.0,
         max=1.0,
-        help="With --ask-back: probability from which on a question counts as ambiguous.",
+        help="With --ask-back: a question is ambiguous if its probability is at least this.",
     ),
 ]
 
 
 def read_options(given: Sequence[str]) -> dict[str, object]:
-    """Read options: a value is JSON if it can be, and text otherwise.
+    """Read options: a value is JSON if it can be parsed, else text.
 
     Raises:
-        typer.BadParameter: If one has no name or no value.
+        typer.BadParameter: If a name or a value is missing.
     """
     options: dict[str, object] = {}
     for option in given:
@@ -41,15 +41,15 @@ def read_options(given: Sequence[str]) -> dict[str, object]:
 
 
 def with_flags(context: typer.Context, given: Sequence[str], **flags: object) -> dict[str, object]:
-    """Options that are given by name, together with those that have a flag of their own.
+    """Combine options that are given by name with those that have their own flag.
 
     Args:
         context: Of the command, whose parameters have the names of the options.
-        given: As `read_options` takes them.
-        flags: What the flags say; None says nothing.
+        given: As for `read_options`.
+        flags: The values of the flags; None for a flag that was not given.
 
     Raises:
-        typer.BadParameter: If an option is given both ways, or one cannot be read.
+        typer.BadParameter: If an option is given in both ways, or cannot be read.
     """
     options = read_options(given)
     for name in flags:
@@ -65,7 +65,7 @@ def _is_typed(context: typer.Context, name: str) -> bool:
 
 
 def _refuse(constant: str) -> object:
-    """Refuse NaN and the infinities, which Python takes for JSON and PostgreSQL does not."""
+    """Refuse NaN and infinities, which Python accepts as JSON and PostgreSQL does not."""
     raise ValueError(f"{constant} is not JSON")
 
 

@@ -1,4 +1,4 @@
-"""What status prints: an installation on one screen, as pure functions from rows to rich renderables."""
+"""Renders status, an installation on one screen: pure functions from rows to rich renderables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.text import Text
 from pgclarify.cli.rendering import Row, counted, printable
 from pgclarify.reports.formats import dollars
 
-# By the column of the table, that of corpus_status.
+# By column of the table, the column of corpus_status.
 _COUNTERS = {
     "documents": "documents",
     "passages": "passages",
@@ -22,7 +22,7 @@ _COUNTERS = {
     "linked": "linked",
 }
 _MARGIN = 9
-# Statuses that a look has to fall on.
+# Styles of statuses that need attention.
 _STYLES = {"failed": "red", "partial": "yellow", "cancelled": "dim", "queued": "dim", "running": "cyan"}
 _QUESTION_CHARS = 60
 
@@ -38,18 +38,18 @@ def status(
     errors: Sequence[Row] = (),
     budgets: Sequence[Row] = (),
 ) -> RenderableType:
-    """The state of an installation.
+    """Render the state of an installation.
 
     Args:
-        server: What is connected to.
-        place: Where it is.
-        workers: Rows of `pgclarify.worker_status`, of those alive.
+        server: The server of the connection.
+        place: Its address.
+        workers: Rows of `pgclarify.worker_status`, for live workers.
         queue: The row of `pgclarify.queue_status`.
         corpora: Rows of `pgclarify.corpus_status`.
         sources: Rows of `pgclarify.source_status`.
-        runs: The last runs, as cli_list_recent_runs has them.
-        errors: The last runs that went wrong, as cli_list_recent_errors has them.
-        budgets: Those that are spent or nearly, as cli_list_tight_budgets has them.
+        runs: Rows of cli_list_recent_runs.
+        errors: Rows of cli_list_recent_errors.
+        budgets: Rows of cli_list_tight_budgets.
     """
     lines = Text()
     _head(lines, "server")
@@ -123,7 +123,7 @@ def _table() -> Table:
 
 
 def corpora_table(corpora: Sequence[Row]) -> Table:
-    """A line for each corpus.
+    """Render a line for each corpus.
 
     Args:
         corpora: Rows of `pgclarify.corpus_status`.
@@ -134,7 +134,7 @@ def corpora_table(corpora: Sequence[Row]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for corpus in corpora:
         counters = (Text("" if corpus[name] is None else f"{corpus[name]:,}") for name in _COUNTERS.values())
-        # Null for whoever may not know.
+        # Null if the caller may not know it.
         failed = Text(
             "" if corpus["failed"] is None else f"{corpus['failed']:,}", style="red" if corpus["failed"] else ""
         )
@@ -193,10 +193,10 @@ def _runs(runs: Sequence[Row]) -> Table:
             Text(str(run["run_id"])),
             Text(run["operation"]),
             Text(run["status"], style=_STYLES.get(run["status"], "")),
-            # Operations that look for none have null.
+            # Null for operations without readings.
             Text("" if run["interpretations"] is None else f"{run['interpretations']:,}"),
             Text(f"{run['seconds']:.1f}"),
-            # Some ask no corpus.
+            # Some runs have no corpus.
             Text(printable(run["corpus"] or "")),
             Text(_shortened(run["question"])),
         )
@@ -213,7 +213,7 @@ def _error(row: Row) -> Text:
 
 
 def _age(seconds: float) -> str:
-    """A time that has passed, in the largest unit of which there is a whole one."""
+    """Return an elapsed time in the largest unit that is reached."""
     for noun, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= size:
             return counted(int(seconds // size), noun)

@@ -1,4 +1,4 @@
-"""What a load would do: which documents it would replace, which it must not, and what of its sources is gone."""
+"""Plans a load: which documents it would replace, which it must not replace, and which its sources no longer have."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _MOST_SHOWN = 10
 
 @dataclass(slots=True)
 class Plan:
-    """What the names of a load say.
+    """The ids and origins of a load.
 
     Attributes:
-        found: Of each id under which a document will be stored, a hash of its origin.
+        found: For each id of a document to store, a hash of its origin.
         renamed: How many files have another id already, and keep it.
-        unnoted: How many documents are there already, from an unknown source.
+        unnoted: How many documents exist already, from an unknown source.
         is_complete: Whether all names could be found.
     """
 
@@ -42,20 +42,20 @@ class Plan:
 class _Clash:
     document_id: str
     reason: str
-    # What --as would have to say to replace the document; None if nothing would do.
+    # The value for --as that would replace the document; None if there is none.
     source: str | None
 
 
 def check(database: connection.Database, corpus: str, names: Iterable[Name | UnreadableFile]) -> Plan:
-    """See what a load would do.
+    """Check what a load would do.
 
     Args:
         database: An autocommit connection.
-        corpus: One that may be missing.
-        names: Of all that is to be loaded.
+        corpus: The corpus; it may be missing.
+        names: The names of everything to load.
 
     Raises:
-        AlreadyExists: If it would replace a document from elsewhere.
+        AlreadyExists: If it would replace a document of another source.
     """
     plan = Plan()
     is_new = not connection.fetch(database, "client_corpus_status", corpus=corpus)
@@ -73,13 +73,13 @@ def check(database: connection.Database, corpus: str, names: Iterable[Name | Unr
 
 
 def gone(database: connection.Database, corpus: str, whole: Sequence[str], plan: Plan) -> list[tuple[str, str]]:
-    """Ids and origins of documents that their sources have no more.
+    """Yield ids and origins of documents that their sources no longer have.
 
     Args:
         database: An autocommit connection.
-        corpus: One that may be missing.
-        whole: What the origins of all documents of the sources begin with.
-        plan: What the sources have now. None is gone if not all of them could be read.
+        corpus: The corpus; it may be missing.
+        whole: Prefixes of the origins of all documents of the sources.
+        plan: What the sources have now. Nothing is yielded if not all of them could be read.
     """
     if not plan.is_complete or not connection.fetch(database, "client_corpus_status", corpus=corpus):
         return []
@@ -92,7 +92,7 @@ def gone(database: connection.Database, corpus: str, whole: Sequence[str], plan:
 
 
 def loaded_from(database: connection.Database, corpus: str, prefix: str) -> Iterator[Row]:
-    """Documents whose origins begin so, page by page."""
+    """Yield the documents whose origin has a prefix, page by page."""
     after = None
     while True:
         rows = connection.fetch(
@@ -105,7 +105,7 @@ def loaded_from(database: connection.Database, corpus: str, prefix: str) -> Iter
 
 
 def remove(database: connection.Database, corpus: str, documents: Iterable[tuple[str, str]]) -> int:
-    """Remove documents, by ids and origins, as long as they are of that origin; how many they were."""
+    """Remove documents, by ids and origins, if they still have that origin; return how many were removed."""
     removed = 0
     for page in _pages(documents):
         (row,) = connection.fetch(
@@ -147,7 +147,7 @@ def _located(database: connection.Database, corpus: str, page: Sequence[Name], *
 
 
 def _clash(name: Name, row: Row, plan: Plan) -> _Clash | None:
-    """Enter a name into the plan, or say why it cannot be loaded."""
+    """Add a name to the plan, or say why it cannot be loaded."""
     document_id = row["document_id"]
     if row["is_taken"]:
         source = row["taken_from"] or ""
@@ -175,7 +175,7 @@ def _refusal(corpus: str, clashes: Sequence[_Clash], many: int) -> AlreadyExists
     source = sources.pop() if len(sources) == 1 else None
     replacing = f" If this is the same source in another place: --as {shlex.quote(source)}" if source else ""
     return AlreadyExists(
-        f"nothing was loaded, or {counted(many, 'document')} of {corpus} from elsewhere would be replaced",
+        f"nothing was loaded, because it would replace {counted(many, 'document')} of other sources in {corpus}",
         detail=f"{listed}{more}.",
-        hint=f"To keep both, put something before the new ids: --prefix 'new/'.{replacing}",
+        hint=f"To keep both, give the new ids a prefix: --prefix 'new/'.{replacing}",
     )

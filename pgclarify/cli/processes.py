@@ -1,7 +1,7 @@
-"""Workers that `up --detach` leaves behind: one a database, with a log and a pid file in the data directory.
+"""Detached workers of `up --detach`: one for each database, with a log and a pid file in the data directory.
 
-A detached worker inherits an exclusive lock on its pid file, and the kernel lets go of that lock when the process
-ends, however it ends. So the lock, and not the number in the file, says whether the worker lives.
+A detached worker inherits an exclusive lock on its pid file. The kernel releases the lock when the process ends, for
+any reason. So the lock, not the number in the file, shows whether the worker is alive.
 """
 
 from __future__ import annotations
@@ -26,26 +26,29 @@ if TYPE_CHECKING:
     from pgclarify.config import Settings
 
 _POLL_SECONDS = 0.05
-# Loading torch and the embedding model from a cold disk takes most of it.
+# Most of this is for loading torch and the embedding model from a cold disk.
 _START_SECONDS = 120.0
-# A worker that was told to stop lets calls in flight end.
+# A worker that is stopping lets calls in flight end.
 _STOP_SECONDS = 30.0
 _LOG_LINES_SHOWN = 5
-# Whoever asks whether a worker lives holds its lock for an instant, which must not look like a worker.
+# A process that checks whether a worker is alive holds its lock for a moment. That must not look like a worker.
 _LOCK_ATTEMPTS = 5
 _LOCK_PAUSE_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerFiles:
-    """Where the detached worker of one database keeps its pid and its log."""
+    """The pid file and the log of the detached worker of a database."""
 
     pid_file: Path
     log_file: Path
 
     @classmethod
     def of(cls, settings: Settings) -> WorkerFiles:
-        """The files for the database in use; a connection string may hold a password, so only its hash is a name."""
+        """Return the files for the database in use.
+
+        Their names have a hash of the connection string, which may contain a password.
+        """
         name = "worker"
         if settings.database_url is not None:
             name += "-" + hashlib.sha256(settings.database_url.encode()).hexdigest()[:12]
@@ -55,7 +58,7 @@ class WorkerFiles:
 
 @contextmanager
 def _locked(pid_file: Path) -> Iterator[TextIO | None]:
-    """The pid file, locked for us; None if a living worker holds it."""
+    """Lock the pid file; None if a live worker holds the lock."""
     with pid_file.open("a+") as file:
         for _ in range(_LOCK_ATTEMPTS):
             try:
@@ -69,7 +72,7 @@ def _locked(pid_file: Path) -> Iterator[TextIO | None]:
 
 
 def is_running(files: WorkerFiles) -> bool:
-    """Whether the detached worker lives."""
+    """Whether the detached worker is alive."""
     if not files.pid_file.exists():
         return False
     with _locked(files.pid_file) as file:
@@ -79,13 +82,13 @@ def is_running(files: WorkerFiles) -> bool:
 def start(
     files: WorkerFiles, is_ready: Callable[[], bool], *, command: list[str], environment: Mapping[str, str]
 ) -> bool:
-    """Start a detached worker unless one runs, and wait until it is ready.
+    """Start a detached worker unless one is running, and wait until it is ready.
 
     Args:
         files: Its pid and log files.
-        is_ready: Asked again and again until it says yes.
-        command: What to run.
-        environment: Of the process.
+        is_ready: Called repeatedly until it returns True.
+        command: The command to run.
+        environment: The environment of the process.
 
     Returns:
         False if one was running already.
@@ -97,7 +100,7 @@ def start(
     with _locked(files.pid_file) as file:
         if file is not None:
             file.truncate(0)
-            # The child shares our lock through the inherited file, and keeps it when we let go.
+            # The child inherits the file with our lock, and keeps the lock when we close the file.
             os.set_inheritable(file.fileno(), True)
             process_id = os.posix_spawn(
                 command[0],
@@ -126,13 +129,13 @@ def start(
 
 
 def stop(files: WorkerFiles) -> bool:
-    """Stop the detached worker and wait for its end; one that does not end in time is killed.
+    """Stop the detached worker and wait for its end; kill it if it does not end in time.
 
     Returns:
         False if none was running.
     """
     while is_running(files):
-        # The file is empty for the instant between taking the lock and knowing the number.
+        # The file is empty for a moment, between locking and writing the number.
         if written := files.pid_file.read_text().strip():
             _stop_process(files, int(written))
             return True
@@ -141,7 +144,7 @@ def stop(files: WorkerFiles) -> bool:
 
 
 def _stop_process(files: WorkerFiles, process_id: int) -> None:
-    # Sent once: a second one could ask for a ruder end.
+    # Sent once, because a second signal would ask for a faster stop.
     with suppress(ProcessLookupError):
         os.kill(process_id, signal.SIGTERM)
     deadline = time.monotonic() + _STOP_SECONDS
@@ -154,7 +157,7 @@ def _stop_process(files: WorkerFiles, process_id: int) -> None:
 
 
 def worker_command() -> list[str]:
-    """How a worker is started as a process of its own, with the Python and the packages in use here."""
+    """Return the command of a worker process, with the Python and the packages in use here."""
     return [sys.executable, "-m", "pgclarify.cli", "worker"]
 
 

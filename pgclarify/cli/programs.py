@@ -1,4 +1,4 @@
-"""Commands that become one of PostgreSQL's own programs: psql, pg_dump, pg_dumpall."""
+"""Commands that run PostgreSQL's own programs: psql, pg_dump, pg_dumpall."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PSQL_EXAMPLES = terminal.examples("pgclarify psql", "pgclarify psql -c 'select *
 PG_DUMP_EXAMPLES = terminal.examples("pgclarify pg_dump > pgclarify.sql", "pgclarify pg_dump -Fc -f pgclarify.dump")
 PG_DUMPALL_EXAMPLES = terminal.examples("pgclarify pg_dumpall --roles-only > roles.sql")
 
-# The options of psql, as getopt has them: those with a colon or an equals sign take a value.
+# The options of psql, in getopt's notation: those with a colon or an equals sign take a value.
 _PSQL_LETTERS = "aAbc:d:eEf:F:h:HlL:no:p:P:qR:sStT:U:v:VwWxXz01?"
 _PSQL_WORDS = [
     *("echo-all", "no-align", "command=", "dbname=", "echo-queries", "echo-errors", "echo-hidden", "file="),
@@ -28,7 +28,7 @@ _PSQL_WORDS = [
     *("single-transaction", "tuples-only", "table-attr=", "username=", "set=", "variable=", "version", "no-password"),
     *("password", "expanded", "no-psqlrc", "csv"),
 ]
-# An option of pg_dump or pg_dumpall that may name a server or a role: a long one, a letter behind others that take no
+# An option of pg_dump or pg_dumpall that may name a server or a role: a long option, a letter after others without
 # value, or a connection string.
 _DUMPED_ELSEWHERE = re.compile(r"--(ho|po|user|db|data?b)|-(?!-)[^eEfFjnNStTZ]*[dhlpU]|[^-].*(=|://)", re.DOTALL)
 
@@ -68,18 +68,19 @@ def _become(name: str, options: list[str]) -> NoReturn:
 def program_call(
     name: str, dsn: str, options: list[str], *, is_embedded: bool = False
 ) -> tuple[list[str], dict[str, str]]:
-    """The command line and the environment for one of PostgreSQL's programs.
+    """Return the command line and the environment for a program of PostgreSQL.
 
-    The database in use is where it goes by default: whatever of it an option of the program names, that option decides.
+    The database in use is the default target. Options of the program that name another server, database or role have
+    priority.
 
     Args:
         name: psql, pg_dump or pg_dumpall.
         dsn: The database in use.
-        options: What the user wrote.
-        is_embedded: Whether that is the embedded server's.
+        options: The user's options.
+        is_embedded: Whether it is on the embedded server.
 
     Raises:
-        ConfigurationError: If there is no such program on this machine.
+        ConfigurationError: If the program is not on this machine.
     """
     from psycopg.conninfo import conninfo_to_dict
     from psycopg.pq import Conninfo
@@ -87,12 +88,12 @@ def program_call(
     path = client_program(name, is_embedded=is_embedded)
     if path is None:
         raise ConfigurationError(
-            f"there is no {name} on this machine",
+            f"{name} was not found on this machine",
             detail="It comes with PostgreSQL, and with the extra named embedded.",
             hint="Install pgclarify[embedded], or PostgreSQL's client programs.",
         )
     given = conninfo_to_dict(dsn)
-    # What has no variable does without: such as keepalives, it decides nothing about where the program goes.
+    # Parameters without a variable are dropped. They do not change the target of the program; keepalives are one.
     variables = {
         option.envvar.decode(): str(given[option.keyword.decode()])
         for option in Conninfo.get_defaults()
@@ -100,35 +101,35 @@ def program_call(
     }
     is_psql = name == "psql"
     if _goes_elsewhere(options) if is_psql else any(map(_DUMPED_ELSEWHERE.match, options)):
-        # It is for one role of one server.
+        # The password is for one role of one server.
         variables.pop("PGPASSWORD", None)
-    # Below an error stands a list of our own functions, which hides the hint. A --set of the user's own comes later.
+    # The context of an error lists our own functions, and hides the hint. A user's --set comes later, and wins.
     own = ["--set", "SHOW_CONTEXT=never"] if is_psql else []
-    # A service of the environment would come before what we say, too.
+    # A service of the environment would have priority over our parameters.
     inherited = {variable: value for variable, value in os.environ.items() if variable != "PGSERVICE"}
     return [path, *own, *options], inherited | variables
 
 
 def _goes_elsewhere(options: list[str]) -> bool:
-    """Whether options of psql name a server or a role, or are a connection string, in which they may stand."""
+    """Whether options of psql name a server or a role, or a connection string, which may contain them."""
     named, words = _read_options(options)
     databases = [value for name, value in named if name in ("-d", "--dbname")]
     return (
         any(name in ("-h", "--host", "-p", "--port", "-U", "--username") for name, _ in named)
-        # The first that is left is the database's name unless it has one, the next the role's.
+        # The first word is the database's name unless an option names it; the next one is the role's.
         or len(databases) + len(words) > 1
         or any("=" in name or "://" in name for name in [*databases, *words[:1]])
     )
 
 
 def _is_told_what_to_do(options: list[str]) -> bool:
-    """Whether options of psql are such that it asks for no input."""
+    """Whether psql runs non-interactively with these options."""
     ends = {"-c", "--command", "-f", "--file", "-l", "--list", "-V", "--version", "-?", "--help"}
     return any(name in ends for name, _ in _read_options(options)[0])
 
 
 def _read_options(options: list[str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Options of psql and the words beside them; nothing if psql would refuse them."""
+    """Split the arguments of psql into options and words; nothing if psql would refuse them."""
     try:
         return getopt.gnu_getopt(options, _PSQL_LETTERS, _PSQL_WORDS)
     except getopt.GetoptError:
@@ -136,11 +137,11 @@ def _read_options(options: list[str]) -> tuple[list[tuple[str, str]], list[str]]
 
 
 def client_program(name: str, *, is_embedded: bool = False) -> str | None:
-    """The path of one of PostgreSQL's programs.
+    """Return the path of a program of PostgreSQL.
 
-    A dump has to be made by a program as new as the server: the embedded one, or else the first on PATH. With psql it
-    is the other way round, since the embedded one has no line editing; but psql does not know the catalogs of a server
-    newer than itself.
+    pg_dump must be at least as new as the server: the embedded one, else the first on PATH. psql is preferred from
+    PATH, because the embedded one has no line editing, unless it is older than the server, whose catalogs it would not
+    know.
 
     Args:
         name: psql, pg_dump or pg_dumpall.
@@ -164,7 +165,7 @@ def _embedded_program(name: str) -> str | None:
 
 
 def major_version(program: str) -> int:
-    """The major version of PostgreSQL that a program is of; 0 if it does not say."""
+    """Return the major version of a program; 0 if it does not say."""
     done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
     said = re.search(r"\(PostgreSQL\) (\d+)", done.stdout)
     return int(said[1]) if said else 0

@@ -1,4 +1,4 @@
-"""Many questions for a command: one a line, from a file or from standard input."""
+"""Reads many questions for a command: one on each line of a file or of standard input."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import typer
 from pgclarify.errors import InputError
 
 STANDARD_INPUT: Final = "-"
-"""What is given in the place of a question to read many from standard input."""
+"""The argument instead of a question that reads many from standard input."""
 
 _QUESTION_CHARS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """Many questions of a file.
+    """The questions of a file.
 
     Attributes:
-        texts: They.
+        texts: The questions.
         lines: The number of each in the file, from 1.
-        blank: How many lines were left out, because they are blank.
+        blank: How many blank lines were skipped.
     """
 
     texts: tuple[str, ...]
@@ -33,20 +33,20 @@ class Questions:
 
 
 def check_file(file: Path | None) -> None:
-    """Check what was given as --file, before anything else happens; None is none.
+    """Check the value of --file before anything else; None means no file.
 
     Raises:
-        typer.BadParameter: If it is no file.
+        typer.BadParameter: If it is not a file.
     """
     if file is not None and (file.is_dir() or not file.exists()):
-        raise typer.BadParameter(f"{str(file)!r} is no file", param_hint="--file")
+        raise typer.BadParameter(f"{str(file)!r} is not a file", param_hint="--file")
 
 
 def read_questions(file: Path | None) -> Questions:
-    """The lines of a file, or of standard input, that are not blank.
+    """Read the lines of a file, or of standard input, that are not blank.
 
     Raises:
-        InputError: If there is none, or one that no question can be, or they are not in UTF-8.
+        InputError: If there is none, if one is too long, or if the text is not UTF-8.
     """
     content = sys.stdin.buffer.read() if file is None else file.read_bytes()
     lines = _decoded(content).replace("\x00", " ").removesuffix("\n").split("\n")
@@ -73,6 +73,6 @@ def _decoded(content: bytes) -> str:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise InputError(
             f"line {line} is not in UTF-8",
-            detail=f"Its byte 0x{error.object[error.start]:02x} begins no letter there.",
-            hint="Convert it first, from whatever it is in: iconv -f latin1 -t utf-8 PATH > OTHER",
+            detail=f"Its byte 0x{error.object[error.start]:02x} is invalid.",
+            hint="Convert it first, for example: iconv -f latin1 -t utf-8 PATH > OTHER",
         ) from error

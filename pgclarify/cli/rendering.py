@@ -1,7 +1,7 @@
-"""What commands print, as pure functions from rows to rich renderables.
+"""Renders the output of commands: pure functions from rows to rich renderables.
 
-Text from corpora, models and users is data: it reaches the terminal only through `printable`, as `rich.text.Text`,
-which reads no markup.
+Text of corpora, models and users is untrusted data. It reaches the terminal only through `printable`, as
+`rich.text.Text`, which interprets no markup.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ _PSQL_BOX = Box("    \n  | \n -+ \n  | \n -+ \n -+ \n  | \n    \n", ascii=True)
 
 
 def printable(text: str) -> str:
-    """Replace everything in one line of foreign text that a terminal would act on.
+    """Replace all characters of foreign text that a terminal would interpret, and return it on one line.
 
-    As `sanitize` does; and any run of white space becomes one space.
+    As `sanitize`; and each run of white space becomes one space.
     """
     return sanitize(" ".join(text.split()))
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """`1 document`, `2 documents`."""
+    """Return `1 document`, `2 documents`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def failure(message: str, detail: str | None = None, hint: str | None = None) -> Text:
-    """An error: one sentence, then the facts, then what to do."""
+    """Render an error: one sentence, then the facts, then what to do."""
     text = Text()
     text.append("Error: ", style="bold red")
-    # The product's own name stays as it is.
+    # The product's own name is not capitalized.
     text.append(printable(message if message.startswith("pgclarify") else message[:1].upper() + message[1:]))
     text.append("" if message.endswith((".", "!", "?")) else ".")
     for label, part in (("Detail", detail), ("Hint", hint)):
@@ -54,7 +54,7 @@ def failure(message: str, detail: str | None = None, hint: str | None = None) ->
 
 
 def statement(database: str, sql: str) -> Text:
-    """An SQL statement as it looks when typed into psql."""
+    """Render an SQL statement as typed into psql."""
     text = Text()
     for number, line in enumerate(sql.splitlines()):
         prompt = "=#" if number == 0 else "-#"
@@ -65,7 +65,7 @@ def statement(database: str, sql: str) -> Text:
 
 
 def psql_table(rows: Sequence[Row]) -> RenderableType:
-    """Rows as psql shows them in its aligned, wrapped format; arrays as PostgreSQL writes them.
+    """Render rows in psql's aligned, wrapped format, with arrays in PostgreSQL's notation.
 
     Args:
         rows: At least one, all with the same columns.
@@ -90,16 +90,16 @@ def _psql_value(value: object) -> str:
 
 
 def with_proof(rows: Sequence[Row]) -> str:
-    """Say that what is listed has its proof."""
+    """Say that the listed readings have evidence."""
     return "with its proof" if len(rows) == 1 else "each with its proof"
 
 
 def readings(question: str, rows: Sequence[Row]) -> RenderableType:
-    """The readings of a question, each with its answer and its numbered evidence.
+    """Render the readings of a question, each with its answer and its numbered evidence.
 
     Args:
-        question: As it was asked.
-        rows: What `pgclarify.clarify` returned, at least one.
+        question: The question.
+        rows: Rows of `pgclarify.clarify`, at least one.
     """
     title = Text()
     title.append(counted(len(rows), "reading"), style="bold")
@@ -121,7 +121,7 @@ def readings(question: str, rows: Sequence[Row]) -> RenderableType:
 
 @dataclass(frozen=True, slots=True)
 class Indented:
-    """Text that wraps behind what leads its first line; unlike Padding, it leaves no blanks at the ends of lines."""
+    """Text with a hanging indentation; unlike Padding, without blanks at the ends of lines."""
 
     lead: Text
     text: Text
@@ -147,11 +147,11 @@ def _reading(row: Row, *, first_citation: int) -> list[RenderableType]:
 
 
 def citation(number: int, row: Row) -> list[RenderableType]:
-    """Where a quote stands, and the quote.
+    """Render the place of a quote, and the quote.
 
     Args:
-        number: What it is called by in the margin.
-        row: With the columns that all views of citations have.
+        number: Its number in the margin.
+        row: A row with the columns of all views of citations.
     """
     source = Text(printable(row["document_id"]), style="cyan")
     if where := place(row):
@@ -164,19 +164,19 @@ def citation(number: int, row: Row) -> list[RenderableType]:
 
 
 def place(row: Row) -> str:
-    """Title and headings of a passage; the heading path of a Markdown passage usually begins with the title."""
+    """Return title and headings of a passage; the headings of a Markdown passage usually begin with the title."""
     title, heading = row["title"], row["heading"]
     return heading if heading and title and heading.startswith(title) else ", ".join(filter(None, (title, heading)))
 
 
 def empty_corpus(corpus: str | None) -> Text:
-    """A plain sentence where there is nothing that could be found."""
+    """Say that a corpus has no documents."""
     text = Text(f"The corpus{f' {printable(corpus)}' if corpus else ''} is empty: it has 0 documents.\nLoad some: ")
     text.append(f"pgclarify load {shlex.quote(printable(corpus)) if corpus else 'CORPUS'} PATH", style="cyan")
     return text
 
 
-# Of steps and of whole investigations.
+# For steps and for whole investigations.
 _WITHOUT_ANSWER = {
     "not_in_corpus": "not found in this corpus",
     "repeated": "asked before",
@@ -194,11 +194,11 @@ _OVER_BUDGET = "There is no answer yet: a budget allows no more calls. Asked aga
 
 
 def step(row: Row, *, first_citation: int) -> RenderableType:
-    """A step of an investigation on its way to the conclusion, with its numbered evidence.
+    """Render a step of an investigation, except the conclusion, with its numbered evidence.
 
     Args:
-        row: As view investigation_step has it, with its citations.
-        first_citation: Number of the first of these.
+        row: A row of view investigation_step, with its citations.
+        first_citation: The number of the first citation.
     """
     margin = Text("   ")
     parts: list[RenderableType] = [
@@ -220,14 +220,14 @@ def conclusion(
     stop_reason: str | None = None,
     is_over_budget: bool = False,
 ) -> RenderableType:
-    """The end of an investigation: its answer with its numbered evidence, or a plain sentence that says why not.
+    """Render the end of an investigation: its answer with numbered evidence, or a sentence that says why there is none.
 
     Args:
-        question: As it was asked.
-        row: What `pgclarify.investigation` returned.
+        question: The question.
+        row: A row of `pgclarify.investigation`.
         first_citation: Number of the first citation.
-        stop_reason: Why the run went no further, where it might have.
-        is_over_budget: Whether that is a budget.
+        stop_reason: Why the run stopped early.
+        is_over_budget: Whether the reason is a budget.
     """
     last = row["steps"][-1] if row["steps"] else None
     reason = None if last is None or _is_told(last) else last["reason"]
@@ -243,12 +243,12 @@ def conclusion(
             *_proven(row, Text("   "), first_citation, remark=reason),
         ]
     if row["status"] == "partial":
-        # Without an answer for that very reason, it has been said.
+        # If this is the reason for having no answer, it was said already.
         if not is_said:
             end = "proven all the same" if row["answer"] else "not the last word"
             lost = "A budget allowed no more calls" if is_over_budget else "Some calls failed or ran out"
             parts.append(Text(f"\n{lost} on the way; what is above is {end}.", style="yellow"))
-        # Where a budget refused a call, the reason of the last step is that refusal, with its detail.
+        # If a budget refused a call, the reason of the last step is that refusal, with its detail.
         is_repeated = reason is not None and (reason == stop_reason or (is_over_budget and is_said))
         if stop_reason and not is_repeated:
             parts.append(Text(f"Stopped: {printable(stop_reason)}", style="dim"))
@@ -256,18 +256,18 @@ def conclusion(
 
 
 def _is_told(step: Row) -> bool:
-    """Whether the outcome of a step says all that its reason says: nothing was found."""
+    """Whether the outcome of a step says everything that its reason says: nothing was found."""
     return bool(step["abstention_code"] == "not_answered")
 
 
 def explain_hint(run_id: int, cost_usd: Decimal | None = None) -> Text:
-    """The last line of what a run printed: where to see what it did, and what it cost if it cost anything."""
+    """Render the last line of a run's output: how to see what it did, and its cost if it has one."""
     cost = f" ({dollars(cost_usd)})" if cost_usd else ""
     return Text(f"\nrun {run_id}{cost}: pgclarify explain {run_id}", style="dim")
 
 
 def warning(message: str, hint: str | None = None) -> Text:
-    """What the server warned of: one sentence, then what to do."""
+    """Render a warning of the server: one sentence, then what to do."""
     text = Text("Warning: ", style="bold yellow")
     text.append(printable(message[:1].upper() + message[1:]) + ".", style="not bold yellow")
     if hint:
@@ -287,7 +287,7 @@ def _proven(row: Row, margin: Text, first_citation: int, *, remark: str | None) 
 
 
 def loaded(corpus: str, changed: int, unchanged: int, *, is_searchable: bool) -> Text:
-    """What became of the documents of one load, as one sentence."""
+    """Say in one sentence what was loaded."""
     text = Text()
     if changed:
         text.append(counted(changed, "document"), style="bold")
@@ -302,7 +302,7 @@ def loaded(corpus: str, changed: int, unchanged: int, *, is_searchable: bool) ->
 
 
 def repeated(document_ids: Sequence[str]) -> Text:
-    """Documents that replaced an earlier one of the same load."""
+    """Name documents that replaced an earlier one of the same load."""
     examples = ", ".join(printable(document_id) for document_id in document_ids[:3])
     return Text(
         f"{counted(len(document_ids), 'document')} had an id that came before, and replaced the earlier one: {examples}"
@@ -312,7 +312,7 @@ def repeated(document_ids: Sequence[str]) -> Text:
 
 
 def unreadable(problems: Sequence[str]) -> Text:
-    """Files, lines and documents that could not be loaded, one a line."""
+    """List files, lines and documents that could not be loaded, one on each line."""
     text = Text()
     text.append(f"{len(problems):,} could not be loaded:", style="bold red")
     for problem in problems:
@@ -321,10 +321,10 @@ def unreadable(problems: Sequence[str]) -> Text:
 
 
 def unread(files: Mapping[str, Sequence[str]]) -> Text:
-    """Files whose reader is not installed: the reason, which says what to install, and the first of the files.
+    """List files whose reader is not installed: the reason, which says what to install, and the first files.
 
     Args:
-        files: One sentence for each, by the reason.
+        files: One sentence for each file, by the reason.
     """
     text = Text()
     for reason, sentences in files.items():
@@ -337,13 +337,13 @@ def unread(files: Mapping[str, Sequence[str]]) -> Text:
 
 
 def skipped(kinds: Mapping[str, int]) -> Text:
-    """What was passed over, on one line, by kind."""
+    """List what was skipped, on one line, by kind."""
     listed = sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))
     return Text(f"skipped: {', '.join(f'{number:,} {printable(kind)}' for kind, number in listed)}", style="yellow")
 
 
 def not_indexed(documents: Sequence[Row]) -> Text:
-    """Documents that are stored but cannot be searched, each with the reason."""
+    """List documents that are stored but not searchable, each with the reason."""
     text = Text()
     text.append(f"{counted(len(documents), 'document')} could not be indexed:", style="bold red")
     for document in documents:

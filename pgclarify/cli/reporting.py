@@ -31,7 +31,7 @@ _Open = Annotated[bool, typer.Option("--open", metavar="", help="Open it in the 
 
 
 def report(
-    run_id: Annotated[int, typer.Argument(metavar="RUN_ID", help="A run; pgclarify status shows the last ones.")],
+    run_id: Annotated[int, typer.Argument(metavar="RUN_ID", help="A run; pgclarify status shows the latest ones.")],
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output."),
@@ -54,7 +54,7 @@ def report_evaluations(
         list[str] | None,
         typer.Argument(
             metavar="EVALUATION...",
-            help="Ids or names, as eval list has them; none means those of the latest data set, one of each name.",
+            help="Ids or names, as eval list shows them; without any, one of each name for the latest data set.",
         ),
     ] = None,
     output: Annotated[
@@ -89,7 +89,7 @@ def _check(output: str | None, *, open_it: bool) -> None:
 
 def _write(page: str, output: str, *, open_it: bool) -> None:
     if output == _STANDARD_OUTPUT:
-        # Whatever the terminal's encoding is: the page says that it is in UTF-8.
+        # Independent of the terminal's encoding, because the page declares UTF-8.
         sys.stdout.buffer.write(page.encode())
         return
     path = Path(output)

@@ -43,13 +43,13 @@ AsJson = Annotated[bool, typer.Option("--json", metavar="", help="One JSON objec
 def up(
     detach: Annotated[
         bool,
-        typer.Option("--detach", "-d", metavar="", help="Return when the worker is alive, and leave it running."),
+        typer.Option("--detach", "-d", metavar="", help="Return when the worker is ready; it keeps running."),
     ] = False,
     listen: Annotated[
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="The embedded server listens there, too, and asks for passwords: from now on, until it is told off.",
+            help="Let the embedded server also listen there, with passwords, from now on; off closes it.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -71,7 +71,7 @@ def up(
         return
     if as_json:
         terminal.print_json(done)
-        # Whoever reads it through a pipe should not have to wait for the worker's end.
+        # A reader on a pipe gets the output before the worker ends.
         sys.stdout.flush()
     _run_worker(settings, dsn)
     if settings.database_url is None:
@@ -95,18 +95,18 @@ def init(
         str | None,
         typer.Option(
             metavar="HOST",
-            help="Where calls that wait reach the primary. If left out, what it was; '' is this server's Unix socket.",
+            help="Host of the primary for calls that wait. The default keeps it; '' means this server's Unix socket.",
         ),
     ] = None,
     loopback_port: Annotated[
-        int | None, typer.Option(metavar="PORT", min=1, max=65535, help="Its port there, if it is another.")
+        int | None, typer.Option(metavar="PORT", min=1, max=65535, help="Port of the primary, if it differs.")
     ] = None,
     adopt_roles: Annotated[
         bool,
         typer.Option(
             "--adopt-roles",
             metavar="",
-            help="After a restore on another server: roles get what roles of their names had. doctor lists it.",
+            help="After a restore on another server: roles get what former roles of their names had. doctor lists it.",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -182,7 +182,7 @@ def _install(
     loopback_port: int | None = None,
     adopt_roles: bool = False,
 ) -> tuple[str, dict[str, object]]:
-    """The same; the connection string, and what `--json` says about it."""
+    """Do the same; return the connection string, and what `--json` prints about it."""
     from pgclarify.install.installer import install
 
     console = terminal.notices()
@@ -231,12 +231,12 @@ def _install(
 
 
 def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | None = None) -> bool:
-    """Start a detached worker unless one runs, and wait until it serves the queue.
+    """Start a detached worker unless one is running, and wait until it serves the queue.
 
     Args:
         settings: Settings in use.
-        dsn: The database it serves.
-        environment: What its environment has beyond ours.
+        dsn: Its database.
+        environment: Additional variables of its environment.
 
     Returns:
         False if one was running already.
@@ -273,7 +273,7 @@ def _run_worker(settings: Settings, dsn: str, metrics: Address | None = None, gr
 
     _warn_of_variables()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    # It reports every model that is loaded.
+    # Hide its report of every loaded model.
     logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
     run_worker(
         settings,

@@ -1,4 +1,4 @@
-"""What load reads: files, folders, patterns and standard input."""
+"""The input of load: files, folders, patterns and standard input."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STANDARD_INPUT = "-"
 
 
 class Format(StrEnum):
-    """What standard input holds; a file says so by its name."""
+    """The format of standard input; for files, the name shows it."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -43,34 +43,34 @@ class Format(StrEnum):
 
     @property
     def suffix(self) -> str:
-        """The suffix of a file that holds the same."""
+        """The suffix of a file of this format."""
         return {"text": ".txt", "markdown": ".md"}.get(self, f".{self}")
 
     @property
     def has_records(self) -> bool:
-        """Whether it holds many documents, which bring their own ids."""
+        """Whether it has many documents with their own ids."""
         return self in (Format.JSONL, Format.CSV, Format.TSV)
 
 
 def expand(given: Sequence[str]) -> list[Path]:
-    """Turn arguments into paths that exist; patterns that no shell has expanded are expanded here, in order of names.
+    """Turn arguments into paths that exist. Patterns that no shell has expanded are expanded, in order of names.
 
     Args:
         given: Files, folders and patterns (`*`, `?`, `[…]`, and `**` for any depth), without standard input.
 
     Raises:
-        typer.BadParameter: If there is no such file, or nothing fits a pattern.
+        typer.BadParameter: If a file does not exist, or nothing matches a pattern.
     """
     paths: list[Path] = []
     for argument in given:
         path = Path(argument).expanduser()
-        # A file may be called what looks like a pattern.
+        # A file name may look like a pattern.
         if path.exists():
             paths.append(path)
         elif found := _matches(str(path)):
             paths.extend(found)
         elif glob.has_magic(argument):
-            raise typer.BadParameter(f"No file fits {argument!r}.")
+            raise typer.BadParameter(f"No file matches {argument!r}.")
         else:
             raise typer.BadParameter(f"There is no {argument!r}.")
     return paths
@@ -78,12 +78,12 @@ def expand(given: Sequence[str]) -> list[Path]:
 
 def _matches(pattern: str) -> list[Path]:
     found = [Path(name) for name in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 - it may be absolute
-    # `**` finds folders and what is in them, which would be read twice; without it, it can find what is not there.
+    # `**` finds folders and also their files, which would be read twice. Without it, a pattern may find broken links.
     return [path for path in found if path.is_file()] if "**" in pattern else found
 
 
 class Sources:
-    """All that was given to load, which is read twice: first for the names of documents, then whole."""
+    """Everything to load. It is read twice: first for the names of documents, then completely."""
 
     def __init__(
         self,
@@ -96,19 +96,19 @@ class Sources:
         title: str | None = None,
         stdin: BinaryIO | None = None,
     ) -> None:
-        """Look for all of it.
+        """Look for all sources.
 
         Args:
             given: Files, folders, patterns, and "-" for standard input.
             fields: Which fields of JSON lines, or columns of a table, make up a document; None for the usual ones.
-            naming: How documents are named; None: by their places.
-            kind: What standard input holds; None: plain text.
-            document_id: Id of the one document in standard input, unless that is records.
+            naming: How documents are named; None for their places.
+            kind: The format of standard input; None for plain text.
+            document_id: Id of the one document in standard input, unless it has records.
             title: Its title.
-            stdin: Standard input, as bytes; None: the process's own.
+            stdin: Standard input, as bytes; None for that of the process.
 
         Raises:
-            typer.BadParameter: If there is no such file, or the options do not fit what was given.
+            typer.BadParameter: If a file does not exist, or the options do not fit the sources.
         """
         from pgclarify.ingest.naming import Naming
 
@@ -126,20 +126,18 @@ class Sources:
                 "A document from standard input needs an id: add --id, or --format jsonl, csv or tsv."
             )
         if self._holds_many and (document_id or title):
-            raise typer.BadParameter(
-                "JSON lines, CSV and TSV bring their own ids and titles: leave --id and --title out."
-            )
+            raise typer.BadParameter("JSON lines, CSV and TSV bring their own ids and titles: omit --id and --title.")
         if self._holds_many and self._naming.source is None:
             raise typer.BadParameter(
                 "Lines and rows from standard input come from nowhere: name their source with --as, so that the next"
                 " ones of that name replace them, and others do not."
             )
-        # All are looked for before the first is read.
+        # Look for all of them before reading the first.
         self.paths = expand([argument for argument in given if argument != STANDARD_INPUT])
         self._copy = _copied(stdin or sys.stdin.buffer, self) if self._is_piped else None
 
     def names(self) -> Iterator[Name | UnreadableFile]:
-        """What the documents are called, and what stands in the way of knowing all of them."""
+        """Yield the names of the documents, and an error for each file whose names cannot be known."""
         from pgclarify.ingest.files import find_names
 
         yield from find_names(self.paths, fields=self._fields, naming=self._naming)
@@ -150,10 +148,10 @@ class Sources:
             yield document if isinstance(document, UnreadableFile) else self._naming.of_piped(document.document_id)
 
     def documents(self, on_skip: Callable[[str], object] = lambda kind: None) -> Iterator[Document | UnreadableFile]:
-        """The documents, as a stream, and beside them what could not be read.
+        """Yield the documents, and an error for everything that could not be read.
 
         Args:
-            on_skip: Called with the kind of each thing that is passed over.
+            on_skip: Called with the kind of each thing that is skipped.
         """
         from pgclarify.ingest.files import read_documents
 
@@ -165,16 +163,16 @@ class Sources:
                 yield self._naming.of_piped(document.document_id).given_to(document)
 
     def whole(self) -> list[str]:
-        """What the origins of all documents begin with that these sources have ever had.
+        """Return prefixes of the origins of all documents that these sources ever had.
 
         Raises:
-            typer.BadParameter: If a file of one document is given, from which nothing can be gone.
+            typer.BadParameter: If a file with a single document is given, for which this makes no sense.
         """
         from pgclarify.ingest.files import holds_many
 
         if not all(path.is_dir() or holds_many(path) for path in self.paths) or self._is_piped > self._holds_many:
             raise typer.BadParameter(
-                "--mirror takes folders, JSON lines, CSV and TSV: name the folder in place of its files."
+                "--mirror takes folders, JSON lines, CSV and TSV: name the folder instead of its files."
             )
         found = {
             self._naming.folder(path) if path.is_dir() else self._naming.file(path, path.parent) for path in self.paths
@@ -202,7 +200,7 @@ class Sources:
 
 
 def _copied(stream: BinaryIO, owner: Sources) -> Path:
-    """A copy of standard input on disk, since a pipe can be read only once. It goes with its owner."""
+    """Copy standard input to disk, because a pipe can be read only once. The copy is removed with its owner."""
     with tempfile.NamedTemporaryFile(prefix="pgclarify-", delete=False) as copy:
         weakref.finalize(owner, os.unlink, copy.name)
         shutil.copyfileobj(stream, copy)

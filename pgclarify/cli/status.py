@@ -5,7 +5,7 @@ from __future__ import annotations
 from pgclarify.cli import connection, listening, terminal
 from pgclarify.cli.options import AsOneObject
 
-# Enough to see what happened last, on a screen that shows the rest, too.
+# Enough to see the latest runs, on a screen that also shows the rest.
 _MOST_RUNS = 5
 _MOST_ERRORS = 5
 

@@ -1,4 +1,4 @@
-"""The two streams of the command line: results on stdout, everything said about them on stderr."""
+"""The two streams of the command line: results on stdout, all messages on stderr."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Where no one looks at the screen's width, lines break late.
+# Line width if the output is not a terminal.
 _PIPE_WIDTH = 120
 _COMMAND = re.compile(r"(?<![\w./-])pgclarify (?=[a-z])")
 
@@ -25,17 +25,17 @@ def _console(*, stderr: bool) -> Console:
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
-    # Nothing that is printed is read as markup: most of it comes from corpora, models and users.
+    # Output is never parsed as markup, because most of it comes from corpora, models and users.
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False, width=width)
 
 
 def results() -> Console:
-    """What a command was asked for."""
+    """Return the console for a command's results."""
     return _console(stderr=False)
 
 
 def notices() -> Console:
-    """Progress, remarks and errors."""
+    """Return the console for progress, remarks and errors."""
     return _console(stderr=True)
 
 
@@ -45,28 +45,28 @@ def print_json(row: Mapping[str, Any]) -> None:
 
 
 def examples(*commands: str) -> str:
-    """The last lines of a command's help."""
+    """Return the examples at the end of a command's help."""
     from rich.markup import escape
 
     return "\n".join(("[bold]Examples[/bold]", *(escape(f"$ {command}") for command in commands)))
 
 
 def commands(text: str) -> str:
-    """Text with commands of ours, as they can be typed here: by the program's path where its name is not found."""
+    """Replace our commands in a text by commands that work here: with the program's path if its name is not found."""
     ours = Path(sys.executable).parent / "pgclarify"
     found = shutil.which("pgclarify")
     if not ours.exists() or (found is not None and ours.samefile(found)):
         return text
     here = Path.cwd()
     path = str(ours)
-    # In that very folder, its name alone would be looked for elsewhere.
+    # In that very folder, a shell would not find the plain name.
     if ours.is_relative_to(here) and ours.parent != here:
         path = str(ours.relative_to(here))
     return _COMMAND.sub(lambda _: f"{shlex.quote(path)} ", text)
 
 
 def survive_any_encoding() -> None:
-    """Let a terminal without UTF-8 show a question mark where it lacks a letter, rather than fail."""
+    """Replace letters that the terminal's encoding does not have by question marks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

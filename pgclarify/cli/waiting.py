@@ -1,4 +1,4 @@
-"""How commands wait for a run that the server carries out within one statement."""
+"""Waiting for a run that the server executes within one statement."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ WHAT_IS_KEPT = "Cancelled; what was paid for is kept."
 
 @contextmanager
 def waiting(what: str, told: Callable[[], str] = lambda: WHAT_IS_KEPT) -> Iterator[None]:
-    """Say what is being waited for; and if that is interrupted, what becomes of it.
+    """Show what is being waited for; if that is interrupted, say what happens to it.
 
     Args:
-        what: On the way, as `Reading passages`.
+        what: What is happening, such as `Reading passages`.
         told: See `interruptible`.
     """
     with interruptible(told), terminal.notices().status(what):
@@ -25,10 +25,10 @@ def waiting(what: str, told: Callable[[], str] = lambda: WHAT_IS_KEPT) -> Iterat
 
 @contextmanager
 def interruptible(told: Callable[[], str] = lambda: WHAT_IS_KEPT) -> Iterator[None]:
-    """Say what becomes of a statement that is interrupted.
+    """Say what happens to a statement that is interrupted.
 
     Args:
-        told: Says it, after the server has cancelled the run.
+        told: Returns the message, after the server has cancelled the run.
     """
     try:
         yield
@@ -38,10 +38,10 @@ def interruptible(told: Callable[[], str] = lambda: WHAT_IS_KEPT) -> Iterator[No
 
 
 def read_seconds(database: connection.Database, timeout: str) -> float:
-    """How long an option --timeout is.
+    """Return the length of an option --timeout, in seconds.
 
     Raises:
-        InputError: If it is no interval, or not positive.
+        InputError: If it is not an interval, or not positive.
     """
     import psycopg
 
@@ -56,5 +56,5 @@ def read_seconds(database: connection.Database, timeout: str) -> float:
 
 
 def no_interval(timeout: str) -> InputError:
-    """What is wrong with a timeout that the server cannot read."""
+    """Make the error for a timeout that the server cannot read."""
     return InputError("the timeout is no interval", detail=f"It is {timeout!r}.", hint="Pass --timeout 90s, or 5min.")

@@ -1,1 +1,1 @@
-"""What is missing or wrong in an installation, in plain words: one module for each reason that a check changes."""
+"""Checks of an installation, with findings and remedies in plain words: one module for each kind of check."""

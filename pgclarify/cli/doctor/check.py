@@ -1,4 +1,4 @@
-"""What a check finds."""
+"""The result of a check."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How bad it is; a problem makes `pgclarify doctor` exit with 1."""
+    """How serious it is; a problem makes `pgclarify doctor` exit with 1."""
 
     OK = "ok"
     WARNING = "warning"
@@ -16,13 +16,13 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of the doctor's.
+    """One line of the doctor.
 
     Attributes:
-        name: What was looked at.
-        level: How bad it is.
-        finding: What was found, as half a sentence without a full stop.
-        remedy: What to do about it, in whole sentences; None if there is nothing to do.
+        name: What was checked.
+        level: How serious it is.
+        finding: What was found, as a part of a sentence without a full stop.
+        remedy: What to do about it, in sentences; None if there is nothing to do.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Check:
 
 
 def ok(name: str, finding: str) -> Check:
-    """All is well."""
+    """Everything is in order."""
     return Check(name, Level.OK, finding)
 
 

@@ -1,4 +1,4 @@
-"""The command doctor: which checks are made, in which order, and what each needs of those before it."""
+"""The command doctor: the checks, their order, and what each needs from earlier ones."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def doctor(
 
 
 def examine(settings: Settings) -> Iterator[Check]:
-    """Make all checks, those that take long last."""
+    """Make all checks; slow ones come last."""
     from pgclarify.cli.doctor import endpoint, machine
 
-    # A name that is not on this machine is not looked for elsewhere, which takes minutes where there is no network.
+    # Look for models on this machine only: without a network, a search elsewhere takes minutes.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     yield from machine.check_variables()
     yield from machine.check_packages(settings)
@@ -102,7 +102,7 @@ def _examine_database(settings: Settings) -> Iterator[Check]:
 def _examine_listening(settings: Settings, database: connection.Database) -> Iterator[Check]:
     from pgclarify.cli.doctor import server
 
-    # Another server's doors are its administrator's matter.
+    # The rest is about the embedded server only.
     if settings.database_url is not None:
         return
     address = listening.address_of(settings)
@@ -128,7 +128,7 @@ def _examine_server(database: connection.Database, user: str) -> Iterator[Check]
         yield server.check_memberships(user, {row["role"] for row in roles if row["has_usage"]})
     revision = server.check_revision(database)
     yield revision
-    # What follows goes through objects of the schema, which may be others in another revision.
+    # The following checks use objects of the schema, which may differ in another revision.
     if revision.level is Level.OK:
         if versions["dblink"][0] is not None:
             yield from _guarded("loopback", lambda: [server.check_loopback(database)])
@@ -162,7 +162,7 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
     yield from _guarded("corpora", corpora)
     yield from _guarded("tables", lambda: service.check_sources(connection.fetch(database, "cli_list_sources")))
     yield from _guarded("budgets", lambda: service.check_budgets(connection.fetch(database, "cli_list_idle_budgets")))
-    # For administrators, who may mend it.
+    # Only for administrators, who can repair it.
     if connection.fetch(database, "cli_list_roles", roles=["pgclarify_owner"])[0]["has_usage"]:
         yield from _guarded(
             "identities", lambda: service.check_identities(connection.fetch(database, "cli_list_orphaned_roles"))
@@ -170,7 +170,7 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
 
 
 def _guarded(name: str, look: Callable[[], list[Check]]) -> list[Check]:
-    """The checks, or one that says that they could not be made."""
+    """Make checks; if that fails, return one that says so."""
     import psycopg
 
     from pgclarify.cli.doctor.check import warning

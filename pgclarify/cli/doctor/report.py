@@ -1,4 +1,4 @@
-"""What doctor prints."""
+"""Renders the output of doctor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WIDTH = max(map(len, Level))
 
 
 def line(check: Check) -> Text:
-    """One check: its level, its name, what was found, and what to do."""
+    """Render one check: level, name, finding and remedy."""
     text = Text()
     text.append(check.level.ljust(_WIDTH), style=_STYLES[check.level])
     text.append(f"  {check.name}: ", style="bold")
@@ -23,7 +23,7 @@ def line(check: Check) -> Text:
 
 
 def verdict(problems: int, warnings: int) -> Text:
-    """The last line: how many problems there are."""
+    """Render the last line: the number of problems."""
     if not problems and not warnings:
         return Text("All is well.", style="green")
     parts = [

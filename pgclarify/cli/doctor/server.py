@@ -22,10 +22,10 @@ _INSTALL = "Run: pgclarify init"
 
 
 def check_version(server_version: int) -> Check:
-    """The server's version.
+    """Check the server's version.
 
     Args:
-        server_version: As libpq has it: 150004 is 15.4.
+        server_version: In libpq's form: 150004 is 15.4.
     """
     major, minor = divmod(server_version, 10000)
     if server_version < OLDEST_SERVER:
@@ -38,10 +38,10 @@ def check_version(server_version: int) -> Check:
 
 
 def check_pooler(dsn: str) -> Check:
-    """Whether a pooler stands between us and the server.
+    """Check whether there is a pooler between us and the server.
 
     Args:
-        dsn: Connection string of the database, to which we have connected.
+        dsn: Connection string of the database, which was reachable.
     """
     name = "pooler"
     try:
@@ -58,10 +58,10 @@ def check_pooler(dsn: str) -> Check:
 
 
 def check_listening(address: Address | None) -> Check:
-    """Who can reach the embedded server.
+    """Say from where the embedded server can be reached.
 
     Args:
-        address: Where it listens on TCP; None if it does not.
+        address: Its TCP address; None without TCP.
     """
     name = "listening"
     if address is None:
@@ -76,10 +76,10 @@ def check_listening(address: Address | None) -> Check:
 
 
 def check_superusers(found: Sequence[str]) -> Check:
-    """Whether superusers can come in over TCP.
+    """Check whether superusers can connect over TCP.
 
     Args:
-        found: Those that can, for what they are members of.
+        found: The superusers that can, because of their memberships.
     """
     name = "superusers"
     if not found:
@@ -92,11 +92,11 @@ def check_superusers(found: Sequence[str]) -> Check:
 
 
 def check_vector(installed: str | None, available: str | None) -> Check:
-    """The extension vector.
+    """Check the extension vector.
 
     Args:
-        installed: Its version in this database; None if it is not there.
-        available: The version that the server could install; None if it has none.
+        installed: Its version in this database; None if it is not installed.
+        available: The version that the server can install; None if there is none.
     """
     oldest = ".".join(map(str, OLDEST_VECTOR))
     package = (
@@ -120,11 +120,11 @@ def check_vector(installed: str | None, available: str | None) -> Check:
 
 
 def check_dblink(installed: str | None, available: str | None) -> Check:
-    """The extension dblink, which calls that wait are made with.
+    """Check the extension dblink, which calls that wait need.
 
     Args:
-        installed: Its version in this database; None if it is not there.
-        available: The version that the server could install; None if it has none.
+        installed: Its version in this database; None if it is not installed.
+        available: The version that the server can install; None if there is none.
     """
     without = "clarify and search cannot wait in SQL; submit, wait and result work, and so does pgclarify ask"
     if installed is not None:
@@ -139,9 +139,10 @@ def check_dblink(installed: str | None, available: str | None) -> Check:
 
 
 def check_loopback(database: connection.Database) -> Check:
-    """Whether a waiting call's second connection comes about, by making one as any caller does.
+    """Check whether a waiting call gets its second connection, by opening one as any caller does.
 
-    Above READ COMMITTED every look at a run goes through it, even at none at all, so nothing is asked or paid for.
+    With an isolation level above READ COMMITTED, every look at runs uses it, even for no run at all. So nothing is
+    asked or paid for.
     """
     name = "loopback"
     try:
@@ -149,7 +150,7 @@ def check_loopback(database: connection.Database) -> Check:
             database.execute(connection.query("cli_freeze_snapshot"))
             connection.fetch(database, "cli_wait_for_nothing")
     except psycopg.errors.InsufficientPrivilege as error:
-        # The server says the same where dblink itself refuses: that detail names a password.
+        # dblink's own refusal looks similar, but its detail names a password.
         detail = error.diag.message_detail or ""
         if "password" in detail.lower():
             return _no_loopback(database, detail)
@@ -169,14 +170,14 @@ def _no_loopback(database: connection.Database, detail: str) -> Check:
 
 
 def loopback_remedy(detail: str, database: str) -> str:
-    """What to do about a loopback that the server turns down.
+    """Say what to do about a loopback connection that the server refuses.
 
     Args:
-        detail: What the server, or libpq in it, said.
+        detail: The message of the server or of libpq.
         database: Name of the database.
     """
     said = detail.lower()
-    # The line's kind follows from how it is reached.
+    # The kind of line in pg_hba.conf depends on the connection.
     kind = "local" if "[local]" in said or "socket" in said else "host"
     address = " 127.0.0.1/32" if kind == "host" else ""
     line = f"{kind} {database} pgclarify_loopback{address} scram-sha-256"
@@ -201,10 +202,10 @@ def loopback_remedy(detail: str, database: str) -> str:
 
 
 def check_roles(found: set[str]) -> Check:
-    """The roles of pgclarify, which belong to the whole server.
+    """Check the roles of pgclarify, which belong to the whole server.
 
     Args:
-        found: Those of them that exist.
+        found: Those that exist.
     """
     missing = sorted(ROLES.keys() - found)
     if missing:
@@ -213,10 +214,10 @@ def check_roles(found: set[str]) -> Check:
 
 
 def check_memberships(user: str, usages: set[str]) -> Check:
-    """What the caller may do.
+    """Say what the caller may do.
 
     Args:
-        user: Role that we are connected as.
+        user: The role of our connection.
         usages: Roles of pgclarify whose rights it has.
     """
     name = "your rights"
@@ -234,7 +235,7 @@ def check_memberships(user: str, usages: set[str]) -> Check:
 
 
 def check_revision(database: connection.Database) -> Check:
-    """Whether the schema is the one that this version works with."""
+    """Check whether the schema is that of this version."""
     try:
         check_schema(database)
     except SchemaMismatch as error:

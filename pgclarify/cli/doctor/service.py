@@ -1,4 +1,4 @@
-"""Checks of what runs in a database: workers, the queue, the corpora."""
+"""Checks of the work in a database: workers, the queue, the corpora."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.cli.rendering import Row, counted
 from pgclarify.vocabulary import AT_ENDPOINT
 
-# A backlog that a living worker has not touched for so long, and a run that takes so long, are not usual.
+# It is unusual that a live worker leaves a backlog untouched for so long, or that a run takes so long.
 _WAITING_SECONDS = 60
 _STUCK_SECONDS = 900
 _NAMES_SHOWN = 5
 
 
 def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, str | None] | None) -> list[Check]:
-    """The workers, one line for each thing about them.
+    """Check the workers, with one line for each finding.
 
     Args:
-        workers: Rows of those alive, as client_list_workers has them.
-        version: Of this package.
-        expected: Provider, and model if one is named, that this environment asks for; None if it asks for none.
+        workers: Rows of live workers, from client_list_workers.
+        version: Version of this package.
+        expected: Provider, and model if one is named, in the settings of this environment; None if there is none.
     """
     if not workers:
         return [
@@ -40,11 +40,11 @@ def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, 
 
 
 def check_models(workers: Sequence[Row], expected: tuple[str, str | None] | None) -> list[Check]:
-    """Whether workers judge with one model, and with the one that this environment asks for; nothing if they do.
+    """Check whether workers judge with one model, the one in this environment's settings; no check if they do.
 
     Args:
-        workers: As check_workers takes them, at least one.
-        expected: As check_workers takes it.
+        workers: As for check_workers, at least one.
+        expected: As for check_workers.
     """
     models = {(worker["provider"], worker["model"]) for worker in workers}
     if len(models) > 1:
@@ -68,11 +68,11 @@ def check_models(workers: Sequence[Row], expected: tuple[str, str | None] | None
 
 
 def check_queue(queue: Row, running: Sequence[Row], *, has_workers: bool) -> list[Check]:
-    """The queue.
+    """Check the queue.
 
     Args:
         queue: The row of cli_get_queue.
-        running: Runs under way that the caller may see, as cli_list_running has them.
+        running: Rows of cli_list_running: runs in work that the caller may see.
         has_workers: Whether a worker is alive.
     """
     checks = []
@@ -100,7 +100,7 @@ def check_queue(queue: Row, running: Sequence[Row], *, has_workers: bool) -> lis
 
 
 def check_corpora(corpora: Sequence[Row]) -> list[Check]:
-    """The corpora.
+    """Check the corpora.
 
     Args:
         corpora: Rows of `pgclarify.corpus_status`.
@@ -124,7 +124,7 @@ def check_corpora(corpora: Sequence[Row]) -> list[Check]:
 
 
 def models_at_endpoint(corpora: Sequence[Row]) -> set[str]:
-    """The embedding models behind an endpoint that corpora have, or are changed to.
+    """Return the embedding models behind an endpoint that corpora use, or change to.
 
     Args:
         corpora: Rows of `pgclarify.corpus_status`.
@@ -134,7 +134,7 @@ def models_at_endpoint(corpora: Sequence[Row]) -> set[str]:
 
 
 def check_sources(sources: Sequence[Row]) -> list[Check]:
-    """Attached tables.
+    """Check attached tables.
 
     Args:
         sources: Rows of `pgclarify.source_status`.
@@ -154,7 +154,7 @@ def check_sources(sources: Sequence[Row]) -> list[Check]:
 
 
 def check_budgets(budgets: Sequence[Row]) -> list[Check]:
-    """Budgets that limit nothing; no check if there are none.
+    """Check for budgets without effect; no check if there are none.
 
     Args:
         budgets: Rows of cli_list_idle_budgets.
@@ -172,7 +172,7 @@ def check_budgets(budgets: Sequence[Row]) -> list[Check]:
 
 
 def check_identities(orphans: Sequence[Row]) -> list[Check]:
-    """What belongs to roles that are gone.
+    """Check for objects of roles that no longer exist.
 
     Args:
         orphans: Rows of cli_list_orphaned_roles.
@@ -194,7 +194,7 @@ def check_identities(orphans: Sequence[Row]) -> list[Check]:
 
 
 def _things(orphans: Iterable[Row]) -> set[str]:
-    """What each role has left, for people: `carol (run 3, corpus 1)`."""
+    """Say what each role has left: `carol (run 3, corpus 1)`."""
     left: dict[str, list[str]] = {}
     for row in orphans:
         left.setdefault(row["name"], []).append(f"{row['kind']} {row['count']:,}")
