@@ -1,4 +1,4 @@
--- Foreign texts, sanitized and short, for errors and for explain.
+-- Foreign texts in errors and in explain: sanitized and shortened.
 
 create or replace function pgclarify_private.shown(given text, most integer default 100)
 returns text
@@ -27,11 +27,11 @@ begin atomic
                 when length(one.line) > shown.most or one.is_cut then rtrim(left(one.line, shown.most - 1)) || '…'
                 else one.line
             end as line,
-            -- What a terminal acts on, and what reorders, hides or separates text, or is not seen at all.
+            -- Characters that a terminal interprets; that reorder, hide or separate text; or that are invisible.
             '[\u0001-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f'
             '\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a'
             '\U000e0000-\U000e01ef]' as harmful
-        -- Cut before it is looked through: a text may be very long.
+        -- Cut first, because a text may be very long.
         from (
             select
                 btrim(regexp_replace(left(trimmed.text, 20 * shown.most), '[ \t\n\v\f\r]+', ' ', 'g')) as line,
@@ -42,5 +42,5 @@ begin atomic
 end;
 
 comment on function pgclarify_private.shown(text, integer) is
-'A foreign text on one line, cut to so many characters; control characters and those that reorder or hide text are spelt out, '
-'as \uNNNN or \UNNNNNNNN.';
+'A foreign text on one line, cut to so many characters. Control characters, and those that reorder or hide text, are spelled '
+'out as \uNNNN or \UNNNNNNNN.';

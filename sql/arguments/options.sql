@@ -1,4 +1,4 @@
--- What callers pass in: questions, histories, top_k, timeouts and options, checked before anything else happens.
+-- Arguments of callers: questions, histories, top_k, timeouts and options. They are checked before anything else.
 
 create or replace function pgclarify_private.is_parameter(name text)
 returns boolean
@@ -44,7 +44,7 @@ begin
             detail = format('The options are: %s.', array_to_string(v_names, ', ')),
             hint = case
                 when v_is_parameter then format(
-                    'It is a parameter and no option: where a function has it, pass %s => … beside options.', v_shown
+                    'It is a parameter, not an option: pass %s => … beside options, if the function has it.', v_shown
                 )
                 when v_near is null then 'Check its spelling.'
                 else format('Did you mean "%s"?', v_near)
@@ -53,8 +53,8 @@ end
 $$;
 
 comment on function pgclarify_private.raise_unknown_option(text, jsonb) is
-'Error 22023 for an option that is not among the known ones. The hint says whether it is a parameter of a function that takes '
-'options, or which option is spelled like it.';
+'Error 22023 for an unknown option. The hint says whether it is a parameter of a function with options, or which option has a '
+'similar name.';
 
 create or replace function pgclarify_private.check_options(options jsonb, known jsonb)
 returns jsonb
@@ -147,10 +147,10 @@ end
 $$;
 
 comment on function pgclarify_private.check_options(jsonb, jsonb) is
-'Options completed by their defaults, or error 22023 that lists the right ones. known maps each name to {"choices": […]}, '
-'{"type": "…"}, {"type": "integer" or "number", "least": …, "most": …} or {"type": "string", "longest": …}, and its "default". '
-'With longest there may be "never", words that would be taken for names, and the "keywords" that are meant. Whole numbers come '
-'back without a fraction, others with six decimals at most.';
+'Options completed by their defaults, or error 22023 that lists the allowed values. known maps each name to {"choices": […]}, '
+'{"type": "…"}, {"type": "integer" or "number", "least": …, "most": …} or {"type": "string", "longest": …}, and its '
+'"default". With longest there may also be "never", words that would be taken for names, and "keywords" with a meaning of '
+'their own. Whole numbers are returned without a fraction, others with six decimals at most.';
 
 create or replace function pgclarify_private.clarify_options()
 returns jsonb
@@ -174,7 +174,7 @@ begin atomic
     }'::jsonb;
 end;
 
-comment on function pgclarify_private.clarify_options() is 'The options of clarify, as check_options wants them.';
+comment on function pgclarify_private.clarify_options() is 'The options of clarify, in the form of check_options.';
 
 create or replace function pgclarify_private.settings(top_k integer, options jsonb, known jsonb)
 returns jsonb
@@ -194,7 +194,7 @@ end
 $$;
 
 comment on function pgclarify_private.settings(integer, jsonb, jsonb) is
-'top_k and options, checked, as run.settings keeps them.';
+'top_k and options, checked, as stored in run.settings.';
 
 create or replace function pgclarify_private.raise_budget_is_short(budget integer, top_k integer)
 returns void
@@ -281,7 +281,7 @@ begin
                 detail = format(
                     'Element %s %s.', v_ordinal, case when v_length is null then 'is null' else format('has %s', v_length) end
                 ),
-                hint = 'Pass what was said before, oldest first, one element for what each side said.';
+                hint = 'Pass the earlier turns, oldest first, one element for each turn.';
     end if;
     return (
         select coalesce(jsonb_agg(said.line order by said.ordinal), '[]')
@@ -295,8 +295,8 @@ end
 $$;
 
 comment on function pgclarify_private.check_history(text[]) is
-'What was said before a question, oldest first, as a JSON array without surrounding white space and blank elements, or error '
-'22023. For with_history.';
+'Earlier turns, oldest first, as a JSON array without surrounding white space and blank elements, or error 22023. For '
+'with_history.';
 
 create or replace function pgclarify_private.with_history(settings jsonb, history jsonb)
 returns jsonb
@@ -311,8 +311,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.with_history(jsonb, jsonb) is
-'Settings with what was said before under the key history, as ask and enter_runs take them and workers get them; without '
-'that key if nothing was said.';
+'Settings with the earlier turns under the key history, as ask and enter_runs take them and workers get them; without that '
+'key if there are none.';
 
 create or replace function pgclarify_private.timeout(given text)
 returns interval
@@ -352,12 +352,12 @@ begin
             using errcode = 'invalid_parameter_value',
                 column = 'timeout',
                 detail = format('timeout is %s.', deadline.timeout),
-                hint = 'Pass timeout => ''60s'', or null to wait without end.';
+                hint = 'Pass timeout => ''60s'', or null to wait without limit.';
     end if;
-    -- What nobody lives to see is left out: a later time may not exist.
+    -- A limit of 100 years, because a later time may not exist.
     return clock_timestamp() + least(deadline.timeout, interval '100 years');
 end
 $$;
 
 comment on function pgclarify_private.deadline(interval) is
-'When a call that may take so long stops waiting, or error 22023; null, never, for null.';
+'The time at which a call with this timeout stops waiting, or error 22023; null, never, for null.';

@@ -1,4 +1,4 @@
--- Corpora: making, finding and dropping them.
+-- Corpora: creating, finding and dropping them.
 
 create or replace function pgclarify_private.partition_name(parent text, key bigint)
 returns text
@@ -24,8 +24,8 @@ begin
     select pgclarify_private.partition_name(pg_class.relname::text, add_partition.key) into strict v_partition
     from pg_class
     where pg_class.oid = add_partition.parent;
-    -- Made as a plain table and attached: CREATE TABLE … PARTITION OF would lock the parent against every search until
-    -- the end of the transaction. The CHECK spares ATTACH the scan.
+    -- Created as a plain table and attached, because CREATE TABLE … PARTITION OF would lock the parent against every
+    -- search until the end of the transaction. With the CHECK, ATTACH needs no scan.
     execute format(
         'create table %s (like %s including defaults including constraints including indexes including comments)',
         v_partition, add_partition.parent
@@ -45,7 +45,7 @@ begin
         'comment on table %s is %L',
         v_partition, format('Partition of %s for %s %s.', add_partition.parent, key_column, key)
     );
-    -- A partition is reached through its parent; direct reads would pass by the parent's policies.
+    -- A partition is reached through its parent. A direct read would bypass the parent's policies.
     execute format('alter table %s enable row level security', v_partition);
     if add_partition.distributed_with is not null then
         perform pgclarify_private.spread_table(v_partition, add_partition.distributed_with, null);
@@ -54,8 +54,8 @@ end
 $$;
 
 comment on function pgclarify_private.add_partition(regclass, text, bigint, regclass) is
-'Make and attach the partition of parent where key_column is key, without locking out searches of the others. '
-'distributed_with: a distributed table whose shards it follows, and then it is not attached; null as a rule.';
+'Create and attach the partition of parent for this key, without blocking searches of the other partitions. '
+'distributed_with: a distributed table whose shards it follows; then it is not attached. Usually null.';
 
 create or replace function pgclarify_private.visible_corpora(roles name[])
 returns setof pgclarify.corpus
@@ -70,8 +70,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.visible_corpora(name[]) is
-'Corpora that a holder of these roles may search: those without a reader, with a reader among them, or their own. Only '
-'functions of the owner call it, so the planner can put its body in their queries, and look up one corpus among thousands.';
+'Corpora that a holder of these roles may search: those without a reader, with a reader among these roles, or their own. Only '
+'functions of the owner call it, so that the planner can inline it and look up one corpus among thousands.';
 
 create or replace function pgclarify_private.bigrams(word text)
 returns text[]
@@ -119,7 +119,7 @@ begin
             return v_corpus;
         end if;
     end if;
-    -- The likest first, so that a typing error among a thousand names is still told.
+    -- The most similar name first, so that a typing error is found among a thousand names.
     select array_agg(named.name), (array_agg(named.name) filter (where named.likeness >= 0.4))[1] into v_names, v_near
     from (
         select visible.name, pgclarify_private.likeness(visible.name, left(v_name, 200)) as likeness
@@ -160,8 +160,8 @@ end
 $$;
 
 comment on function pgclarify_private.find_corpus(name[], text) is
-'The corpus of that name that these roles may search; without a name that of pgclarify.corpus, or the only one. A corpus '
-'that may not be searched does not exist.';
+'The corpus of that name that these roles may search; without a name that of pgclarify.corpus, or the only one. A corpus that '
+'may not be searched is treated as missing.';
 
 create or replace function pgclarify_private.owned_corpus(caller pgclarify_private.caller, corpus text)
 returns pgclarify.corpus
@@ -195,7 +195,7 @@ as $$
 begin
     perform from pgclarify.corpus where corpus.corpus_id = lock_corpus.corpus_id for key share;
     if not found then
-        raise exception 'the corpus does not exist any more'
+        raise exception 'the corpus no longer exists'
             using errcode = 'undefined_object',
                 detail = 'It was dropped after this call had found it.',
                 hint = 'List those that you can search with: select corpus from pgclarify.corpus_status.';
@@ -204,8 +204,8 @@ end
 $$;
 
 comment on function pgclarify_private.lock_corpus(bigint) is
-'Keep a corpus from being dropped until the transaction ends, or error 42704. Whoever writes rows of a corpus holds it before '
-'locking any of them; otherwise it and drop_corpus would deadlock.';
+'Keep a corpus from being dropped until the transaction ends, or error 42704. A function that writes rows of a corpus calls '
+'this before it locks any of them; otherwise it could deadlock with drop_corpus.';
 
 create or replace function pgclarify_private.check_roles_exist(roles text[])
 returns void
@@ -225,7 +225,7 @@ begin
             from pgclarify_private.named_role as named
             where named.name = v_role
         ) then
-            raise exception 'role "%" is not the one that this database means by that name', pgclarify_private.shown(v_role)
+            raise exception 'role "%" is not the role that this database means by that name', pgclarify_private.shown(v_role)
                 using errcode = 'object_not_in_prerequisite_state',
                     detail = 'A corpus, a document or a budget named an earlier role of that name, which was dropped, or is of '
                         'another server.',
@@ -237,7 +237,7 @@ end
 $$;
 
 comment on function pgclarify_private.check_roles_exist(text[]) is
-'Error 42704 for the first name that is no role, 55000 for one that means another role here; null is left out.';
+'Error 42704 for the first name that is not a role, 55000 for one that means another role here; null is skipped.';
 
 create or replace function pgclarify_private.create_corpus(
     caller pgclarify_private.caller, name text, embedding_model text, options jsonb
@@ -245,7 +245,7 @@ create or replace function pgclarify_private.create_corpus(
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- It waits for whoever makes another one, and not for ever.
+-- It may wait for a transaction that creates another corpus, but not forever.
 set lock_timeout = '5s'
 as $$
 declare
@@ -264,7 +264,7 @@ begin
         raise exception 'a corpus needs a name of 1 to 200 characters'
             using errcode = 'invalid_parameter_value',
                 detail = format('It has %s.', coalesce(length(create_corpus.name), 0)),
-                hint = 'Pass name => ''insurance'', say.';
+                hint = 'Pass, for example, name => ''insurance''.';
     end if;
     perform pgclarify_private.check_embedding_model(create_corpus.embedding_model);
     if (v_settings ->> 'graph_degree')::numeric not between 1 and 1000
@@ -276,7 +276,7 @@ begin
                 hint = 'Pass a whole number from 1 to 1000.';
     end if;
     begin
-        -- A number passes for the oid of one, whether or not there is one.
+        -- A number is accepted as an oid, even if no configuration has it.
         select pg_ts_config.oid::regconfig::text into strict v_search_config
         from pg_ts_config
         where pg_ts_config.oid = (v_settings ->> 'search_config')::regconfig;
@@ -289,7 +289,7 @@ begin
                         || 'has none, such as Polish or Japanese, pass simple.';
     end;
     if v_search_config = 'simple' then
-        raise notice 'searches by words find words as they are written'
+        raise notice 'searches by words only find exact forms of words'
             using detail = 'Text search configuration "simple" knows no language: "book" does not find "books".',
                 hint = 'If PostgreSQL has a configuration for the language of the documents, make the corpus with that one. '
                     || 'A multilingual embedding model finds other forms of a word as well.';
@@ -317,9 +317,9 @@ begin
         perform pgclarify_private.add_partition('pgclarify.passage', 'corpus_id', v_corpus_id);
     exception
         when lock_not_available then
-            raise exception 'another transaction makes a corpus'
+            raise exception 'another transaction is creating a corpus'
                 using errcode = 'lock_not_available',
-                    detail = 'Only one transaction at a time can make a corpus, or be the first to name a role.',
+                    detail = 'Only one transaction at a time can create a corpus, or be the first to name a role.',
                     hint = 'Call it again when that transaction has ended.';
     end;
     return v_corpus_id;
@@ -343,11 +343,11 @@ begin atomic
 end;
 
 comment on function pgclarify.create_corpus(text, text, jsonb) is
-'Make a corpus and return its id. name: 1 to 200 characters, unique. embedding_model: a sentence-transformers name or a '
-'path that the workers can load, or endpoint: and the name of a model behind their endpoint, such as '
-'endpoint:text-embedding-3-small. options: search_config (text search configuration, english), graph_degree (neighbors of a '
-'passage, 16), graph_similarity (what makes neighbors: dense, or lexical), reader (role that may search it; without it every '
-'pgclarify_user), analyst (role that sees everyone''s runs on it). The caller owns it.';
+'Create a corpus and return its id. The caller owns it. name: 1 to 200 characters, unique. embedding_model: a '
+'sentence-transformers name or a path that the workers can load; or "endpoint:" and the name of a model behind their '
+'endpoint, such as endpoint:text-embedding-3-small. options: search_config (text search configuration, english), graph_degree '
+'(neighbors of a passage, 16), graph_similarity (what makes neighbors: dense, or lexical), reader (role that may search it; '
+'without it every pgclarify_user), analyst (role that sees everyone''s runs on it).';
 grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.drop_corpus(caller pgclarify_private.caller, name text)
@@ -358,11 +358,11 @@ as $$
 declare
     v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(drop_corpus.caller, coalesce(drop_corpus.name, ''));
 begin
-    -- The row first: whoever writes to the corpus holds a key share on it.
+    -- First the row, because a transaction that writes to the corpus has a key share lock on it.
     perform from pgclarify.corpus where corpus_id = v_corpus.corpus_id for update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
-    -- Then its runs, in the order of ids. Not the partitions: that would lock out everybody until the end of the
-    -- transaction, since it takes a lock on their parent. Nobody sees what they hold, and a worker drops them.
+    -- Then its runs, in the order of ids. Its partitions are not dropped here: that would lock their parent, and so
+    -- block everyone until the end of the transaction. Their rows are invisible, and a worker drops them.
     perform from pgclarify.run where corpus_id = v_corpus.corpus_id order by run_id for no key update;
     update pgclarify.run set corpus_id = null where corpus_id = v_corpus.corpus_id;
     delete from pgclarify_private.staged_passage
@@ -371,7 +371,7 @@ begin
     );
     delete from pgclarify_private.pending_document where corpus_id = v_corpus.corpus_id;
     delete from pgclarify.document where corpus_id = v_corpus.corpus_id;
-    -- The triggers of attached tables go with the functions that they call: a worker drops those, too.
+    -- A worker also drops the functions of attached tables' triggers, and the triggers with them.
     delete from pgclarify_private.source where corpus_id = v_corpus.corpus_id;
     -- In the order of apply_term_changes.
     delete from pgclarify_private.term_change where corpus_id = v_corpus.corpus_id;
@@ -394,7 +394,7 @@ declare
     v_grant record;
 begin
     select signed.* into v_caller from pgclarify_private.caller as signed;
-    -- With the caller's rights; nobody else could take them back later.
+    -- With the caller's rights, because only the caller can revoke these grants.
     for v_grant in
         select spare.relation, spare.statement from pgclarify_private.corpus_grants(v_caller, drop_corpus.name) as spare
     loop
@@ -405,16 +405,16 @@ end
 $$;
 
 comment on function pgclarify.drop_corpus(text) is
-'Drop a corpus with its documents and vectors, and return its id. Runs on it stay, with their quotes. Attached tables are '
-'followed no more, and pgclarify may not read them any more: those of the caller; of others it says how. name: '
-'of a corpus that you own.';
+'Drop a corpus with its documents and vectors, and return its id. Runs on it stay, with their quotes. Its attached tables are '
+'no longer followed. pgclarify loses the right to read those of the caller; for others, it says how to revoke it. name: of a '
+'corpus that you own.';
 grant execute on function pgclarify.drop_corpus(text) to pgclarify_user;
 
 create or replace function pgclarify_private.drop_orphan_partition()
 returns text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Whoever comes while it waits for the lock on the parent waits behind it.
+-- While it waits for the lock on the parent, other transactions wait behind it.
 set lock_timeout = '500ms'
 as $$
 declare
@@ -454,7 +454,7 @@ begin
     order by named.key
     limit 1;
     if v_partition is not null then
-        -- Another worker may have been faster.
+        -- Another worker may have dropped it already.
         execute format('drop table if exists %s', v_partition);
     end if;
     return v_partition;
@@ -462,6 +462,6 @@ end
 $$;
 
 comment on function pgclarify_private.drop_orphan_partition() is
-'Drop one partition that a dropped corpus has left, and return its name; null if there is none. Error 55P03 if somebody '
-'holds the table for longer than half a second.';
+'Drop one partition of a dropped corpus, and return its name; null if there is none. Error 55P03 if another session locks the '
+'table for longer than half a second.';
 grant execute on function pgclarify_private.drop_orphan_partition() to pgclarify_worker;

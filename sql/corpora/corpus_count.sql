@@ -1,4 +1,4 @@
--- Counts of a corpus: sums over corpus_tally, which stays at about one row a corpus.
+-- Counts of a corpus: sums over corpus_tally, which has about one row for each corpus.
 
 create or replace view pgclarify_private.corpus_count as
 select
@@ -20,25 +20,27 @@ from pgclarify.corpus
 left join pgclarify_private.corpus_tally on corpus.corpus_id = corpus_tally.corpus_id
 group by corpus.corpus_id;
 
-comment on view pgclarify_private.corpus_count is 'Counts and revision of every corpus, as of the snapshot. Granted to nobody.';
+comment on view pgclarify_private.corpus_count is
+'Counts and revision of every corpus, as of the snapshot. No role has access.';
 comment on column pgclarify_private.corpus_count.corpus_id is 'The corpus.';
 comment on column pgclarify_private.corpus_count.documents is 'Documents.';
-comment on column pgclarify_private.corpus_count.pending is 'Documents whose present content is not searchable yet.';
+comment on column pgclarify_private.corpus_count.pending is 'Documents whose current content is not searchable yet.';
 comment on column pgclarify_private.corpus_count.failed is 'Documents that cannot be indexed.';
 comment on column pgclarify_private.corpus_count.passages is 'Passages.';
-comment on column pgclarify_private.corpus_count.restricted_documents is 'Documents with readers of their own.';
-comment on column pgclarify_private.corpus_count.restricted_passages is 'Passages with readers of their own.';
+comment on column pgclarify_private.corpus_count.restricted_documents is 'Documents that have their own readers.';
+comment on column pgclarify_private.corpus_count.restricted_passages is 'Passages that have their own readers.';
 comment on column pgclarify_private.corpus_count.embedded is 'Passages with a vector in the active space.';
 comment on column pgclarify_private.corpus_count.linked is 'Passages with neighbors in the active space.';
-comment on column pgclarify_private.corpus_count.lexemes is 'Lexeme occurrences of all passages.';
+comment on column pgclarify_private.corpus_count.lexemes is 'Lexemes of all passages, with repetitions.';
 comment on column pgclarify_private.corpus_count.revision is
-'How often the searchable content changed that has no readers of its own.';
+'How often the searchable content changed, without documents that have their own readers.';
 comment on column pgclarify_private.corpus_count.restricted_lexemes is
-'Lexeme occurrences of passages with readers of their own.';
+'Lexemes of passages that have their own readers, with repetitions.';
 comment on column pgclarify_private.corpus_count.graph_revision is
 'How often passages without readers of their own got neighbors.';
 comment on column pgclarify_private.corpus_count.pending_passages is
-'Passages of pending documents that wait to be embedded, about: how many a document has is known once it has been cut.';
+'About how many passages of pending documents wait to be embedded. The exact number of a document is known after it has been '
+'cut.';
 
 create or replace function pgclarify_private.count_reader_changes(
     corpus_id bigint, readers name[], revision bigint, graph_revision bigint
@@ -57,7 +59,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.count_reader_changes(bigint, name[], bigint, bigint) is
-'Add to the revisions of a corpus that the holders of each of these roles see.';
+'Add to the revisions of a corpus for the holders of each of these roles.';
 
 create or replace function pgclarify_private.seen_revision(
     corpus_id bigint, roles name[], out revision bigint, out graph_revision bigint
@@ -76,8 +78,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.seen_revision(bigint, name[]) is
-'How often what these roles can find in a corpus has changed, and how often passages that they can read got neighbors. '
-'Changes of what they cannot read leave both as they are. Null if there is no such corpus.';
+'How often the content that these roles can find in a corpus has changed, and how often passages that they can read got '
+'neighbors. Changes of other content do not count. Null if there is no such corpus.';
 
 create or replace function pgclarify_private.fold_tallies()
 returns void
@@ -85,7 +87,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    -- The corpora first, as everywhere; one that another worker folds, or that is being dropped, is left out.
+    -- First the corpora, as everywhere. A corpus is skipped if another worker folds it, or if it is being dropped.
     with locked as materialized (
         select corpus.corpus_id
         from pgclarify.corpus
@@ -143,7 +145,7 @@ end
 $$;
 
 comment on function pgclarify_private.fold_tallies() is
-'Fold the rows of each corpus in corpus_tally, and those of each reader in reader_revision, into one, and move revisions of '
+'Merge the rows of each corpus in corpus_tally, and those of each reader in reader_revision, into one, and move revisions of '
 'corpus_tally to corpus. Sums do not change.';
 grant execute on function pgclarify_private.fold_tallies() to pgclarify_worker;
 
@@ -167,7 +169,7 @@ returns table (
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Materialized, or its functions are called for each corpus.
+    -- Materialized, because otherwise its functions would be called for each corpus.
     with asked as materialized (
         select pgclarify_private.roles_of(pgclarify_private.verify_caller(corpus_statuses.caller)) as roles
     )
@@ -183,7 +185,7 @@ begin atomic
         seen.revision,
         space.model,
         coalesce(
-            -- That of the space that is searched is why documents wait.
+            -- The error of the active space explains why documents wait.
             case when not space.is_active or not hidden.is_anything and counted.pending > 0 then space.error end,
             next_space.error
         ),
@@ -193,7 +195,7 @@ begin atomic
     from asked
     cross join lateral pgclarify_private.visible_corpora(asked.roles) as visible
     inner join pgclarify_private.corpus_count as counted on visible.corpus_id = counted.corpus_id
-    -- As in seen_revision, whose call would take longer than all else of a corpus.
+    -- As in seen_revision. A call of it would take most of the time.
     cross join lateral (
         select (counted.revision + coalesce(sum(changed.revision), 0))::bigint as revision
         from pgclarify_private.reader_revision as changed
@@ -205,7 +207,7 @@ begin atomic
             or coalesce(visible.analyst = any(asked.roles), false)
             or 'pgclarify_owner'::name = any(asked.roles) as sees_all
     ) as role
-    -- Nobody else shall learn how many documents are not for everyone, nor when one of them comes or changes.
+    -- Other roles must not learn how many documents are not for everyone, or when one of them is added or changed.
     cross join lateral (
         select
             case when role.sees_all then 0 else counted.restricted_documents end as documents,
@@ -223,7 +225,7 @@ begin atomic
         select
             embedding_space.model,
             embedding_space.error,
-            -- Exact once all passages have been queued.
+            -- Exact after all passages have been queued.
             greatest(
                 case
                     when embedding_space.queued_at is null then least(embedding_space.queued_passages, counted.passages)
@@ -250,7 +252,7 @@ begin atomic
             select
                 least(coalesce(sum(coalesce(cardinality(change.keys), 1)), 0), 10000)::bigint as changes,
                 min(change.changed_at) as changed_at
-            -- A status stays cheap: more than that is "many".
+            -- A status must be cheap, so larger numbers are cut off.
             from (
                 select change.keys, change.changed_at from pgclarify_private.change
                 where change.source_id = source.source_id
@@ -261,7 +263,7 @@ begin atomic
         where source.corpus_id = visible.corpus_id and source.state in ('loading', 'following')
     ) as attached
     cross join lateral (
-        -- A probe of the index each.
+        -- One index lookup each.
         select least(
             (
                 select min(pending.added_at)
@@ -301,31 +303,31 @@ from pgclarify_private.caller
 cross join lateral pgclarify_private.corpus_statuses(caller) as status;
 
 comment on view pgclarify.corpus_status is
-'Corpora that you may search, and how far they are. pending = 0: all that was added is searchable.';
+'Corpora that you may search, with their state. If pending is 0, everything that was added is searchable.';
 comment on column pgclarify.corpus_status.corpus is 'Name of the corpus.';
 comment on column pgclarify.corpus_status.documents is
-'Documents in it. Whoever is neither its owner nor its analyst is told only, here and in what follows, of those without '
+'Documents in it. If you are neither its owner nor its analyst, this and the following columns count only documents without '
 'readers of their own; and if there are others, pending, pending_passages, linked, lag and next_embedded are null.';
 comment on column pgclarify.corpus_status.passages is 'Passages in it.';
 comment on column pgclarify.corpus_status.pending is
-'Documents whose present content is not searchable yet, and changes of attached tables that no worker has taken (counted up '
-'to 10,000 a table), and attached tables that are still being loaded (one each).';
+'Documents whose current content is not searchable yet, plus changes of attached tables that no worker has processed (up to '
+'10,000 for each table), plus attached tables that are still being loaded (one each).';
 comment on column pgclarify.corpus_status.embedded is 'Passages with a vector.';
 comment on column pgclarify.corpus_status.linked is 'Passages with neighbors in the graph.';
 comment on column pgclarify.corpus_status.failed is
-'Documents that cannot be indexed; document.error says why. Null for whoever is neither its owner nor its analyst.';
-comment on column pgclarify.corpus_status.lag is 'Age of the oldest of what is pending; null if nothing is.';
+'Documents that cannot be indexed; document.error says why. Null if you are neither its owner nor its analyst.';
+comment on column pgclarify.corpus_status.lag is 'How long the oldest pending document has waited; null if nothing is pending.';
 comment on column pgclarify.corpus_status.revision is
-'How often what you can find in it has changed. Other roles can find other documents, and have other revisions.';
+'How often the content that you can find in it has changed. Other roles can find other documents, and have other revisions.';
 comment on column pgclarify.corpus_status.embedding_model is 'Embedding model.';
 comment on column pgclarify.corpus_status.error is
-'Why it cannot be searched, its model could not be loaded, say, or why what is pending waits for its model; where there is a '
-'next_embedding_model, why the change does not get on. Null if nothing is wrong.';
+'Why it cannot be searched (such as a model that could not be loaded), or why pending documents wait for its model; with a '
+'next_embedding_model, why the change does not proceed. Null if nothing is wrong.';
 comment on column pgclarify.corpus_status.next_embedding_model is
-'The model that is being changed to (see set_embedding_model); null if none is.';
+'The model that it changes to (see set_embedding_model); null if it does not change.';
 comment on column pgclarify.corpus_status.next_embedded is 'Passages with a vector of that model; null if there is none.';
 comment on column pgclarify.corpus_status.lag_seconds is 'The same as lag, in seconds.';
 comment on column pgclarify.corpus_status.pending_passages is
-'Passages that wait to be embedded, about: a document that no worker has cut yet counts by its length, and what waits in an '
-'attached table as one each. A long document becomes searchable as a whole, with its last passage.';
+'About how many passages wait to be embedded. A document that has not been cut yet counts by its length, a pending row of an '
+'attached table as one passage. A long document becomes searchable as a whole, with its last passage.';
 grant select on pgclarify.corpus_status to pgclarify_reader;

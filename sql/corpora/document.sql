@@ -5,7 +5,7 @@ returns bytea
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- A text has no zero byte, so where the title ends is never in doubt.
+    -- A text has no zero byte, so one marks the end of the title.
     select sha256(
         convert_to(coalesce(content_hash.title, ''), 'UTF8')
         || '\x00'::bytea
@@ -13,7 +13,7 @@ begin atomic
     );
 end;
 
-comment on function pgclarify_private.content_hash(text, text) is 'SHA-256 of what a search can see of a document.';
+comment on function pgclarify_private.content_hash(text, text) is 'SHA-256 of title and content, which searches use.';
 
 create or replace function pgclarify_private.is_blank(content text)
 returns boolean
@@ -23,14 +23,14 @@ begin atomic
     select coalesce(btrim(is_blank.content, E' \t\r\n\f\x0b'), '') = '';
 end;
 
-comment on function pgclarify_private.is_blank(text) is 'True if there is nothing but white space, or nothing at all.';
+comment on function pgclarify_private.is_blank(text) is 'True if it is null, empty or only white space.';
 
 create or replace function pgclarify_private.is_document_id(id text)
 returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- An index takes 2704 bytes at most, with what else stands in its key.
+    -- An index entry has at most 2704 bytes, with the other columns of the key.
     select coalesce(length(is_document_id.id) between 1 and 1000 and octet_length(is_document_id.id) <= 2600, false);
 end;
 
@@ -51,12 +51,12 @@ begin
                 inner join pgclarify_private.source on document.source_id = source.source_id
                 where document.corpus_id = refuse_by_hand.corpus_id and document.id = refuse_by_hand.document_id
             ),
-            hint = 'Change the row, and the document follows; or detach the table with pgclarify.detach_table first.';
+            hint = 'Change the row instead; or detach the table with pgclarify.detach_table first.';
 end
 $$;
 
 comment on function pgclarify_private.refuse_by_hand(bigint, text) is
-'Error 55000: the document belongs to an attached table, and is not changed by hand.';
+'Error 55000: the document belongs to an attached table, so it must not be changed directly.';
 
 create or replace function pgclarify_private.made_document(
     document_id text, content text, title text, uri text, metadata jsonb, readers name[], origin text
@@ -88,7 +88,7 @@ begin
         raise exception 'a document may have 10000000 characters'
             using errcode = 'program_limit_exceeded',
                 detail = format('Document "%s" has %s.', made_document.document_id, length(made_document.content)),
-                hint = 'Split it, by chapters say, and add each part under an id of its own.';
+                hint = 'Split it, for example by chapters, and add each part under its own id.';
     end if;
     v_document.metadata := coalesce(made_document.metadata, '{}');
     if jsonb_typeof(v_document.metadata) <> 'object' then
@@ -109,8 +109,8 @@ end
 $$;
 
 comment on function pgclarify_private.made_document(text, text, text, text, jsonb, name[], text) is
-'A document as merge_documents takes it, or an error that says what is wrong with it. origin: the file that it comes from; '
-'null if it comes from none.';
+'A document in the form of merge_documents, or an error that says what is wrong with it. origin: the file that it comes from; '
+'null if there is none.';
 
 create or replace function pgclarify_private.add_document(
     caller pgclarify_private.caller,
@@ -177,11 +177,11 @@ begin atomic
 end;
 
 comment on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) is
-'Add a document, or put new content in place of the old; true if anything changed, or if it could not be indexed and is '
-'tried again. Workers make it searchable (see corpus_status.pending). corpus: name of one that you own. document_id: your own '
-'id, 1 to 1000 characters in at most 2600 bytes; citations bring it back. content: plain text or Markdown, whose headings are '
-'kept with each passage, at most 10,000,000 characters. title: shown with citations, and searched. uri: where a person finds '
-'the original. metadata: any JSON object. readers: roles that may read it; null means every reader of the corpus.';
+'Add a document, or replace its content; true if anything changed, or if it could not be indexed and is tried again. Workers '
+'make it searchable (see corpus_status.pending). corpus: name of one that you own. document_id: your own id, 1 to 1000 '
+'characters in at most 2600 bytes; citations return it. content: plain text or Markdown, whose headings are kept with each '
+'passage, at most 10,000,000 characters. title: shown with citations, and searched. uri: address of the original, for people. '
+'metadata: any JSON object. readers: roles that may read it; null means every reader of the corpus.';
 grant execute on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) to pgclarify_user;
 
 create or replace function pgclarify_private.remove_document(caller pgclarify_private.caller, corpus text, document_id text)
@@ -221,6 +221,6 @@ begin atomic
 end;
 
 comment on function pgclarify.remove_document(text, text) is
-'Remove a document, at once; true if there was one. Citations of it keep their quote. corpus: its name. document_id: as it '
-'was added.';
+'Remove a document at once; true if there was one. Its citations keep their quotes. corpus: its name. document_id: as it was '
+'added.';
 grant execute on function pgclarify.remove_document(text, text) to pgclarify_user;

@@ -8,7 +8,7 @@ returns table (
 )
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
--- A join on an index by a thousand keys is planned badly while a new table has no statistics.
+-- A new table has no statistics, and a nested loop over an index with a thousand keys would be slow.
 set enable_nestloop = off
 begin atomic
     with given as (
@@ -62,9 +62,10 @@ begin atomic
 end;
 
 comment on function pgclarify_private.located(bigint, text[], text[], text[]) is
-'Under which ids documents of files are stored: that of the file if it is known, else the one given. origins: null for a '
-'document of no file. known_as: another origin of the same file; null for none. is_taken: a document of another origin has '
-'that id: taken_from, or a row of the table relation. is_unnoted: the document of that id is older than origins.';
+'Under which ids documents of files are stored: the file''s id if it is known, else the given one. origins: null for a '
+'document without a file. known_as: another origin of the same file; null for none. is_taken: another document has that id, '
+'with the origin taken_from, or as a row of the table relation. is_unnoted: the document of that id is older than the column '
+'origin.';
 
 create or replace function pgclarify_private.check_load(
     caller pgclarify_private.caller, corpus text, document_ids text[], origins text[], known_as text[]
@@ -87,7 +88,7 @@ end
 $$;
 
 comment on function pgclarify_private.check_load(pgclarify_private.caller, text, text[], text[], text[]) is
-'located for a corpus that the caller owns: what load_documents would do, before it does.';
+'Runs located for a corpus that the caller owns: what load_documents would do.';
 grant execute on function
     pgclarify_private.check_load(pgclarify_private.caller, text, text[], text[], text[]) to pgclarify_user;
 
@@ -99,7 +100,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    raise exception 'corpus "%" has documents of these ids from elsewhere', refuse_origins.corpus
+    raise exception 'corpus "%" has documents of other sources with these ids', refuse_origins.corpus
         using errcode = 'unique_violation',
             detail = format(
                 '%s%s.',
@@ -110,12 +111,12 @@ begin
                     else ''
                 end
             ),
-            hint = 'Load them under ids of their own, or remove those documents first.';
+            hint = 'Load them under other ids, or remove those documents first.';
 end
 $$;
 
 comment on function pgclarify_private.refuse_origins(text, text[]) is
-'Error 23505: documents of files have the ids of documents that are not of these files. taken: those ids.';
+'Error 23505: the ids of documents of files belong to other documents. taken: those ids.';
 
 create or replace function pgclarify_private.load_documents(
     caller pgclarify_private.caller,
@@ -142,7 +143,7 @@ declare
     v_merged record;
 begin
     if cardinality(array_remove(load_documents.origins, null)) > 0 then
-        -- One load at a time: two that find the same new file, each under another name, would both add it.
+        -- One load at a time: two loads that find the same new file under different names would both add it.
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     end if;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
@@ -162,7 +163,7 @@ begin
     if cardinality(v_taken) > 0 then
         perform pgclarify_private.refuse_origins(v_corpus.name, v_taken);
     end if;
-    -- Known by another name so far.
+    -- The file had another name before.
     update pgclarify.document
     set origin = given.origin
     from unnest(v_ids, load_documents.origins, load_documents.known_as) as given (id, origin, known_as)
@@ -172,11 +173,11 @@ begin
         and document.origin = given.known_as;
     select coalesce(array_agg(made.document), '{}') into v_documents
     from (
-        -- Of several of one id the last one counts.
+        -- Of several documents with one id the last one counts.
         select distinct on (given.id)
             pgclarify_private.made_document(
                 given.id, given.content, given.title, given.uri, given.metadata,
-                -- An array of arrays would have to be rectangular, so readers come as JSON.
+                -- As JSON, because an array of arrays must be rectangular.
                 case
                     when given.readers is not null then array(select jsonb_array_elements_text(given.readers))::name[]
                 end,
@@ -197,7 +198,7 @@ begin
         ) then
             perform pgclarify_private.refuse_by_hand(v_corpus.corpus_id, v_merged.refused[1]);
         end if;
-        -- Added since it was looked for, by a statement.
+        -- A statement added them after the check.
         perform pgclarify_private.refuse_origins(v_corpus.name, v_merged.refused);
     end if;
     changed := v_merged.added + v_merged.changed;
@@ -208,10 +209,10 @@ $$;
 comment on function pgclarify_private.load_documents(
     pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], text[]
 ) is
-'add_document for many at once, element by element. origins: the file of each, null for one that comes from no file; the '
-'file''s document is changed if it is known, and error 23505 says which ids are those of other documents: nothing has changed. '
-'known_as: another origin that the same file may be known by, which becomes this one. Returns how many are new or have '
-'changed, and how many were just so.';
+'add_document for many at once, element by element. origins: the file of each, null for none. If the file is known, its '
+'document is changed. Error 23505 lists ids that belong to other documents; then nothing has changed. known_as: another '
+'origin that the same file may have, which is replaced by this one. Returns how many are new or changed, and how many are '
+'unchanged.';
 grant execute on function pgclarify_private.load_documents(
     pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], text[]
 ) to pgclarify_user;
@@ -226,7 +227,7 @@ as $$
 declare
     v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(loaded_from.caller, loaded_from.corpus);
     v_prefix text collate "C" := loaded_from.origin_prefix;
-    -- The prefix ends with / or #, and so with the next character all of it ends.
+    -- The prefix ends with / or #, so the next character after that is the end of the range.
     v_end text collate "C" := left(v_prefix, -1) || chr(ascii(right(v_prefix, 1)) + 1);
 begin
     return query
@@ -243,8 +244,8 @@ end
 $$;
 
 comment on function pgclarify_private.loaded_from(pgclarify_private.caller, text, text, text, integer) is
-'A page of the documents that were loaded from a source, by origin, for the owner of the corpus. origin_prefix: the source, '
-'with a slash for a folder and # for a file of many documents. after: the last origin of the page before; null for the first.';
+'A page of the documents of a source, by origin, for the owner of the corpus. origin_prefix: the source, with a slash for a '
+'folder and # for a file with many documents. after: the last origin of the previous page; null for the first.';
 grant execute on function pgclarify_private.loaded_from(pgclarify_private.caller, text, text, text, integer) to pgclarify_user;
 
 create or replace function pgclarify_private.remove_loaded(
@@ -259,7 +260,7 @@ declare
     v_ids text[];
 begin
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
-    -- Meanwhile another source may have taken one over.
+    -- Another source may have taken over a document meanwhile.
     with locked as (
         select document.id
         from pgclarify.document
@@ -276,6 +277,6 @@ end
 $$;
 
 comment on function pgclarify_private.remove_loaded(pgclarify_private.caller, text, text[], text[]) is
-'Remove documents as long as they are of these files, and return how many were removed. document_ids, origins: as loaded_from '
-'has them.';
+'Remove documents if they still belong to these files, and return how many were removed. document_ids, origins: as '
+'loaded_from returns them.';
 grant execute on function pgclarify_private.remove_loaded(pgclarify_private.caller, text, text[], text[]) to pgclarify_user;

@@ -1,4 +1,4 @@
--- What documents shall be like, by whoever says so: a person, or the row of an attached table.
+-- Changes documents to what a person or the row of an attached table specifies.
 
 create or replace function pgclarify_private.is_left(source_id bigint)
 returns boolean
@@ -11,7 +11,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.is_left(bigint) is
-'True if an attached table is followed no more: its documents are there for who wants them. False for null.';
+'True if an attached table is no longer followed, so that its documents may be changed directly. False for null.';
 
 create or replace function pgclarify_private.may_replace(source_id bigint, origin text, new_origin text)
 returns boolean
@@ -24,8 +24,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.may_replace(bigint, text, text) is
-'True if the document of a file, new_origin, may take the place of a document with this source_id and origin: if that is of '
-'the same file, or of an unknown one. Always true for a document that comes from no file: whoever adds it named its id.';
+'True if the document of a file, new_origin, may replace a document with this source_id and origin: if that is from the same '
+'file, or from an unknown one. Always true for a document without a file, because its id was given explicitly.';
 
 create or replace function pgclarify_private.put_documents(
     corpus_id bigint,
@@ -39,7 +39,7 @@ create or replace function pgclarify_private.put_documents(
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- One document or a thousand: who guesses their number wrong would compare each with each.
+-- A plan for a wrong number of documents (one or a thousand) would compare each with each.
 set enable_nestloop = off
 as $$
 declare
@@ -53,7 +53,7 @@ declare
     v_passages bigint;
     v_reread_tally pgclarify_private.corpus_tally;
     v_readers name[];
-    -- The origin of each document that comes from a file, by its id.
+    -- The origin of each document of a file, by its id.
     v_origins jsonb := (
         select coalesce(jsonb_object_agg(given.id, given.origin), '{}')
         from unnest(put_documents.documents) as given
@@ -76,7 +76,8 @@ begin
         array(select distinct unnest(given.readers) from unnest(v_left) as given where given.readers is not null)
     );
     while cardinality(v_left) > 0 loop
-        -- New ones. In the order of ids, here and below, or two who write the same ones deadlock.
+        -- New documents. In the order of ids, here and below, because two transactions that write the same ones would
+        -- deadlock otherwise.
         with inserted as (
             insert into pgclarify.document
             (corpus_id, id, content, title, uri, metadata, readers, content_hash, error, source_id, origin)
@@ -108,7 +109,7 @@ begin
         v_tally.failed := v_tally.failed + cardinality(v_kept) - cardinality(v_pending);
         exit when cardinality(v_kept) = cardinality(v_left);
 
-        -- Those that are there already, unless they are somebody else's.
+        -- Existing documents, except those of other sources.
         v_ids := array(
             select given.id from unnest(v_left) as given
             except
@@ -125,7 +126,8 @@ begin
                     document.source_id is not distinct from put_documents.source_id
                     or pgclarify_private.is_left(document.source_id)
                 )
-                -- No join: when this has waited for a lock, PostgreSQL checks the new row against this condition only.
+                -- Not a join: after waiting for a lock, PostgreSQL checks only this condition for the new version of
+                -- the row.
                 and pgclarify_private.may_replace(document.source_id, document.origin, v_origins ->> document.id)
             order by document.id
             for no key update
@@ -135,7 +137,7 @@ begin
                 locked.id, locked.error as old_error, given.error as new_error,
                 locked.readers is distinct from given.readers as is_reread,
                 (given.readers is not null)::integer - (locked.readers is not null)::integer as restricted,
-                -- What could not be indexed is tried again.
+                -- A document that could not be indexed is tried again.
                 locked.content_hash <> given.content_hash or locked.error is distinct from given.error as is_new_content,
                 (locked.uri, locked.metadata, locked.readers, locked.source_id)
                 is distinct from (given.uri, given.metadata, given.readers, put_documents.source_id) as is_other
@@ -164,7 +166,7 @@ begin
         from compared;
 
         if cardinality(v_reread) > 0 then
-            -- Who may read it counts at once; the passages of the old content keep serving the new readers only.
+            -- New readers apply at once. Passages of the old content are found by the new readers only.
             execute format(
                 $sql$
                 with reread as materialized (
@@ -226,7 +228,7 @@ begin
                 and document.id = any(v_changed)
                 and document.id = given.id;
             changed := changed + cardinality(v_changed);
-            -- What a worker has made of the old content goes; its next write is refused by the hash.
+            -- What a worker has made of the old content is deleted. Its next write is refused, because of the hash.
             v_passages := pgclarify_private.restart_indexing(put_documents.corpus_id, v_pending);
             with queued as (
                 insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
@@ -244,7 +246,7 @@ begin
             into v_tally.pending, v_tally.pending_passages
             from queued;
         end if;
-        -- Where it comes from is no change of a document.
+        -- A new origin is not a change of the document.
         update pgclarify.document
         set origin = given.origin
         from unnest(v_left) as given
@@ -253,7 +255,7 @@ begin
             and document.id = given.id
             and document.origin is distinct from given.origin;
         if cardinality(v_failed) > 0 then
-            -- What cannot be indexed is not found by what it was before.
+            -- A document that cannot be indexed is not found by its old content.
             select v_tally.pending - dequeued.documents, v_tally.pending_passages - dequeued.passages
             into v_tally.pending, v_tally.pending_passages
             from pgclarify_private.dequeue_documents(put_documents.corpus_id, v_failed) as dequeued;
@@ -261,7 +263,7 @@ begin
         end if;
 
         exit when cardinality(v_kept) = cardinality(v_left);
-        -- What is neither new nor ours is somebody else's, or was removed between the two statements above.
+        -- A document that is neither new nor ours belongs to another source, or was removed between the two statements.
         select
             refused || coalesce(array_agg(given.id) filter (where others.id is not null), '{}'),
             coalesce(array_agg(given) filter (where others.id is null), '{}')
@@ -284,9 +286,9 @@ end
 $$;
 
 comment on function pgclarify_private.put_documents(bigint, bigint, pgclarify.document[]) is
-'The part of merge_documents that adds and changes. unindexable: those that have become so, whose passages are to go. tally: '
-'pending, pending_passages, failed, restricted_documents, restricted_passages and restricted_lexemes, and revision 1 if '
-'passages came to have readers, or no longer have any.';
+'The part of merge_documents that adds and changes. unindexable: documents that can no longer be indexed, whose passages must '
+'be removed. tally: pending, pending_passages, failed, restricted_documents, restricted_passages and restricted_lexemes; and '
+'revision 1 if passages got or lost readers of their own.';
 
 create or replace function pgclarify_private.merge_documents(
     corpus_id bigint,
@@ -309,10 +311,10 @@ declare
     v_tally pgclarify_private.corpus_tally;
 begin
     if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-        -- An older snapshot does not show what workers have stored since, and so would leave it behind.
+        -- An older snapshot does not show what workers have stored since then, so these passages would stay.
         raise exception 'documents cannot be changed in a % transaction', current_setting('transaction_isolation')
             using errcode = 'feature_not_supported',
-                detail = 'It would not see passages that workers have made since it began.',
+                detail = 'It would not see passages that workers have stored since it began.',
                 hint = 'Begin the transaction with: begin isolation level read committed.';
     end if;
     v_put := pgclarify_private.put_documents(merge_documents.corpus_id, merge_documents.source_id, merge_documents.documents);
@@ -331,7 +333,7 @@ begin
                 and document.id = any(merge_documents.gone)
                 and (
                     document.source_id is not distinct from merge_documents.source_id
-                    -- By hand, what nobody follows any more goes, too.
+                    -- A direct change also removes documents of tables that are no longer followed.
                     or merge_documents.source_id is null and pgclarify_private.is_left(document.source_id)
                 )
             order by document.id
@@ -376,7 +378,7 @@ end
 $$;
 
 comment on function pgclarify_private.merge_documents(bigint, bigint, pgclarify.document[], text[]) is
-'Make documents of a corpus be as given, and remove those that are gone; returns how many were added, changed and removed, and '
-'the ids that are somebody else''s and were left alone. Called with the corpus locked. source_id: the attached table whose '
-'rows they are, null by hand. documents: without created_at and the like, no id twice; with an error, one that is not indexed; '
-'with the origin of a file, one that replaces only a document of that file.';
+'Change documents of a corpus to the given ones, and remove those in the list of removals; returns how many were added, '
+'changed and removed, and ids that belong to other sources and were not changed. Called with the corpus locked. source_id: '
+'the attached table of the rows; null for direct changes. documents: without created_at and the like, each id once; with an '
+'error if it cannot be indexed; with the origin of a file if it may only replace a document of that file.';

@@ -1,4 +1,4 @@
--- The embedding model of a corpus: what names it, and changing it. Workers load it and do the rest (embedding/space.sql).
+-- The embedding model of a corpus: its name, and changing it. Workers load it and do the rest (embedding/space.sql).
 
 create or replace function pgclarify_private.check_embedding_model(model text)
 returns void
@@ -9,7 +9,7 @@ begin
     if coalesce(check_embedding_model.model, '') = '' then
         raise exception 'a corpus needs an embedding model'
             using errcode = 'invalid_parameter_value',
-                hint = 'Name one that the workers can load: all-MiniLM-L6-v2, say, or a path.';
+                hint = 'Name one that the workers can load, such as all-MiniLM-L6-v2, or a path.';
     end if;
     if length(check_embedding_model.model) > 500
         -- A name as model hubs have them, or a path.
@@ -27,7 +27,7 @@ begin
                         'endpoint:text-embedding-3-small, or a path that starts with / or ./, of 500 characters at most.'
                 end;
     end if;
-    -- The default cannot be misspelt. Without a worker there is nothing to say: the next one may have any model.
+    -- The default is spelled correctly. Without a worker no warning is useful, because the next one may have any model.
     if check_embedding_model.model <> 'all-MiniLM-L6-v2'
         and exists (select from pgclarify_private.serving_workers())
         and not exists (
@@ -35,14 +35,15 @@ begin
             where check_embedding_model.model = any(living.embedding_models)
         ) then
         raise warning 'no running worker has loaded the embedding model "%" so far', check_embedding_model.model
-            using hint = 'A worker tries to after this transaction. If it cannot, column error of pgclarify.corpus_status '
+            using hint = 'A worker tries to load it after this transaction. If it fails, column error of corpus_status '
                 'says why.';
     end if;
 end
 $$;
 
 comment on function pgclarify_private.check_embedding_model(text) is
-'Error 22023 for what cannot be the name or the path of an embedding model; a warning if workers run and none has loaded it.';
+'Error 22023 for a text that cannot be the name or the path of an embedding model; a warning if workers run and none has '
+'loaded it.';
 
 create or replace function pgclarify_private.give_up_space(corpus_id bigint)
 returns boolean
@@ -50,7 +51,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    -- Its rows and partitions workers drop: they may be many, and somebody may be at work on them.
+    -- Workers drop its rows and partitions, because there may be many, and workers may be using them.
     update pgclarify.embedding_space as space
     set
         state = 'retired',
@@ -64,7 +65,7 @@ end
 $$;
 
 comment on function pgclarify_private.give_up_space(bigint) is
-'Leave the space that is being built for a corpus; false if none is. Called with the corpus locked.';
+'Give up the space that is being built for a corpus; false if there is none. Called with the corpus locked.';
 
 create or replace function pgclarify_private.set_embedding_model(caller pgclarify_private.caller, corpus text, model text)
 returns bigint
@@ -77,7 +78,7 @@ declare
 begin
     perform pgclarify_private.check_embedding_model(set_embedding_model.model);
     perform pgclarify_private.refuse_distributed(v_corpus, 'another embedding model');
-    -- Two who change the model follow each other; who adds documents is not held up.
+    -- Two changes of the model wait for each other; adding documents is not blocked.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     if exists (
@@ -89,7 +90,7 @@ begin
         perform pgclarify_private.give_up_space(v_corpus.corpus_id);
         return null;
     end if;
-    -- Asked again, what could not be embedded is tried again.
+    -- Calling it again retries passages that could not be embedded.
     update pgclarify.embedding_space as space
     set error = null
     where space.corpus_id = v_corpus.corpus_id
@@ -123,11 +124,11 @@ begin atomic
 end;
 
 comment on function pgclarify.set_embedding_model(text, text) is
-'Have a corpus embedded with another model. Searches use the old one until every passage has a vector of the new, then all '
-'use the new: corpus_status.next_embedded says how far it is, and corpus_status.error what stands in the way. Returns the id '
-'of the new space; null if the corpus has this model already, and then a change to another one is given up. Called again with '
-'the model that is being changed to, it tries again what failed. corpus: name of a corpus that you own. model: a '
-'sentence-transformers name or a path that the workers can load, or endpoint: and the name of a model behind their endpoint.';
+'Change the embedding model of a corpus. Searches use the old model until every passage has a vector of the new one, then all '
+'use the new one: corpus_status.next_embedded shows the progress, and corpus_status.error any problem. Returns the id of the '
+'new space; null if the corpus has this model already, and then a change to another model is given up. Called again with the '
+'same new model, it retries failed passages. corpus: name of a corpus that you own. model: a sentence-transformers name or a '
+'path that the workers can load; or "endpoint:" and the name of a model behind their endpoint.';
 grant execute on function pgclarify.set_embedding_model(text, text) to pgclarify_user;
 
 create or replace function pgclarify_private.cancel_embedding_model(caller pgclarify_private.caller, corpus text)
@@ -140,7 +141,7 @@ declare
 begin
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
-    -- The first one of a corpus is not given up: there would be none.
+    -- The first space of a corpus is not given up, because there would be none.
     return exists (
         select from pgclarify.embedding_space as space
         where space.corpus_id = v_corpus.corpus_id and space.state = 'active'
@@ -161,6 +162,6 @@ begin atomic
 end;
 
 comment on function pgclarify.cancel_embedding_model(text) is
-'Give up the change to another embedding model: the corpus stays as it is. False if there is none under way. corpus: name of '
-'a corpus that you own.';
+'Give up the change to another embedding model: the corpus stays as it is. False if it does not change. corpus: name of a '
+'corpus that you own.';
 grant execute on function pgclarify.cancel_embedding_model(text) to pgclarify_user;

@@ -1,5 +1,5 @@
--- Filling a space beside the one that is searched: which passages it lacks. They are queued a thousand at a time, and workers
--- take them from there (embedding/vectors.sql).
+-- Filling a space beside the active one: which passages it lacks. They are queued a thousand at a time, and workers
+-- take them from the queue (embedding/vectors.sql).
 
 create or replace function pgclarify_private.queue_passages(corpus_id bigint, document_ids text[], passage_ids bigint[])
 returns void
@@ -16,8 +16,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.queue_passages(bigint, text[], bigint[]) is
-'Note for the space that is being built beside the active one, if there is any, that these passages are new. Called with the '
-'corpus locked.';
+'Queue new passages for the space that is being built beside the active one, if there is one. Called with the corpus locked.';
 
 create or replace function pgclarify_private.is_refused(embedding_space_id bigint)
 returns boolean
@@ -34,7 +33,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.is_refused(bigint) is
-'Whether so many passages could not be embedded for a space that it is not they, it is the model: no more are tried.';
+'Whether so many passages could not be embedded for a space that the model must be the cause; then no more are tried.';
 
 create or replace function pgclarify_private.queue_more(embedding_space_id bigint, corpus_id bigint)
 returns boolean
@@ -48,7 +47,7 @@ declare
     v_last_document_id text;
     v_last_passage_id bigint;
 begin
-    -- One worker at a time moves the cursor; the others come back.
+    -- One worker at a time moves the cursor; others try again later.
     select space.* into v_space
     from pgclarify.embedding_space as space
     where space.embedding_space_id = queue_more.embedding_space_id
@@ -104,8 +103,8 @@ end
 $$;
 
 comment on function pgclarify_private.queue_more(bigint, bigint) is
-'Put the next 1,000 passages of a corpus, by key, into pending_passage for a space that is being built, those aside that have '
-'a vector; false if there are no more, or another worker is at it.';
+'Put the next 1,000 passages of a corpus, by key, into pending_passage for a space that is being built, except those that '
+'have a vector; false if there are no more, or another worker is doing this.';
 
 create or replace function pgclarify_private.forget_gone(
     embedding_space_id bigint, corpus_id bigint, document_ids text[], passage_ids bigint[]
@@ -136,7 +135,7 @@ end
 $$;
 
 comment on function pgclarify_private.forget_gone(bigint, bigint, text[], bigint[]) is
-'Take passages that are not there any more out of pending_passage. Called with the corpus and the rows locked.';
+'Remove passages that no longer exist from pending_passage. Called with the corpus and the rows locked.';
 
 create or replace function pgclarify_private.has_work(space pgclarify.embedding_space, living bigint[])
 returns boolean
@@ -161,7 +160,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.has_work(pgclarify.embedding_space, bigint[]) is
-'Whether a space that is being built has passages that could be leased, or queued. living: keys of the living workers.';
+'Whether a space that is being built has passages to lease or to queue. living: keys of the live workers.';
 
 create or replace function pgclarify_private.forget_failed()
 returns void
@@ -173,7 +172,7 @@ declare
     v_document_ids text[];
     v_passage_ids bigint[];
 begin
-    -- A few, since it is done each time that there is nothing else to do; whichever, so that each has its turn.
+    -- Only a few spaces, because this is called whenever a worker is idle; at random, so that each has its turn.
     for v_space in
         select space.*
         from pgclarify.embedding_space as space
@@ -206,5 +205,5 @@ end
 $$;
 
 comment on function pgclarify_private.forget_failed() is
-'Take passages that could not be embedded, and have been removed since, out of pending_passage: their spaces wait for nothing '
+'Remove passages from pending_passage that could not be embedded and were deleted since then. Their spaces wait for nothing '
 'else.';

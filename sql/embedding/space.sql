@@ -1,20 +1,21 @@
--- Spaces: a corpus seen through an embedding model. Workers open one once they have loaded the model. The first of a corpus is
--- searched at once; another is filled beside it (queueing.sql, vectors.sql), and searched once it is complete. This file is
--- its life. A row of embedding_space is in one of these states, which `state` and some columns tell apart:
+-- Spaces: a corpus with an embedding model. Workers open a space when they have loaded the model. The first space of a
+-- corpus becomes active at once. Another one is filled beside it (queueing.sql, vectors.sql), and becomes active when
+-- it is complete. This file has its life cycle. A row of embedding_space is in one of these states, determined by
+-- `state` and some columns:
 --
 -- building, dimensions null: no worker has loaded its model yet; `error` says why not. Next: open_space.
--- building, queued_document_id null: opened, with partitions. What is stored from now on is queued for it, what was there
---     before is not. Next: begin_filling, which needs a moment in which nobody holds the corpus.
--- building, queued_document_id not null, queued_at null: being filled. The passages up to the cursor (queued_document_id,
---     queued_passage_id), which is ('', 0) at first, have been queued in pending_passage; claim_passages goes on from there.
--- building, queued_at not null: all have been queued. While pending_passage has rows of it, it is still being filled; once it
---     has none, the space is complete. Next: switch_space, which needs such a moment, too.
--- active, queued_at not null: searched, and documents of its pending_cut are to be cut anew. Next: cut_anew.
+-- building, queued_document_id null: opened, with partitions. New passages are queued for it, existing ones are not.
+-- Next: begin_filling, which needs a moment in which no other transaction locks the corpus.
+-- building, queued_document_id not null, queued_at null: being filled. Passages up to the cursor (queued_document_id,
+-- queued_passage_id), which starts at ('', 0), were queued in pending_passage; claim_passages continues there.
+-- building, queued_at not null: all were queued. While pending_passage has rows of it, it is still being filled; after
+-- that, it is complete. Next: switch_space, which needs such a moment, too.
+-- active, queued_at not null: searched, and documents of its pending_cut must be cut again. Next: cut_anew.
 -- active, queued_at null: searched. The first space of a corpus comes here from the first state.
 -- retired, with retired_at: replaced, or given up while it was being built. Next, after a minute: drop_space.
 --
--- ingestion_held_until and paused_until say what others do for the sake of a building space: documents are not claimed
--- towards the end of filling it (delay_ingestion), nothing is begun on its corpus while it waits for its moment (is_paused).
+-- ingestion_held_until and paused_until restrict other work for a building space. Documents are not claimed towards the
+-- end of filling (delay_ingestion), and no work starts on its corpus while it waits for its moment (is_paused).
 
 create or replace function pgclarify_private.building_spaces()
 returns table (embedding_space_id bigint, model text)
@@ -38,7 +39,8 @@ as $$
 declare
     v_corpus pgclarify.corpus;
 begin
-    -- The corpus first, as everywhere; one that somebody is dropping, or giving another model, holds up nobody.
+    -- First the corpus, as everywhere. If it is being dropped, or its model is being changed, it is skipped without
+    -- waiting.
     select corpus.* into v_corpus
     from pgclarify.corpus
     where corpus.corpus_id = (
@@ -70,7 +72,7 @@ begin
     perform pgclarify_private.add_partition(
         'pgclarify_private.neighborhood', 'embedding_space_id', open_space.embedding_space_id
     );
-    -- Before there are rows: made later, it would lock writers out for as long as it takes.
+    -- Before there are rows, because creating it later would block writers for a long time.
     execute format(
         'create index %I on %s using hnsw ((vector::@extschema:vector@.halfvec(%s)) @extschema:vector@.halfvec_cosine_ops)',
         format('passage_embedding_%s_vector_idx', open_space.embedding_space_id),
@@ -87,8 +89,8 @@ end
 $$;
 
 comment on function pgclarify_private.open_space(bigint, integer) is
-'Make the partitions and the index of a space whose model has been loaded, and search with it if it is the first of its '
-'corpus; false if another worker did, or if somebody holds the corpus.';
+'Create the partitions and the index of a space whose model was loaded, and search with it if it is the first of its corpus; '
+'false if another worker did, or if another transaction locks the corpus.';
 grant execute on function pgclarify_private.open_space(bigint, integer) to pgclarify_worker;
 
 create or replace function pgclarify_private.refuse_space(embedding_space_id bigint, error text)
@@ -110,7 +112,7 @@ begin atomic
     );
 end;
 
-comment on function pgclarify_private.refuse_space(bigint, text) is 'Keep why a space cannot be opened.';
+comment on function pgclarify_private.refuse_space(bigint, text) is 'Store why a space cannot be opened.';
 grant execute on function pgclarify_private.refuse_space(bigint, text) to pgclarify_worker;
 
 create or replace function pgclarify_private.is_paused(corpus_id bigint)
@@ -124,7 +126,7 @@ begin atomic
         where space.corpus_id = is_paused.corpus_id
             and space.state = 'building'
             and space.paused_until > now()
-            -- Only as long as it can take its step.
+            -- Only while it can take its step.
             and (
                 space.queued_document_id is null
                 or not exists (
@@ -136,8 +138,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.is_paused(bigint) is
-'Whether workers are to begin nothing new on a corpus, for some seconds: its next space is to be begun or switched to, and '
-'that needs a moment in which nobody holds the corpus. Whoever claims work on a corpus asks.';
+'Whether workers must not start new work on a corpus, for some seconds: filling its next space, or switching to it, needs a '
+'moment in which no transaction locks the corpus. Every function that claims work on a corpus checks this.';
 
 create or replace function pgclarify_private.due_spaces()
 returns table (embedding_space_id bigint)
@@ -159,7 +161,8 @@ begin atomic
     union all
     select space.embedding_space_id
     from pgclarify.embedding_space as space
-    -- Who read just before the switch which space to search still searches the old one: a minute is more than that takes.
+    -- A transaction that read the active space just before the switch still searches the old one. A minute is longer
+    -- than that takes.
     where space.state = 'retired'
         and space.retired_at < now() - interval '1 minute'
         and not pgclarify_private.is_paused(space.corpus_id)
@@ -170,8 +173,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.due_spaces() is
-'Spaces that can take their next step: those to be filled from now on, those that are complete, those that were switched to '
-'and have documents to be cut anew, and those that nobody reads any more.';
+'Spaces that can take their next step: those to be filled, those that are complete, those that became active and have '
+'documents to cut again, and those that no search reads any more.';
 grant execute on function pgclarify_private.due_spaces() to pgclarify_worker;
 
 create or replace function pgclarify_private.ask_for_a_pause(embedding_space_id bigint)
@@ -180,8 +183,8 @@ language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     update pgclarify.embedding_space as space
-    -- Longer than a worker takes to store what it has in hand; then a rest, lest a user's long transaction, which no pause
-    -- ends, keeps them from working.
+    -- Longer than a worker needs to store its current claims. Then there is no new pause for a while, because a long
+    -- transaction of a user, which no pause ends, would stop the workers.
     set paused_until = now() + interval '10 seconds'
     where space.embedding_space_id in (
         select due.embedding_space_id
@@ -195,8 +198,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.ask_for_a_pause(bigint) is
-'Have workers begin nothing new on the corpus of a space that is due, for some seconds: where many are at work, there is never '
-'a moment in which none holds it. Called by a worker that found it locked.';
+'Ask workers to start no new work on the corpus of a space that is due, for some seconds: with many workers, there is never a '
+'moment in which none locks it. Called by a worker that found it locked.';
 
 create or replace function pgclarify_private.begin_filling(embedding_space_id bigint, corpus_id bigint)
 returns boolean
@@ -204,8 +207,8 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    -- Whoever stores passages holds the corpus. Once nobody does, all that are there can be seen, and all who come later see
-    -- the space and queue what they store: nothing is missed.
+    -- A transaction that stores passages locks the corpus. When there is none, all existing passages are visible, and
+    -- later transactions see the space and queue their passages. So none is missed.
     perform from pgclarify.corpus where corpus.corpus_id = begin_filling.corpus_id for update skip locked;
     if not found then
         perform pgclarify_private.ask_for_a_pause(begin_filling.embedding_space_id);
@@ -222,7 +225,7 @@ end
 $$;
 
 comment on function pgclarify_private.begin_filling(bigint, bigint) is
-'Have a space filled that has been opened; false if somebody holds its corpus, or another worker was faster.';
+'Start to fill an opened space; false if another transaction locks its corpus, or another worker was faster.';
 
 create or replace function pgclarify_private.switch_space(embedding_space_id bigint, corpus_id bigint)
 returns boolean
@@ -230,7 +233,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    -- Nobody is storing or removing passages, then, nor building the graph.
+    -- Then no transaction is storing or removing passages, or building the graph.
     perform from pgclarify.corpus where corpus.corpus_id = switch_space.corpus_id for update skip locked;
     if not found then
         perform pgclarify_private.ask_for_a_pause(switch_space.embedding_space_id);
@@ -258,13 +261,13 @@ begin
     update pgclarify.corpus
     set embedding_space_id = switch_space.embedding_space_id
     where corpus.corpus_id = switch_space.corpus_id;
-    -- What workers are embedding with the old model, or have embedded of long documents, they can no longer store: it is
-    -- claimed again, from its beginning.
+    -- Workers can no longer store what they are embedding with the old model, or have embedded of long documents. These
+    -- documents are claimed again, from the beginning.
     update pgclarify_private.pending_document as pending
     set leased_by = null, leased_until = null
     where pending.corpus_id = switch_space.corpus_id and pending.leased_by is not null;
     perform pgclarify_private.restart_long_documents(switch_space.corpus_id);
-    -- Every passage has a vector, as before; none has neighbors; and answers may be others.
+    -- As before, every passage has a vector; none has neighbors; and answers may differ.
     insert into pgclarify_private.corpus_tally (corpus_id, linked, revision)
     select counted.corpus_id, -counted.linked, 1
     from pgclarify_private.corpus_count as counted
@@ -275,7 +278,7 @@ end
 $$;
 
 comment on function pgclarify_private.switch_space(bigint, bigint) is
-'Search with a space that is complete, from now on; false if it is not, or if somebody holds its corpus.';
+'Make a complete space the active one; false if it is not complete, or if another transaction locks its corpus.';
 
 create or replace function pgclarify_private.cut_anew(embedding_space_id bigint, corpus_id bigint)
 returns boolean
@@ -299,7 +302,8 @@ begin
         order by cut.document_id
         limit 1000
         for update of cut skip locked
-        -- What somebody is editing he has queued himself, and whoever queues it too would wait for him. It is left for later.
+        -- A user who is editing a document has queued it already, and waiting for that transaction must be avoided. It
+        -- is left for later.
         for share of document skip locked
     ),
     done as (
@@ -339,8 +343,8 @@ end
 $$;
 
 comment on function pgclarify_private.cut_anew(bigint, bigint) is
-'Have up to 1,000 documents indexed again whose passages are longer than the model of the space reads; false if there is '
-'nothing to do, or somebody holds what there is.';
+'Have up to 1,000 documents indexed again whose passages are too long for the model of the space; false if there is nothing '
+'to do, or all of it is locked.';
 
 create or replace function pgclarify_private.drop_space(embedding_space_id bigint, corpus_id bigint)
 returns boolean
@@ -356,14 +360,14 @@ begin
     if not found then
         return false;
     end if;
-    -- Who removes passages from it holds it.
+    -- Transactions that remove passages from it lock it.
     perform from pgclarify.embedding_space as space
     where space.embedding_space_id = drop_space.embedding_space_id and space.state = 'retired'
     for update skip locked;
     if not found then
         return false;
     end if;
-    -- What may be much, in parts.
+    -- In parts, because there may be many rows.
     foreach v_table in array array['pending_passage', 'pending_cut', 'pending_link', 'pending_unlink'] loop
         execute format(
             'delete from pgclarify_private.%1$I where ctid = any(array('
@@ -382,8 +386,8 @@ end
 $$;
 
 comment on function pgclarify_private.drop_space(bigint, bigint) is
-'Drop a space that was replaced or given up; workers drop its partitions (drop_orphan_partition). It takes several calls if '
-'much waits in it. False if somebody holds it.';
+'Drop a space that was replaced or given up; workers drop its partitions (drop_orphan_partition). If many rows wait in it, '
+'several calls are needed. False if another transaction locks it.';
 
 create or replace function pgclarify_private.advance_space(embedding_space_id bigint)
 returns boolean

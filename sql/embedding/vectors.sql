@@ -1,4 +1,4 @@
--- Filling a space beside the one that is searched: workers lease passages, and store their vectors or say why they cannot.
+-- Filling a space beside the active one: workers lease passages, and store their vectors, or an error.
 
 create or replace function pgclarify_private.claim_passages(
     worker_id bigint, max_passages integer, lease interval, skipped_models text[], after_space_id bigint
@@ -39,16 +39,16 @@ begin
             and space.queued_document_id is not null
             and space.model <> all(claim_passages.skipped_models)
             and space.embedding_space_id <> all(v_delayed_space_ids)
-            -- Those that are stuck must not hold up the others.
+            -- Spaces that are stuck must not block the others.
             and pgclarify_private.has_work(space, v_living)
-        -- By turns, so that a large corpus does not hold up the others.
+        -- In turns, so that a large corpus does not block the others.
         order by space.embedding_space_id <= claim_passages.after_space_id, space.embedding_space_id
         limit 100
     loop
         perform from pgclarify.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
-        -- It is being dropped, or switched.
+        -- It is being dropped, or switched to.
         continue when not found;
-        -- A few rounds, so that it stays short where most has a vector already; the next call goes on.
+        -- A few rounds, so that the call is short if most passages have a vector; the next call continues.
         for v_round in 1..10 loop
             with locked as (
                 select pending.document_id, pending.passage_id
@@ -108,9 +108,8 @@ $$;
 
 comment on function pgclarify_private.claim_passages(bigint, integer, interval, text[], bigint) is
 'Lease up to max_passages pending passages of one space that is being built, and queue more if there are none. Leases of dead '
-'workers and those that have run out are taken over. skipped_models: embedding models that the worker has not. '
-'after_space_id: the space whose turn was the last one, 0 at first. Spaces whose embeddings no budget pays for now are left '
-'out.';
+'workers, and expired leases, are taken over. skipped_models: embedding models that the worker does not have. after_space_id: '
+'the space of the last call, 0 at first. Spaces are skipped if no budget allows their embeddings now.';
 grant execute on function pgclarify_private.claim_passages(bigint, integer, interval, text[], bigint) to pgclarify_worker;
 
 create or replace function pgclarify_private.delay_ingestion(embedding_space_id bigint)
@@ -119,8 +118,8 @@ language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     update pgclarify.embedding_space as space
-    -- A minute is more than the last 500 take, two workers' claims or so, also on a slow machine. Where it was not enough,
-    -- somebody else is in the way: documents come in for ten minutes before they wait again.
+    -- A minute is longer than the last 500 take (about the claims of two workers), even on a slow machine. If it was
+    -- not enough, there is another cause: then documents are not delayed again for ten minutes.
     set ingestion_held_until = now() + interval '1 minute'
     where space.embedding_space_id in (
         select nearly.embedding_space_id
@@ -142,8 +141,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.delay_ingestion(bigint) is
-'Towards the end of filling a space, have new documents of its corpus wait for a minute at most: while many workers store '
-'documents, the end would never come.';
+'Towards the end of filling a space, let new documents of its corpus wait for at most a minute. Otherwise, while many workers '
+'store documents, the end would never be reached.';
 
 create or replace function pgclarify_private.release_passages(worker_id bigint)
 returns bigint
@@ -167,7 +166,7 @@ end
 $$;
 
 comment on function pgclarify_private.release_passages(bigint) is
-'Give back what a worker has leased, and return how many leases it keeps because somebody holds the rows.';
+'Release the leases of a worker, and return how many it keeps because the rows are locked.';
 grant execute on function pgclarify_private.release_passages(bigint) to pgclarify_worker;
 
 create or replace function pgclarify_private.store_vectors(
@@ -197,7 +196,7 @@ begin
     if not found then
         return 0;
     end if;
-    -- So that its partition stays.
+    -- So that its partition is not dropped.
     perform from pgclarify.embedding_space as space
     where space.embedding_space_id = v_space.embedding_space_id and space.state = 'building'
     for key share skip locked;
@@ -214,7 +213,8 @@ begin
                 and pending.document_id = given.document_id
                 and pending.passage_id = given.passage_id
                 and pending.leased_by = $2
-            -- Whoever is changing or removing it now holds its document, wins, and is not waited for.
+            -- A transaction that is changing or removing the passage locks its document, and has priority. It is not
+            -- waited for.
             inner join pgclarify.document on document.corpus_id = $8 and document.id = given.document_id
             inner join %1$s as passage
                 on passage.corpus_id = $8
@@ -253,7 +253,7 @@ begin
         v_space.embedding_space_id, store_vectors.worker_id, store_vectors.document_ids, store_vectors.passage_ids,
         store_vectors.content_hashes, store_vectors.are_cut_off, store_vectors.vectors, v_space.corpus_id;
     if v_stored > 0 and v_space.error is not null then
-        -- Whatever kept a worker from filling it has passed, but for passages that none can embed.
+        -- The worker's problem has ended, except for passages that no worker can embed.
         update pgclarify.embedding_space as space
         set error = null
         where space.embedding_space_id in (
@@ -267,7 +267,7 @@ begin
             for no key update skip locked
         );
     end if;
-    -- What was not stored is free for the next one.
+    -- What was not stored is free for the next worker.
     if v_stored < cardinality(store_vectors.passage_ids) then
         perform pgclarify_private.release_passages(store_vectors.worker_id);
     end if;
@@ -278,9 +278,9 @@ $$;
 comment on function pgclarify_private.store_vectors(
     bigint, bigint, text[], bigint[], bytea[], boolean[], @extschema:vector@.halfvec[]
 ) is
-'Write vectors of leased passages into a space that is being built, and return how many were stored: all but those that '
-'vanished, that somebody is removing, or that another worker has taken over. are_cut_off: whether the passage is longer than '
-'the model reads.';
+'Write vectors of leased passages into a space that is being built, and return how many were stored: all except those that '
+'vanished, that another transaction is removing, or that another worker has taken over. are_cut_off: whether the passage is '
+'too long for the model.';
 grant execute on function pgclarify_private.store_vectors(
     bigint, bigint, text[], bigint[], bytea[], boolean[], @extschema:vector@.halfvec[]
 ) to pgclarify_worker;
@@ -316,7 +316,7 @@ begin
         and pending.leased_by = fail_passage.worker_id
     returning pending.attempts into v_attempts;
     if v_attempts >= 3 then
-        -- Which one it is, only the log of the worker says: not everyone who sees this may read the document.
+        -- Only the worker's log says which passage it is: not every reader of this error may read the document.
         update pgclarify.embedding_space as space
         set error = 'passages cannot be embedded: ' || fail_passage.error
         where space.embedding_space_id = fail_passage.embedding_space_id and space.state = 'building';
@@ -325,8 +325,8 @@ end
 $$;
 
 comment on function pgclarify_private.fail_passage(bigint, bigint, text, bigint, text, interval) is
-'Note that a leased passage could not be embedded. The third time it is left, and embedding_space.error says why its space is '
-'not switched to. pause: until it is tried again.';
+'Note that a leased passage could not be embedded. After the third time it is skipped, and embedding_space.error says why '
+'searches do not switch to its space. pause: time until the next attempt.';
 grant execute on function pgclarify_private.fail_passage(bigint, bigint, text, bigint, text, interval) to pgclarify_worker;
 
 create or replace function pgclarify_private.refuse_filling(embedding_space_id bigint, error text)
@@ -348,5 +348,5 @@ begin atomic
 end;
 
 comment on function pgclarify_private.refuse_filling(bigint, text) is
-'Keep why a worker cannot fill a space, though its model could once be loaded. The next vectors that are stored end it.';
+'Store why a worker cannot fill a space, although its model could once be loaded. The next stored vectors clear it.';
 grant execute on function pgclarify_private.refuse_filling(bigint, text) to pgclarify_worker;

@@ -10,13 +10,13 @@ begin
         using errcode = 'object_not_in_prerequisite_state',
             detail = (
                 select format(
-                    'The table is %s. Erased here alone, the row would come back with its next change.',
+                    'The table is %s. If it is erased only here, the next change of the row brings it back.',
                     source.relation_name
                 )
                 from pgclarify_private.source
                 where source.source_id = refuse_to_erase.source_id
             ),
-            hint = 'Delete the row there, wait until pending_changes in pgclarify.source_status is 0, and erase the document '
+            hint = 'Delete the row there, wait until pending_changes in pgclarify.source_status is 0, then erase the document'
                 'then; or detach the table with pgclarify.detach_table first.';
 end
 $$;
@@ -47,7 +47,7 @@ end
 $$;
 
 comment on function pgclarify_private.lexemes_of(bigint, text) is
-'The words of a document, as its passages are indexed by them.';
+'The lexemes of a document, as its passages are indexed.';
 
 create or replace function pgclarify_private.erase_terms(corpus_id bigint, lexemes text[])
 returns void
@@ -70,7 +70,8 @@ begin
     from (
         select counted.lexeme from counted group by counted.lexeme having sum(counted.passages) = 0
     ) as word;
-    -- In one order, or two deadlock. Rows that somebody counts now are left: who counts them drops them.
+    -- In a fixed order, to avoid deadlocks. Rows that another transaction is counting are skipped; that transaction
+    -- drops them.
     with locked as (
         select term.lexeme
         from pgclarify_private.term
@@ -86,7 +87,7 @@ end
 $$;
 
 comment on function pgclarify_private.erase_terms(bigint, text[]) is
-'Drop those of these words that no passage of the corpus has any more, without waiting for a worker to count.';
+'Drop those of these lexemes that no passage of the corpus has any more, without waiting for a worker that counts.';
 
 create or replace function pgclarify_private.erase_staged(corpus_id bigint, document_id text)
 returns void
@@ -96,7 +97,8 @@ begin atomic
     delete from pgclarify_private.staged_passage as staged
     where
         staged.document_id = erase_staged.document_id
-        -- Rows do not say whose they are: those of another corpus that is indexing its own document of that id are not touched.
+        -- Rows do not name their corpus. Those of another corpus that is indexing its own document of that id are not
+        -- touched.
         and not exists (
             select
             from pgclarify.corpus as other
@@ -107,7 +109,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.erase_staged(bigint, text) is
-'Delete what a worker has staged of a document. It stores nothing of a document that is gone.';
+'Delete what a worker has staged of a document. A worker stores nothing of a removed document.';
 
 create or replace function pgclarify_private.erase_document(caller pgclarify_private.caller, corpus text, document_id text)
 returns boolean
@@ -124,7 +126,8 @@ declare
     v_run_ids bigint[];
     v_has_erased boolean;
 begin
-    -- No run starts until this is committed: it would read what is being erased. The row first, as drop_corpus does.
+    -- No run may start before this is committed, because it would read the erased text. First the row, as in
+    -- drop_corpus.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     v_lexemes := pgclarify_private.lexemes_of(v_corpus.corpus_id, v_document_id);
@@ -151,8 +154,8 @@ begin
     v_has_erased := pgclarify_private.erase_reasons(v_corpus.corpus_id, v_document_id) or v_has_erased;
     v_has_erased := pgclarify_private.erase_cases(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
     perform pgclarify_private.erase_remarks(v_run_ids);
-    -- Their attempts may have read it, though nothing says so yet. What they write is refused from now on; they start over, and
-    -- pay for nothing twice but for what is erased.
+    -- Their attempts may have read the document without a trace yet. Their writes are refused from now on. They start
+    -- again, and pay again only for what is erased.
     update pgclarify.run set status = 'queued' where run.run_id = any(v_running);
     return v_has_erased;
 end
@@ -171,9 +174,9 @@ begin atomic
 end;
 
 comment on function pgclarify.erase_document(text, text) is
-'Remove a document and erase all text that comes from it, also if it was removed before: passages, quotes, readings, answers, '
-'replies of the model, and what evaluations were given. True if there was anything. Ids, times, tokens and costs stay. A '
-'reading that rests on other documents, too, keeps what those give. Runs on the corpus that are going on start over. corpus: its '
-'name; you own it. document_id: as it was added. What of it stands elsewhere, such as in backups, is not reached: see '
-'Operations, Erasing.';
+'Remove a document and erase all text that comes from it, even if it was removed before: passages, quotes, readings, answers, '
+'replies of the model, and outputs in evaluations. True if there was anything. Ids, times, tokens and costs stay. A reading '
+'that also depends on other documents keeps what those give. Runs on the corpus that are not over start again. Copies '
+'elsewhere, such as in backups, are not erased: see Operations, Erasing. corpus: its name; you own it. document_id: as it was '
+'added.';
 grant execute on function pgclarify.erase_document(text, text) to pgclarify_user;

@@ -1,5 +1,5 @@
--- Erasing what runs, the ledger and evaluations keep of a document. Ids, times, tokens and costs stay. All is found by indexes,
--- whatever is known of the tables: the settings say so.
+-- Erasing what runs, the ledger and evaluations store of a document. Ids, times, tokens and costs stay. Everything is
+-- found by indexes, independent of statistics: the settings ensure that.
 
 create or replace function pgclarify_private.lock_running(corpus_id bigint)
 returns bigint[]
@@ -25,8 +25,8 @@ end
 $$;
 
 comment on function pgclarify_private.lock_running(bigint) is
-'Lock the runs on a corpus that are being carried out, and return them. Whatever an attempt has begun to write is there for '
-'the next statement; what it writes later waits.';
+'Lock the running runs on a corpus, and return them. What an attempt has begun to write is visible to the next statement; '
+'later writes wait.';
 
 create or replace function pgclarify_private.erase_replies(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
@@ -42,14 +42,14 @@ begin
         from pgclarify_private.completion_document as noted
         where noted.corpus_id = erase_replies.corpus_id and noted.document_id = erase_replies.document_id
         union
-        -- Their inputs show what earlier replies of the run said, or were kept before inputs were noted.
+        -- Their inputs contain earlier replies of the run, or were stored before inputs were recorded.
         select paid.completion_id
         from unnest(erase_replies.run_ids) as asked (run_id)
         cross join lateral (
             select completion.completion_id, completion.purpose
             from pgclarify.completion
             where completion.run_id = asked.run_id
-            -- Not by the purpose, which has an index, too: that would read the ledger.
+            -- Not by the purpose, which also has an index: that would read the whole ledger.
             offset 0
         ) as paid
         where paid.purpose in ('follow_up', 'sample', 'entailment', 'answer', 'conclusion', 'listing')
@@ -59,7 +59,7 @@ begin
         from pgclarify.completion
         inner join found on completion.completion_id = found.completion_id
         where completion.erased_at is null
-        -- In the order of claims, or the two deadlock.
+        -- In the order of claims, because the two would deadlock otherwise.
         order by
             completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,
             completion.sample
@@ -69,7 +69,7 @@ begin
     set
         reply = null,
         erased_at = now(),
-        -- It would show whether a guess of the input is right. An equal input of another document is asked anew.
+        -- The hash would confirm a guess of the input. An equal input of another document is asked again.
         input_hash = sha256(uuid_send(gen_random_uuid()))
     from locked
     where completion.completion_id = locked.completion_id;
@@ -78,8 +78,8 @@ end
 $$;
 
 comment on function pgclarify_private.erase_replies(bigint, text, bigint[]) is
-'Erase the replies to inputs that showed a document; true if there was one. A reply that is not there yet will not be kept. '
-'run_ids: runs that had the document among their candidates.';
+'Erase the replies to inputs that contained a document; true if there was one. A reply that has not arrived yet will not be '
+'stored. run_ids: runs with the document among their candidates.';
 
 create or replace function pgclarify_private.erase_verdicts(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
@@ -104,7 +104,7 @@ begin
         from pgclarify.candidate
         where candidate.corpus_id = erase_verdicts.corpus_id and candidate.document_id = erase_verdicts.document_id
         union
-        -- One reply was read out of all passages.
+        -- One reply was read from all passages together.
         select answered.run_id, judged.rank
         from pgclarify.run as answered
         inner join pgclarify.verdict as judged on judged.run_id = answered.run_id
@@ -116,7 +116,7 @@ end
 $$;
 
 comment on function pgclarify_private.erase_verdicts(bigint, text, bigint[]) is
-'Erase what was decided about passages of a document, in all runs that had it; true if there was anything.';
+'Erase the verdicts on passages of a document, in all runs that had it; true if there was anything.';
 
 create or replace function pgclarify_private.erase_interpretations(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
@@ -162,7 +162,7 @@ begin
             select from pgclarify.citation
             where citation.run_id = touched.run_id and citation.ordinal = touched.ordinal
         );
-    -- The best of those that are left speaks for the reading, in its own words; mostly it has done so all along.
+    -- The best remaining citation represents the reading, in its own words; usually it was the medoid already.
     update pgclarify.interpretation
     set interpretation = speaking.interpretation, answer = speaking.answer, support = counted.support
     from unnest(v_run_ids, v_ordinals) as touched (run_id, ordinal)
@@ -191,8 +191,8 @@ end
 $$;
 
 comment on function pgclarify_private.erase_interpretations(bigint, text, bigint[]) is
-'Erase citations of a document, whose verdicts are erased; true if there was one. A reading that rests on other documents, '
-'too, keeps what those give, in the words of the best of them; one that rests on none goes.';
+'Erase citations of a document, whose verdicts are erased; true if there was one. A reading that also depends on other '
+'documents keeps what those give, in the words of the best one. A reading without any other document is deleted.';
 
 create or replace function pgclarify_private.erase_lists(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
@@ -205,7 +205,7 @@ as $$
 declare
     v_has_erased boolean;
 begin
-    -- A step reads all its passages at once, and each later one what the earlier ones said.
+    -- A step reads all its passages together, and each later step reads the earlier answers.
     delete from pgclarify.step
     using (
         select candidate.run_id, min(coalesce(candidate.step_ordinal, 1)) as ordinal
@@ -231,8 +231,8 @@ end
 $$;
 
 comment on function pgclarify_private.erase_lists(bigint, text, bigint[]) is
-'Erase steps of investigations from the first one on that read a document, lists of answers that were read from it, and what '
-'of it proves that a question can be answered; true if there was anything.';
+'Erase steps of investigations from the first one that read a document, lists of answers that were read from it, and its '
+'citations for clarifying questions; true if there was anything.';
 
 create or replace function pgclarify_private.erase_reasons(corpus_id bigint, document_id text)
 returns boolean
@@ -251,7 +251,7 @@ begin
         where jsonb_path_query_array(detection.reasons, '$[*].document_ids[*]')
             @> jsonb_build_array(erase_reasons.document_id)
         union
-        -- An earlier version did not say whom it quotes.
+        -- An earlier version did not record which documents it quotes.
         select detection.run_id, detection.ordinal
         from pgclarify.detection
         where detection.reasons @? '$[*] ? (@.source == "corpus" && !exists(@.document_ids))'
@@ -280,7 +280,7 @@ end
 $$;
 
 comment on function pgclarify_private.erase_reasons(bigint, text) is
-'Erase what was said of the readings that a corpus supports, where that quotes a document; true if there was anything.';
+'Erase reasons about the readings that a corpus supports, if they quote a document; true if there was anything.';
 
 create or replace function pgclarify_private.erase_remarks(run_ids bigint[])
 returns void
@@ -302,7 +302,7 @@ end
 $$;
 
 comment on function pgclarify_private.erase_remarks(bigint[]) is
-'Erase what runs and their stages say of themselves in words, where that may repeat a reply.';
+'Erase error texts and notes of runs and stages, if they may repeat a reply.';
 
 create or replace function pgclarify_private.erase_cases(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
@@ -315,7 +315,7 @@ as $$
 begin
     update pgclarify.eval_case
     set
-        -- What was retrieved are ids.
+        -- Retrieved passages are only ids.
         output = eval_case.output || '{"interpretations": [], "questions": [], "notes": {}}',
         error = case when eval_case.error is not null then 'what it said was erased with a document' end
     from (
@@ -343,5 +343,5 @@ end
 $$;
 
 comment on function pgclarify_private.erase_cases(bigint, text, bigint[]) is
-'Erase what evaluations were given by runs that had a document, or by baselines that retrieved or cited it; true if there was '
+'Erase outputs in evaluations of runs that had a document, or of baselines that retrieved or cited it; true if there was '
 'anything. Metrics stay.';

@@ -1,4 +1,4 @@
--- What evaluations and estimates may know of the ledger: how many tokens calls took, and never what was asked or replied.
+-- What evaluations and estimates may know of the ledger: how many tokens calls needed, but neither inputs nor replies.
 
 create or replace function pgclarify_private.tokens_by_purpose(model text)
 returns table (purpose text, prompt_tokens double precision, completion_tokens double precision, calls bigint)
@@ -6,7 +6,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- A model that was never asked, or not for long, must not have the whole ledger read.
+    -- For a model that was never called, or not for a long time, the whole ledger must not be read.
     v_looked_at constant bigint := 50000;
     v_last bigint;
 begin
@@ -31,8 +31,8 @@ end
 $$;
 
 comment on function pgclarify_private.tokens_by_purpose(text) is
-'Means of the tokens of the latest 10,000 calls of a model, by purpose, in whole tokens, whoever paid; of what the ledger''s '
-'last 50,000 rows have of them. Calls with earlier versions of a prompt count, too: a new version changes few of its tokens.';
+'Mean tokens of the latest 10,000 calls of a model, by purpose, in whole tokens, for all payers; only among the last 50,000 '
+'rows of the ledger. Calls with earlier versions of a prompt count, too, because a new version changes few tokens.';
 
 create or replace function pgclarify_private.token_averages(caller pgclarify_private.caller, model text)
 returns table (purpose text, prompt_tokens double precision, completion_tokens double precision, calls bigint)
@@ -47,7 +47,7 @@ end
 $$;
 
 comment on function pgclarify_private.token_averages(pgclarify_private.caller, text) is
-'As tokens_by_purpose, for who evaluates.';
+'As tokens_by_purpose, for the role that evaluates.';
 grant execute on function pgclarify_private.token_averages(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify_private.verdict_tokens(caller pgclarify_private.caller, run_id bigint)
@@ -67,5 +67,5 @@ end
 $$;
 
 comment on function pgclarify_private.verdict_tokens(pgclarify_private.caller, bigint) is
-'Tokens of the reply that each verdict of a run was read from, 0 without one; for whoever sees the run.';
+'Tokens of the reply that each verdict of a run was read from, 0 without one; for callers who may see the run.';
 grant execute on function pgclarify_private.verdict_tokens(pgclarify_private.caller, bigint) to pgclarify_reader;

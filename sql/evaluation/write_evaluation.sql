@@ -1,4 +1,4 @@
--- Writing evaluations. A function does it, since a role that may update or delete rows may also lock the whole table.
+-- Writing evaluations. Only functions write, because a role with UPDATE or DELETE rights may also lock the whole table.
 
 create or replace function pgclarify_private.own_evaluation(caller pgclarify_private.caller, eval_run_id bigint)
 returns bigint
@@ -17,7 +17,7 @@ begin
     if not found then
         raise exception 'permission denied for evaluation %', coalesce(own_evaluation.eval_run_id::text, 'null')
             using errcode = 'insufficient_privilege',
-                detail = 'It is not yours, or there is none.',
+                detail = 'It does not exist, or is not yours.',
                 hint = 'Only the role that evaluated, and its members, may write an evaluation.';
     end if;
     return v_eval_run_id;
@@ -38,7 +38,7 @@ declare
     v_plan pgclarify.eval_run := jsonb_populate_record(null::pgclarify.eval_run, begin_evaluation.plan);
     v_eval_run_id bigint;
 begin
-    -- Otherwise the analyst of a corpus would see what a stranger to the corpus writes.
+    -- Otherwise the analyst of a corpus would see rows of roles without access to it.
     if v_plan.corpus_id is not null and not exists (
         select
         from pgclarify.corpus
@@ -53,8 +53,8 @@ begin
     ) then
         raise exception 'permission denied for corpus %', v_plan.corpus_id
             using errcode = 'insufficient_privilege',
-                detail = 'You may not see it, or there is none.',
-                hint = 'List those that you can search with: select corpus from pgclarify.corpus_status.';
+                detail = 'It does not exist, or you may not see it.',
+                hint = 'List the corpora that you can search with: select corpus from pgclarify.corpus_status.';
     end if;
     insert into pgclarify.eval_run (
         name, data_set, data_set_hash, planned_cases, corpus_id, corpus_name, corpus_revision, embedding_model, method,
@@ -92,7 +92,7 @@ end
 $$;
 
 comment on function pgclarify_private.resume_evaluation(pgclarify_private.caller, bigint, text) is
-'Go on with an evaluation under another name; returns the ordinals of the cases that it has.';
+'Continue an evaluation under another name; returns the ordinals of its cases.';
 grant execute on function pgclarify_private.resume_evaluation(pgclarify_private.caller, bigint, text) to pgclarify_user;
 
 create or replace function pgclarify_private.record_eval_cases(caller pgclarify_private.caller, eval_run_id bigint, cases jsonb)
@@ -105,7 +105,7 @@ declare
     v_eval_run_id bigint := pgclarify_private.own_evaluation(record_eval_cases.caller, record_eval_cases.eval_run_id);
     v_run_id bigint;
 begin
-    -- A run that the caller may not see must not show that it exists.
+    -- A run that the caller may not see must not be revealed.
     select (given.object ->> 'run_id')::bigint into v_run_id
     from jsonb_array_elements(record_eval_cases.cases) as given (object)
     where
@@ -125,8 +125,8 @@ begin
     if found then
         raise exception 'permission denied for run %', v_run_id
             using errcode = 'insufficient_privilege',
-                detail = 'You may not see it, or there is none.',
-                hint = 'Leave run_id out for what is not the outcome of a run.';
+                detail = 'It does not exist, or you may not see it.',
+                hint = 'Omit run_id if the output is not from a run.';
     end if;
     with entered as (
         insert into pgclarify.eval_case (
@@ -150,8 +150,8 @@ end
 $$;
 
 comment on function pgclarify_private.record_eval_cases(pgclarify_private.caller, bigint, jsonb) is
-'Keep cases of an evaluation with their metrics; a case that is kept already stays as it is. cases: array of objects with '
-'columns of table eval_case, and metrics, an object of numbers.';
+'Store cases of an evaluation with their metrics; a stored case is not changed. cases: array of objects with columns of table '
+'eval_case, and metrics, an object of numbers.';
 grant execute on function pgclarify_private.record_eval_cases(pgclarify_private.caller, bigint, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.finish_evaluation(
@@ -185,8 +185,8 @@ end
 $$;
 
 comment on function pgclarify_private.finish_evaluation(pgclarify_private.caller, bigint, jsonb) is
-'End an evaluation that has all its cases, and keep the metrics of all cases together and of strata; false if it is '
-'finished, lacks cases, or is not the caller''s. metrics: array of objects with columns of table eval_metric.';
+'Finish an evaluation that has all its cases, and store the metrics of all cases together and of strata; false if it is '
+'finished, cases are missing, or it is not the caller''s. metrics: array of objects with columns of table eval_metric.';
 grant execute on function pgclarify_private.finish_evaluation(pgclarify_private.caller, bigint, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.remove_evaluation(caller pgclarify_private.caller, eval_run_id bigint)
@@ -216,6 +216,6 @@ begin atomic
 end;
 
 comment on function pgclarify.remove_evaluation(bigint) is
-'Remove an evaluation with its cases and metrics; true if there was one that your role, or a role that you are a member of, '
-'has carried out. eval_run_id: its key in table eval_run.';
+'Remove an evaluation with its cases and metrics; true if there was one of your role, or of a role that you are a member of. '
+'eval_run_id: its key in table eval_run.';
 grant execute on function pgclarify.remove_evaluation(bigint) to pgclarify_user;

@@ -1,4 +1,4 @@
--- What explain tells of ambiguity, rewritten questions, clarifying questions and listed answers: lines below their stages.
+-- explain: the lines on ambiguity, rewritten questions, clarifying questions and listed answers, below their stages.
 
 create or replace function pgclarify_private.told_detections(run pgclarify.run, detail text)
 returns table (
@@ -7,7 +7,7 @@ returns table (
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Of one question, what was found, and why.
+    -- For a single question, the judgement and its reasons.
     select
         '{detection}'::text[],
         null::integer,
@@ -44,7 +44,7 @@ begin atomic
         and (told_detections.run).operation <> 'detect_ambiguity_many'
         and told_detections.detail <> 'stages'
     union all
-    -- Of many, how many, and which.
+    -- For many questions, how many are ambiguous, and which.
     select
         '{detection}',
         null,
@@ -91,7 +91,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.told_detections(pgclarify.run, text) is
-'What was found ambiguous in a run, as lines for told_of_dialogue.';
+'The ambiguous questions of a run, as lines for told_of_dialogue.';
 
 create or replace function pgclarify_private.told_evidence(run_id bigint, roles name[])
 returns table (ordinal integer, rank integer, candidate_rank integer, body text)
@@ -124,7 +124,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.told_evidence(bigint, name[]) is
-'What proves that which a run lists, a row each. roles: whose titles of documents are shown.';
+'The citations of the items that a run lists, one row each. roles: decide which titles of documents are shown.';
 
 create or replace function pgclarify_private.told_of_dialogue(run pgclarify.run, roles name[], detail text)
 returns table (
@@ -133,7 +133,7 @@ returns table (
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- How many answers there were after each round of a listing; a round without one has brought none.
+    -- The number of answers after each round of a listing; a round without one added none.
     with round as (
         select stage.batch, sum(stage.rows) over (order by stage.ordinal) as answers
         from pgclarify.stage
@@ -154,7 +154,7 @@ begin atomic
         end,
         null
     from pgclarify.rewriting
-    -- Compared with the question that is shown. A reply rewrote another one.
+    -- Compared with the question that is shown. A reply rewrote another question.
     cross join lateral (
         select coalesce(rewriting.rewritten = (told_of_dialogue.run).question, false) as is_unchanged
     ) as compared
@@ -219,7 +219,7 @@ begin atomic
         array['also ' || nullif(pgclarify_private.shown(array_to_string(listed.variants[2:], '; ')), '')]
     from pgclarify.listed_answer as listed
     where listed.run_id = (told_of_dialogue.run).run_id
-        -- One whose first proof is not shown is not shown either.
+        -- An item whose first citation is hidden is hidden, too.
         and not exists (
             select
             from pgclarify.evidence
@@ -244,5 +244,5 @@ begin atomic
 end;
 
 comment on function pgclarify_private.told_of_dialogue(pgclarify.run, name[], text) is
-'What a run found ambiguous, rewrote, asks back or lists, a line a row, with the stages below which it may stand, the best one '
-'first, the batch of that stage if it is known, and its place there. depth: levels below that stage.';
+'What a run found ambiguous, rewrote, asks back or lists, one line in each row, with the stages below which it may be placed, '
+'the best one first, the batch of that stage if it is known, and its place there. depth: levels below that stage.';

@@ -1,4 +1,4 @@
--- explain: why a run stopped and what it cost; and all of its lines together, the one place that lays them out.
+-- explain: why a run stopped and what it cost; and all of its lines together. Only this file formats them.
 
 create or replace function pgclarify_private.explain_repeat(run pgclarify.run)
 returns text
@@ -20,7 +20,7 @@ declare
     v_answered bigint;
     v_seen record;
 begin
-    -- A conversation goes on from a reply.
+    -- A reply continues a conversation.
     if v_run.finished_at is null or v_run.operation in ('consolidate', 'reply', 'estimate') then
         return null;
     elsif v_run.corpus_name is null then
@@ -67,7 +67,7 @@ end
 $$;
 
 comment on function pgclarify_private.explain_repeat(pgclarify.run) is
-'What an equal question of the same role would pay now; null if the run goes on, or if its like is never served again.';
+'What an equal question of the same role would pay now; null if the run is not over, or if such runs are never reused.';
 
 create or replace function pgclarify_private.explain_end(run pgclarify.run)
 returns table (depth integer, kind text, label text, body text, figures text[])
@@ -167,7 +167,7 @@ begin
         1, 'summary', 'Total',
         concat_ws(
             ', ',
-            -- Until it has ended by itself, the ledger knows.
+            -- Until it has ended by itself, the ledger has the numbers.
             'calls=' || coalesce(v_run.completions, count(*)),
             'reused=' || v_run.reused_completions,
             'tokens=' || pgclarify_private.shown_tokens(
@@ -206,10 +206,10 @@ begin
     return query
     select
         line.kind,
-        -- As EXPLAIN does it: a level is two blanks, and the arrow of a node takes the place of two levels.
+        -- As in EXPLAIN: a level is two blanks, and the arrow of a node replaces two levels.
         repeat('  ', line.depth) || case when line.kind = 'node' then '->  ' else '' end,
         coalesce(line.label || ':', ''),
-        -- No line ends in a blank, also where foreign text is empty.
+        -- No line ends with a blank, even if foreign text is empty.
         case when shown.figures = '' then rtrim(shown.body) else shown.body end,
         shown.figures
     from (
@@ -237,9 +237,9 @@ end
 $$;
 
 comment on function pgclarify_private.explain(pgclarify_private.caller, bigint, jsonb) is
-'The lines of explain, each in four pieces that make a line one after the other: indent (with the arrow of a node), label, '
-'body and figures; a piece that a line lacks is empty. kind: head (the first line), error, state, node (of the tree), summary '
-'(of the last lines) or detail. Foreign text is in body alone, but for variants of a listed answer, which are in figures.';
+'The lines of explain, each in four parts that are concatenated: indent (with the arrow of a node), label, body and figures; '
+'a missing part is empty. kind: head (the first line), error, state, node (of the tree), summary (of the last lines) or '
+'detail. Foreign text is only in body; variants of a listed answer are in figures.';
 grant execute on function pgclarify_private.explain(pgclarify_private.caller, bigint, jsonb) to pgclarify_reader;
 
 create or replace function pgclarify.explain(run_id bigint, options jsonb default '{}')
@@ -257,7 +257,7 @@ end
 $$;
 
 comment on function pgclarify.explain(bigint, jsonb) is
-'What a run did, one line a row, as a tree: each stage with its time, calls and tokens; each passage, how it was reached and '
-'what was decided about it; why it stopped, and what it cost. run_id: any run that you may see, also one that goes on. '
-'options: detail (passages; batches, without single passages; stages, without batches).';
+'What a run did, one line in each row, as a tree: each stage with its time, calls and tokens; each passage, how it was found '
+'and the verdict on it; why it stopped, and what it cost. run_id: any run that you may see, even if it is not over. options: '
+'detail (passages; batches, without single passages; stages, without batches).';
 grant execute on function pgclarify.explain(bigint, jsonb) to pgclarify_reader;

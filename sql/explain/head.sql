@@ -1,4 +1,4 @@
--- explain: its first lines, what was asked, of whom, which way it went and how it stands.
+-- explain: its first lines: the question, the corpus, the route and the state.
 
 create or replace function pgclarify_private.unusual_settings(run pgclarify.run)
 returns text
@@ -15,7 +15,7 @@ declare
             ) - 'retrieval'
         when 'investigate' then pgclarify_private.investigate_settings('{}')
         when 'detect_ambiguity' then pgclarify_private.detection_settings('{"corpus": "any"}')
-        -- How many are asked for depends on the form.
+        -- The default count depends on the form.
         when 'clarifying_questions' then
             pgclarify_private.clarifying_question_settings(jsonb_build_object('form', v_run.settings -> 'form'))
             || '{"form": "respond"}'
@@ -34,14 +34,14 @@ begin
         from jsonb_each(v_run.settings) as setting
         where
             setting.value is distinct from v_usual -> setting.key
-            -- No settings: what the verdicts that are consolidated again were embedded by, a reply, and how many were asked.
+            -- Not settings: how the consolidated verdicts were embedded, a reply, and the number of questions.
             and setting.key not in ('parent_embed', 'text', 'questions', 'distinct_questions', 'answered')
     );
 end
 $$;
 
 comment on function pgclarify_private.unusual_settings(pgclarify.run) is
-'Settings of a run that a call which names no option does not have; null if there are none.';
+'Settings of a run that differ from those of a call without options; null if there are none.';
 
 create or replace function pgclarify_private.told_route(run pgclarify.run)
 returns text
@@ -70,7 +70,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.told_route(pgclarify.run) is
-'Which way a run with ask_back went, why, and what that saved; null while it is undecided.';
+'The route of a run with ask_back, why it was chosen, and what it saved; null before the decision.';
 
 create or replace function pgclarify_private.explain_head(run pgclarify.run, total_ms double precision)
 returns table (depth integer, kind text, label text, body text, figures text[])
@@ -208,4 +208,4 @@ end
 $$;
 
 comment on function pgclarify_private.explain_head(pgclarify.run, double precision) is
-'The first lines of explain: what was asked, of whom, how it stands. total_ms: how long it took, or has so far.';
+'The first lines of explain: the question, the corpus, the state. total_ms: its time, so far if it is not over.';

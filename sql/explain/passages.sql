@@ -1,4 +1,4 @@
--- What explain tells of the passages of a run, and of the readings that they support.
+-- explain: the passages of a run, and the readings that they support.
 
 create or replace function pgclarify_private.explained_passages(
     run_id bigint, roles name[], withheld integer[], are_shown boolean
@@ -22,7 +22,7 @@ begin atomic
         select
             candidate.rank, candidate.step_ordinal, candidate.batch, candidate.origin, candidate.score,
             candidate.via_passage_id, candidate.passage_id, candidate.document_id, candidate.heading, document.title,
-            -- What a budget kept from being judged says so once, at the end.
+            -- Passages that a budget kept from being judged are mentioned once, at the end.
             case when not refused.is_over_budget then verdict.outcome else 'not judged' end as outcome,
             case when not refused.is_over_budget then verdict.error end as error,
             verdict.interpretation, verdict.answer, verdict.reason, verdict.is_reused,
@@ -83,8 +83,9 @@ begin atomic
 end;
 
 comment on function pgclarify_private.explained_passages(bigint, name[], integer[], boolean) is
-'The passages of a run, but those of ranks that are withheld. roles: whose titles of documents are shown. are_shown: whether '
-'each is a line of its own: body and figures are of that line, reading is the line below it, of a passage that has an answer.';
+'The passages of a run, except those of withheld ranks. roles: decide which titles of documents are shown. are_shown: whether '
+'each has its own line; then body and figures are of that line, and reading is the line below it, for a passage with an '
+'answer.';
 
 create or replace function pgclarify_private.told_readings(run_id bigint, withheld integer[])
 returns table (
@@ -120,4 +121,4 @@ begin atomic
 end;
 
 comment on function pgclarify_private.told_readings(bigint, integer[]) is
-'The readings that a run came to, a line a row, in the columns of told_of_dialogue; not those whose passage is withheld.';
+'The readings of a run, one line in each row, in the columns of told_of_dialogue; without those whose passage is withheld.';

@@ -1,4 +1,4 @@
--- What explain knows of a run's stages, and where each stands in the tree.
+-- explain: the stages of a run, and the place of each in the tree.
 
 create or replace function pgclarify_private.stages_of(run_id bigint)
 returns table (
@@ -27,7 +27,7 @@ begin
     from (
         select
             stage.*,
-            -- By the worker's clock alone: the server's may be another.
+            -- Only by the worker's clock, because the server's may differ.
             (1000 * extract(epoch from stage.started_at - min(stage.started_at) over ()))::double precision as start_ms
         from pgclarify.stage
         where stage.run_id = stages_of.run_id
@@ -36,7 +36,8 @@ begin
     if found then
         return;
     end if;
-    -- They are written at the end of a run, and were not before there was a table for them. What it left tells of some.
+    -- Stages are written at the end of a run, and earlier versions had no table for them. Other rows of the run show
+    -- some.
     return query
     with asked as (
         select
@@ -60,7 +61,7 @@ begin
         from pgclarify.completion
         inner join pgclarify.run on run.run_id = completion.run_id
         where completion.run_id = stages_of.run_id and completion.finished_at is not null
-            -- Others keep their verdicts.
+            -- Other operations store their verdicts.
             and (completion.purpose <> 'verdict' or run.operation = 'clarifying_questions')
         group by 1
     ),
@@ -134,8 +135,8 @@ end
 $$;
 
 comment on function pgclarify_private.stages_of(bigint) is
-'Stages of a run in order, in milliseconds from its first; for a run without any, because it has not ended or is of an '
-'earlier version, what the ledger and what it has kept so far tell of them, without times.';
+'Stages of a run in order, in milliseconds since its first. If a run has none, because it has not ended or is of an earlier '
+'version, what the ledger and its other rows show of them, without times.';
 
 create or replace function pgclarify_private.placed_stages(run_id bigint, detail text)
 returns table (
@@ -197,10 +198,10 @@ begin atomic
         count(*) over batch > 1,
         1 + 3 * (listed.step_ordinal is not null)::integer + 3 * (count(*) over batch > 1)::integer
     from listed
-    -- What has no batch is one of its own.
+    -- A stage without a batch is a batch of its own.
     window batch as (partition by listed.step_ordinal, coalesce(-listed.batch, listed.ordinal));
 end;
 
 comment on function pgclarify_private.placed_stages(bigint, text) is
-'The stages of a run as the tree shows them; detail = stages adds up the batches of one. place: where its line stands: step, '
-'batch, stage; a step and a batch stand where their first stage does. depth: its level; what is below a node is three deeper.';
+'The stages of a run in the tree; with detail = stages, the batches of a stage are added up. place: of its line: step, batch, '
+'stage; a step and a batch have the place of their first stage. depth: its level; lines below a node are three deeper.';

@@ -1,4 +1,4 @@
--- explain: the tree of steps, batches and stages, and what stands below each.
+-- explain: the tree of steps, batches and stages, and the lines below each.
 
 create or replace function pgclarify_private.explain_tree(
     run pgclarify.run, total_ms double precision, roles name[], detail text
@@ -21,7 +21,7 @@ begin
             (explain_tree.run).run_id, explain_tree.roles, v_withheld, explain_tree.detail = 'passages'
         ) as known
     ),
-    -- The stage that passages are listed under: the one that decided about them.
+    -- The stage under which passages are listed: the one that judged them.
     home as materialized (
         select distinct on (chosen.step_ordinal, chosen.batch)
             chosen.step_ordinal, chosen.batch, coalesce(stage.place, '{0,0,0,0}') as place,
@@ -41,7 +41,7 @@ begin
         inner join home
             on home.step_ordinal is not distinct from candidate.step_ordinal and home.batch = candidate.batch
     ),
-    -- What the passages below one stage come to.
+    -- The results of the passages below one stage.
     decided as materialized (
         select
             passage.place, passage.depth, count(*) as passages,
@@ -66,7 +66,7 @@ begin
         from passage
         group by passage.place, passage.depth
     ),
-    -- Steps and batches: what their stages come to.
+    -- Steps and batches: sums of their stages.
     grouped as (
         select
             stage.place[:2] as place, 1 as depth, stage.step_ordinal, null::integer as batch,
@@ -86,7 +86,7 @@ begin
     ),
     step as (
         select
-            -- One without a stage stands before the next that has one.
+            -- A line without a stage is placed before the next line that has one.
             coalesce(
                 staged.place[1],
                 (select min(later.place[1]) from grouped as later where later.step_ordinal > known.ordinal),
@@ -217,7 +217,7 @@ begin
         from stage
         left join step on step.ordinal = stage.step_ordinal
         where stage.note is not null
-            -- The step says as much.
+            -- The step says the same.
             and (
                 stage.note = step.outcome
                 or right(stage.note, length(step.question)) = step.question
@@ -266,5 +266,5 @@ end
 $$;
 
 comment on function pgclarify_private.explain_tree(pgclarify.run, double precision, name[], text) is
-'The stages of a run as lines, with batches, passages and interpretations below them. total_ms: how long it took; null if it '
-'goes on. roles: whose titles of documents are shown. detail: stages, batches or passages.';
+'The stages of a run as lines, with batches, passages and interpretations below them. total_ms: its time; null if it is not '
+'over. roles: decide which titles of documents are shown. detail: stages, batches or passages.';

@@ -1,4 +1,4 @@
--- How explain words things: what was asked, lengths of time, the figures of a line, passages.
+-- explain: formats of questions, durations, figures and passages.
 
 create or replace function pgclarify_private.asked(question text, settings jsonb)
 returns text
@@ -14,7 +14,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.asked(text, jsonb) is
-'What a run was asked, for people: of detect_ambiguity_many and estimate, how many questions.';
+'The question of a run, for people; for detect_ambiguity_many and estimate, the number of questions.';
 grant execute on function pgclarify_private.asked(text, jsonb) to pgclarify_reader;
 
 create or replace function pgclarify_private.is_over_budget(error_code text)
@@ -26,7 +26,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.is_over_budget(text) is
-'Whether a passage was not judged since a budget did not let the call through, by the error_code of its verdict; null is no.';
+'Whether a passage was not judged because a budget refused the call, by the error_code of its verdict; false for null.';
 grant execute on function pgclarify_private.is_over_budget(text) to pgclarify_reader;
 
 create or replace function pgclarify_private.shown_number(given double precision)
@@ -81,7 +81,7 @@ end;
 
 comment on function pgclarify_private.shown_figures(
     double precision, double precision, double precision, bigint, bigint, bigint, bigint, bigint
-) is 'The figures of a stage, a batch or a step, in order; null for each that is not known, or of which there is none.';
+) is 'The figures of a stage, a batch or a step, in order; null for each that is not known, or zero.';
 
 create or replace function pgclarify_private.shown_passage(passage_id bigint, document_id text, title text, heading text)
 returns text
@@ -94,7 +94,7 @@ begin atomic
             ' (' || nullif(
                 concat_ws(
                     ' > ',
-                    -- Many a document begins with its title.
+                    -- Many documents begin with their title.
                     case
                         when
                             shown_passage.heading = shown_passage.title
@@ -111,5 +111,5 @@ begin atomic
 end;
 
 comment on function pgclarify_private.shown_passage(bigint, text, text, text) is
-'Which passage: its id, its document, and title and headings where they are given; a title that is the first heading is told '
-'once.';
+'Names a passage: its id, its document, and title and headings if they are given. A title that is also the first heading is '
+'shown once.';

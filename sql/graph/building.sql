@@ -1,11 +1,11 @@
--- Building: a worker makes all lists of a space in its own memory, which takes a fraction of the time that a walk with the
--- index over vectors does. It claims the space (claim_graph), reads all vectors (read_vectors), compares them, and writes the
--- lists (store_graph), in transactions of their own each.
+-- Building: a worker builds all lists of a space in its own memory, in a fraction of the time of a walk with the index
+-- over vectors. It claims the space (claim_graph), reads all vectors (read_vectors), compares them, and writes the
+-- lists (store_graph), each in its own transaction.
 --
--- From the claim until the last list is written, no other worker links or unlinks in the space (link_passages). What changes
--- meanwhile stays in the queues and is processed afterwards: pending_link has the passages that are new or have another vector,
--- pending_unlink those that are gone or had another one. The claim (linking_worker_id) ends with its worker.
--- linking_document_id then stands at the last list that was written, and a walk goes on from there.
+-- From the claim until the last list is written, no other worker links or unlinks in the space (link_passages). Changes
+-- meanwhile stay in the queues and are processed afterwards: pending_link has passages that are new or have a new
+-- vector, pending_unlink those that were removed or had another vector. The claim (linking_worker_id) ends with its
+-- worker. linking_document_id then shows the last list that was written, and a walk continues there.
 
 create or replace function pgclarify_private.claim_graph(
     worker_id bigint,
@@ -22,17 +22,17 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- To link one passage from the queue takes longer than to make eight lists in memory. So if this share as many wait as are
-    -- linked, all lists are made anew.
+    -- Linking one passage from the queue takes longer than building eight lists in memory. So if at least this share of
+    -- the linked passages is waiting, all lists are built again.
     v_share constant double precision := 0.125;
-    -- A row and a similarity, where they are found, where they are sorted, and where they are sent.
+    -- A row and a similarity: where they are found, where they are sorted, and where they are sent.
     v_bytes_a_neighbor constant integer := 24;
     v_space_id bigint;
     v_corpus pgclarify.corpus;
     v_space pgclarify.embedding_space;
     v_counted record;
 begin
-    -- It asks again, so that it is done with what it had.
+    -- The worker asks again, so it is done with its previous claim.
     update pgclarify.embedding_space as space
     set linking_worker_id = null
     where space.embedding_space_id in (
@@ -65,11 +65,11 @@ begin
             )
         for no key update skip locked;
         continue when not found;
-        -- Lists that only lack what was removed are quickly filled up, and do not count.
+        -- Lists that only lack removed passages are quickly filled, and do not count.
         if v_counted.embedded - v_counted.linked >= v_counted.linked * v_share then
             v_space := pgclarify_private.begin_walk(v_space, v_share, 1);
         end if;
-        -- Of a walk that is nearly done, the rest is soon walked.
+        -- A walk that is nearly done is finished instead.
         continue when coalesce(v_space.linking_passages, 0) < claim_graph.min_passages;
         update pgclarify.embedding_space as space
         set linking_worker_id = claim_graph.worker_id
@@ -84,9 +84,9 @@ end
 $$;
 
 comment on function pgclarify_private.claim_graph(bigint, bigint, bigint, bigint, bigint[]) is
-'Claim a space of min_passages to max_passages whose lists are all to be made, by a worker that can hold max_bytes of vectors '
-'and lists; nulls if there is none. A walk begins if an eighth as many passages wait as are linked. Claims of dead workers are '
-'taken over, and what the worker itself had is given up. skipped_space_ids: spaces with which it has failed.';
+'Claim a space of min_passages to max_passages whose lists must all be built, for a worker that can hold max_bytes of vectors '
+'and lists; nulls if there is none. This also begins if an eighth as many passages wait as are linked. Claims of dead workers '
+'are taken over, and the worker''s own earlier claim is given up. skipped_space_ids: spaces for which the worker has failed.';
 grant execute on function pgclarify_private.claim_graph(bigint, bigint, bigint, bigint, bigint[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.read_vectors(
@@ -127,7 +127,7 @@ end
 $$;
 
 comment on function pgclarify_private.read_vectors(bigint, text, bigint, integer) is
-'The next passages of a space by key, and their vectors in the binary form of halfvec, one behind the other.';
+'The next passages of a space by key, with their vectors in the binary form of halfvec, concatenated.';
 grant execute on function pgclarify_private.read_vectors(bigint, text, bigint, integer) to pgclarify_worker;
 
 create or replace function pgclarify_private.store_graph(
@@ -163,7 +163,7 @@ begin
     if pgclarify_private.is_paused(v_space.corpus_id) then
         return null;
     end if;
-    -- The corpus first, as everywhere.
+    -- First the corpus, as everywhere.
     select corpus.* into v_corpus
     from pgclarify.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
     if not found then
@@ -201,7 +201,7 @@ begin
         where entry.passage_id is not null
         group by 1
     ) as near on near.place = list.place
-    -- It came, or changed, after the walk had begun: lists were made without it, into which it has to go.
+    -- It was added or changed after the walk began: lists that were built without it must get it.
     where (list.document_id, list.passage_id) not in (
         select pending.document_id, pending.passage_id
         from pgclarify_private.pending_link as pending
@@ -221,7 +221,7 @@ $$;
 
 comment on function pgclarify_private.store_graph(bigint, bigint, text[], bigint[], text[], bigint[], real[], boolean) is
 'Write lists of a space that a worker has claimed, in the order of read_vectors; after the last ones the claim ends. '
-'Neighbors: as many for each passage, nearest first, null where it has fewer. False if the claim is lost; null if the '
+'Neighbors: the same number for each passage, nearest first, null if it has fewer. False if the claim is lost; null if the '
 'space or its corpus is locked, or the corpus paused: try again.';
 grant execute on function
     pgclarify_private.store_graph(bigint, bigint, text[], bigint[], text[], bigint[], real[], boolean) to pgclarify_worker;

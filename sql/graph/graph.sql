@@ -1,8 +1,9 @@
--- The neighborhood graph: what waits for its neighbors. Workers link it (graph/linking.sql).
+-- The neighborhood graph: the queues of passages to link. Workers link them (graph/linking.sql).
 --
--- Four functions queue. queue_links and queue_unlinks are for whoever stores and removes passages: he holds their documents,
--- so that nobody he would wait for is removing them. queue_all_links is for who wants a whole space linked, in any number of
--- passages. queue_links_again (graph/lists.sql) is for who links, holds lists, and must wait for nobody.
+-- Four functions add to the queues. queue_links and queue_unlinks are called by transactions that store or remove
+-- passages. These have locked the documents, so that no transaction they would wait for is removing the same passages.
+-- queue_all_links is for linking a whole space of any size. queue_links_again (graph/lists.sql) is called while
+-- linking, with locks on lists, and must not wait for any transaction.
 
 create or replace function pgclarify_private.queue_links(embedding_space_id bigint, document_ids text[], passage_ids bigint[])
 returns void
@@ -17,8 +18,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.queue_links(bigint, text[], bigint[]) is
-'Note that the neighbors of these passages of a space are to be found: they are new or have another vector. Called with their '
-'documents locked, so that no transaction is removing their rows in the queue, for which it would wait.';
+'Queue passages of a space whose neighbors must be found, because they are new or have a new vector. Called with their '
+'documents locked, so that no other transaction is removing their rows from the queue, which would block.';
 
 create or replace function pgclarify_private.queue_unlinks(embedding_space_id bigint, passage_ids bigint[])
 returns void
@@ -33,8 +34,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.queue_unlinks(bigint, bigint[]) is
-'Note that these passages of a space are gone or have another vector, while neighborhoods may still name them. Waits for a '
-'worker that is writing that one of them is done with, which is at the end of a short transaction.';
+'Queue passages of a space that were removed or have a new vector, because neighborhoods may still contain them. May wait for '
+'a worker that is marking one of them as done, at the end of a short transaction.';
 
 create or replace function pgclarify_private.queue_all_links(embedding_space_id bigint)
 returns bigint
@@ -44,7 +45,7 @@ begin atomic
     update pgclarify.embedding_space
     set
         linking_document_id = '', linking_passage_id = 0, linking_passages = greatest(counted.embedded, 0),
-        -- Lists that it is making may be older than what is asked for.
+        -- Lists that it is building may be older than this request.
         linking_worker_id = null
     from pgclarify_private.corpus_count as counted
     where embedding_space.embedding_space_id = queue_all_links.embedding_space_id
@@ -53,8 +54,9 @@ begin atomic
 end;
 
 comment on function pgclarify_private.queue_all_links(bigint) is
-'Have workers find the neighbors of every passage that a space holds now, and return how many that are. Takes no time: no row '
-'is queued, they walk through the space by key. Waits for a worker that is linking the space. Called with the corpus locked.';
+'Have workers find the neighbors of every current passage of a space, and return the number of passages. This is fast, '
+'because no row is queued: workers walk through the space by key. May wait for a worker that is linking the space. Called '
+'with the corpus locked.';
 
 create or replace function pgclarify_private.free_waiting(
     embedding_space_id bigint,
@@ -98,7 +100,7 @@ begin
                 for update skip locked
             ) as free;
             exit when v_waiting.passages = 0;
-            -- Whoever removes a passage that was queued after he looked at the queue holds its vector alone.
+            -- A transaction that removes a passage which was queued after it read the queue only locks the vector.
             execute format(
                 $sql$
                 with waiting as materialized (
@@ -147,7 +149,8 @@ begin
             v_last.document_id := v_waiting.document_ids[v_waiting.passages];
             v_last.passage_id := v_waiting.passage_ids[v_waiting.passages];
         end loop;
-        -- Lets go of the locks, which would make users wait for the search; the variables stay as they are.
+        -- The exception releases the locks, which would make users wait during the search; the variables keep their
+        -- values.
         raise exception 'looked at' using errcode = 'PC099';
     exception
         when sqlstate 'PC099' then null;
@@ -158,8 +161,9 @@ end
 $$;
 
 comment on function pgclarify_private.free_waiting(bigint, bigint) is
-'Up to max_passages of a space that have waited longest to be linked and that nobody is removing; and those met on the way '
-'that are gone. Holds nothing afterwards: one that somebody begins to remove meanwhile must be skipped once more.';
+'Up to max_passages of a space that have waited longest to be linked and that no transaction is removing; and the passages '
+'found on the way that no longer exist. No lock is held afterwards, so passages that are being removed must be skipped again '
+'later.';
 
 create or replace function pgclarify_private.forget_waiting(
     embedding_space_id bigint, document_ids text[], passage_ids bigint[]
@@ -188,14 +192,14 @@ begin atomic
 end;
 
 comment on function pgclarify_private.forget_waiting(bigint, text[], bigint[]) is
-'Take these passages out of the queue of those to be linked, but for rows that somebody holds; returns how many.';
+'Remove passages from the queue of those to link, except locked rows; returns how many.';
 
 create or replace function pgclarify_private.linkable_spaces()
 returns table (embedding_space_id bigint, corpus_id bigint)
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- A step for each space that has something in a queue, not for each row of it.
+    -- One step for each space with entries in a queue, not for each entry.
     with recursive link as (
         (select pending.embedding_space_id from pgclarify_private.pending_link as pending order by 1 limit 1)
         union all
@@ -234,8 +238,8 @@ begin atomic
     inner join pgclarify.embedding_space as space on space.embedding_space_id = waiting.embedding_space_id
     where space.state = 'active'
         and not pgclarify_private.is_paused(space.corpus_id)
-        -- What is being loaded comes first, but not forever: whoever loads for a day can explore the graph meanwhile.
-        -- A minute lets a load of some thousand passages end first, and then all of them be linked by one walk.
+        -- Loading has priority, but not forever: during a load of a day, the graph must become usable. After a minute,
+        -- a load of some thousand passages has ended, and one walk links them all.
         and (
             space.linking_document_id is not null
             or not exists (select from pgclarify_private.pending_document as pending where pending.corpus_id = space.corpus_id)
@@ -254,5 +258,6 @@ begin atomic
 end;
 
 comment on function pgclarify_private.linkable_spaces() is
-'Active spaces with something to link or unlink, in no order, so that a large one does not hold up the others. One that is '
-'being loaded is left for as long as nothing has waited for a minute and nobody wants it built; and one that is paused, too.';
+'Active spaces with something to link or unlink, in no order, so that a large one does not block the others. A space that is '
+'being loaded is skipped until something has waited for a minute, unless a rebuild was requested. A paused one is skipped, '
+'too.';

@@ -1,4 +1,4 @@
--- Building the neighborhood graph again, and checking it.
+-- Rebuilding the neighborhood graph, and checking it.
 
 create or replace function pgclarify_private.build_graph(caller pgclarify_private.caller, corpus text)
 returns bigint
@@ -33,8 +33,8 @@ begin atomic
 end;
 
 comment on function pgclarify.build_graph(text) is
-'Have workers find the neighbors of every passage again, and return how many passages that are. The lists that are there serve '
-'until they are replaced. corpus: the name of one that you own; null means pgclarify.corpus, or the only one.';
+'Have workers find the neighbors of every passage again, and return the number of passages. The present lists are used until '
+'they are replaced. corpus: the name of one that you own; null means pgclarify.corpus, or the only one.';
 grant execute on function pgclarify.build_graph(text) to pgclarify_user;
 
 create or replace function pgclarify_private.pending_links(embedding_space_id bigint)
@@ -105,7 +105,7 @@ begin
                 select embedding.passage_id, %2$s as distance
                 from %1$s as embedding
                 where embedding.passage_id <> linked.passage_id and %2$s < 'NaN'
-                -- Of a sum the index knows nothing, so that all are compared.
+                -- Not by the index, which cannot order by a sum: all vectors are compared.
                 order by %2$s + 0
                 limit $2
             ) as other
@@ -152,7 +152,7 @@ begin
                         and embedding.document_id = near.document_id
                         and embedding.passage_id = near.passage_id
                     where near.passage_id = any(wanted.neighbor_ids)
-                        -- Of those that are equally near it does not matter which are kept.
+                        -- Among equally near passages, any may be in the list.
                         or near.passage_id <> linked.passage_id and %4$s <= wanted.distance + 0.00001
                 ) as found
             from linked
@@ -169,7 +169,7 @@ end
 $$;
 
 comment on function pgclarify_private.graph_recall(pgclarify.corpus, integer) is
-'Compare the lists of so many passages, taken at random, with an exact search: the share of the true neighbors they hold.';
+'Compare the lists of randomly chosen passages with an exact search: the share of true neighbors that they contain.';
 
 create or replace function pgclarify_private.check_graph(caller pgclarify_private.caller, corpus text, sample integer)
 returns pgclarify.graph_check
@@ -192,7 +192,7 @@ begin
         v_check := (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, null)::pgclarify.graph_check;
         return v_check;
     end if;
-    -- In one statement, so that all of it is of one moment.
+    -- In one statement, so that all of it is from one snapshot.
     execute format(
         $sql$
         with size as materialized (
@@ -289,7 +289,7 @@ begin atomic
 end;
 
 comment on function pgclarify.check_graph(text, integer) is
-'Look through the neighborhood graph for what must not be, and compare some lists with an exact search. corpus: the name of '
-'one that you own; null means pgclarify.corpus, or the only one. sample: how many lists, 0 to 10,000; each costs a look at '
-'every vector of the corpus.';
+'Check the neighborhood graph for errors, and compare some lists with an exact search. corpus: the name of one that you own; '
+'null means pgclarify.corpus, or the only one. sample: how many lists, 0 to 10,000; each is compared with every vector of the '
+'corpus.';
 grant execute on function pgclarify.check_graph(text, integer) to pgclarify_user;

@@ -1,5 +1,5 @@
--- Linking: workers keep the neighborhoods of a space, one worker at a time. Locks on its rows come after the search for
--- neighbors, so that whoever deletes passages waits for what is written alone.
+-- Linking: workers maintain the neighborhoods of a space, one worker at a time. They lock its rows after the search for
+-- neighbors, so that transactions that delete passages wait only for the writing.
 
 create or replace function pgclarify_private.begin_walk(
     space pgclarify.embedding_space, share double precision, least_waiting bigint
@@ -10,7 +10,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_space_id bigint := (begin_walk.space).embedding_space_id;
-    -- Passages that have a list, or get one by the walk that is under way.
+    -- Passages that have a list, or get one by the current walk.
     v_listed bigint;
     v_needed bigint;
     v_free_ids bigint[];
@@ -29,12 +29,13 @@ begin
     ) then
         return v_space;
     end if;
-    -- Those that somebody is removing do not count: a walk would leave them waiting, and so be followed by another one.
+    -- Passages that are being removed do not count: a walk would leave them in the queue, and so another walk would
+    -- follow.
     select free.passage_ids into v_free_ids from pgclarify_private.free_waiting(v_space_id, v_needed) as free;
     if cardinality(v_free_ids) < v_needed then
         return v_space;
     end if;
-    -- All lists are made, or made again, from here on. Whoever is forgotten here is seen by each of them.
+    -- All lists are built, or rebuilt, from here on. So each passage that leaves the queue here will be in them.
     delete from pgclarify_private.pending_link as pending
     where (pending.embedding_space_id, pending.document_id, pending.passage_id) in (
         select waiting.embedding_space_id, waiting.document_id, waiting.passage_id
@@ -49,10 +50,10 @@ end
 $$;
 
 comment on function pgclarify_private.begin_walk(pgclarify.embedding_space, double precision, bigint) is
-'Have all passages of a space linked by a walk through it, with no new one entered into the lists of others one by one, if '
-'this share as many of them wait as are linked, or will be by the walk that is under way, which then begins anew. Returns the '
-'space. Called with the space locked. Those that are being removed do not count. least_waiting: so many must wait at least, '
-'or as many as are linked.';
+'Have all passages of a space linked by a walk, instead of entering new ones into the lists of others one by one, if so many '
+'of them wait: this share of the passages that are linked, or will be by the current walk, which then starts again. Returns '
+'the space. Called with the space locked. Passages that are being removed do not count. least_waiting: at least so many must '
+'wait, or as many as are linked.';
 
 create or replace function pgclarify_private.next_waiting(
     space pgclarify.embedding_space,
@@ -96,8 +97,8 @@ end
 $$;
 
 comment on function pgclarify_private.next_waiting(pgclarify.embedding_space, integer) is
-'The passages of a space that have waited longest to be linked, of those that nobody is removing; those first that have a list '
-'already. settled: how many that are gone were taken out of the queue. Called with the space locked.';
+'The passages of a space that have waited longest to be linked and that no transaction is removing; those that already have a '
+'list come first. settled: how many removed passages were taken out of the queue. Called with the space locked.';
 
 create or replace function pgclarify_private.next_walked(
     space pgclarify.embedding_space,
@@ -134,7 +135,7 @@ begin
             (array_agg(passage_id order by document_id desc, passage_id desc))[1]
         from next
         cross join lateral (
-            -- It came after the walk had begun: lists were made without it, into which it has to go.
+            -- It was added after the walk began: lists that were built without it must get it.
             select exists (
                 select from pgclarify_private.pending_link as pending
                 where pending.embedding_space_id = $1
@@ -161,8 +162,7 @@ end
 $$;
 
 comment on function pgclarify_private.next_walked(pgclarify.embedding_space, integer) is
-'The passages of a space that come next in the walk through it. settled: how many of them are left to the queue. Called with '
-'the space locked.';
+'The next passages of a space in its walk. settled: how many of them are left to the queue. Called with the space locked.';
 
 create or replace function pgclarify_private.link_batch(
     space pgclarify.embedding_space, corpus pgclarify.corpus, is_walk boolean, max_passages integer
@@ -172,14 +172,15 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- Passages in one call of nearest: enough calls that all cores have some to the end, each worth its start.
+    -- Passages in one call of nearest: enough calls to keep all cores busy to the end, each large enough to be worth
+    -- its start.
     v_chunk constant integer := 128;
-    -- How much farther a new passage looks than its own list is long, for lists into which it has to go.
+    -- How many times deeper the search is for a new passage than its own list is long, to find lists that must get it.
     v_reach constant integer := 8;
     v_degree integer := (link_batch.corpus).graph_degree;
     v_is_dense boolean := (link_batch.corpus).graph_similarity = 'dense';
     v_function text := case when v_is_dense then 'nearest' else 'nearest_by_words' end;
-    -- New passages look farther, and words are slower than vectors.
+    -- New passages need a deeper search, and search by words is slower than by vectors.
     v_most integer := greatest(
         link_batch.max_passages / (case when link_batch.is_walk then 1 else 2 end * case when v_is_dense then 1 else 8 end), 1
     );
@@ -201,8 +202,8 @@ begin
         return v_links.settled;
     end if;
     v_old := (select count(*) from unnest(v_links.are_new) as is_new where not is_new);
-    -- How many the index looks at, which decides the recall (docs/methods/neighborhood-graph.md): more for a long list, for
-    -- new passages, and in large spaces. Parallel workers take the setting over.
+    -- How many entries of the index are visited, which decides the recall (docs/methods/neighborhood-graph.md): more
+    -- for a long list, for new passages, and in large spaces. Parallel workers inherit the setting.
     perform set_config(
         'hnsw.ef_search',
         least(
@@ -216,7 +217,7 @@ begin
     )
     from pgclarify_private.corpus_count as counted
     where counted.corpus_id = (link_batch.corpus).corpus_id;
-    -- Those with a list first; the queue puts them so.
+    -- Passages with a list first; the queue has this order.
     select
         string_agg(
             format(
@@ -235,12 +236,12 @@ begin
             case when v_is_dense then v_reach * v_degree else v_degree end
         from generate_series(v_old + 1, cardinality(v_links.passage_ids), v_chunk) as first
     ) as chunk;
-    -- A plan of its own, for INTO arrays alone: parallel workers cannot take part in a statement that writes.
+    -- A plan of its own, only for INTO arrays: a statement that writes cannot be parallel.
     execute format('select array_agg(linked::pgclarify_private.neighborhood) from (%s) as linked', v_query) into v_found
     using (link_batch.space).embedding_space_id, v_links.document_ids, v_links.passage_ids;
     v_found := coalesce(v_found, '{}');
     if not link_batch.is_walk then
-        -- A vector without its passage has no words, and is not to wait in front of the others forever.
+        -- A vector without its passage has no words, and must not stay first in the queue forever.
         select
             coalesce(array_agg(linked.document_id), '{}') as document_ids,
             coalesce(array_agg(linked.passage_id), '{}') as passage_ids
@@ -260,27 +261,27 @@ begin
             (link_batch.space).embedding_space_id, v_degree, v_found, v_new_documents, v_new_ids
         );
     elsif v_new_ids is not null then
-        -- What one shares with another is not what the other shares with it: their lists are made again.
+        -- Similarity by words is not symmetric, so the lists of the neighbors are built again.
         perform pgclarify_private.queue_neighbors((link_batch.space).embedding_space_id, v_found, v_new_ids);
     end if;
-    -- What a walk could not write waits in the queue from now on, so that it is done with in any case.
+    -- Passages whose lists a walk could not write are in the queue from now on, so they count as done.
     return v_links.settled
     + cardinality(case when link_batch.is_walk then v_links.passage_ids else v_written.passage_ids end);
 end
 $$;
 
 comment on function pgclarify_private.link_batch(pgclarify.embedding_space, pgclarify.corpus, boolean, integer) is
-'Find and write the neighbors of up to max_passages of a space; returns how many passages are done with.';
+'Find and write the neighbors of up to max_passages of a space; returns how many passages are done.';
 
 create or replace function pgclarify_private.link_passages(max_passages integer)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- What has just been deleted is still in the index; the scan goes on until enough is found.
+-- Deleted passages may still be in the index; the scan continues until enough are found.
 set hnsw.iterative_scan = 'strict_order'
 set hnsw.ef_search = 40
 set jit = off
--- The search for neighbors is shared out to parallel workers, however cheap it looks.
+-- Parallel workers share the search for neighbors, even if its estimated cost is low.
 set parallel_setup_cost = 0
 set parallel_tuple_cost = 0
 as $$
@@ -293,16 +294,16 @@ begin
     for v_space_id, v_corpus.corpus_id in
         select linkable.embedding_space_id, linkable.corpus_id from pgclarify_private.linkable_spaces() as linkable
     loop
-        -- The corpus first, as everywhere; one that is being dropped holds up nobody.
+        -- First the corpus, as everywhere. If it is being dropped, it is skipped.
         select corpus.* into v_corpus
         from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for key share skip locked;
         continue when not found;
-        -- One worker a space: what is unlinked by one is not linked by another at the same time.
+        -- One worker for each space: what one unlinks, another must not link at the same time.
         select space.* into v_space
         from pgclarify.embedding_space as space
         where space.embedding_space_id = v_space_id
             and space.state = 'active'
-            -- Nor one whose lists a worker makes in its memory (graph/building.sql).
+            -- Not a space whose lists a worker builds in memory (graph/building.sql).
             and (
                 space.linking_worker_id is null
                 or space.linking_worker_id not in (select living.worker_id from pgclarify_private.living_workers() as living)
@@ -310,13 +311,13 @@ begin
         for no key update skip locked;
         continue when not found;
         if v_space.linking_worker_id is not null then
-            -- It counts as dead. Should it come back, it must not write what does not know of this.
+            -- It counts as dead. If it is still alive, it must not write lists that ignore these changes.
             update pgclarify.embedding_space as space set linking_worker_id = null where space.embedding_space_id = v_space_id;
         end if;
-        -- About sixteen lists name a passage, each of which is written: as long a transaction as one that links.
+        -- About sixteen lists contain a passage, and each is written: the transaction is as long as one that links.
         v_done := pgclarify_private.unlink_batch(v_space_id, v_corpus.corpus_id, greatest(link_passages.max_passages / 4, 1));
         if v_done = 0 then
-            -- To enter one passage into a graph takes as long as eight lists of a walk, or more.
+            -- Entering one passage into a graph takes at least as long as eight lists of a walk.
             v_space := pgclarify_private.begin_walk(v_space, 0.25, 1000);
             v_done := pgclarify_private.link_batch(v_space, v_corpus, false, link_passages.max_passages);
         end if;
@@ -332,6 +333,6 @@ end
 $$;
 
 comment on function pgclarify_private.link_passages(integer) is
-'Keep the neighborhood graph of one space: unlink what is gone, or else find the neighbors of up to max_passages. Returns how '
-'many passages are done with; 0 if nothing is to be done, or only what somebody holds.';
+'Maintain the neighborhood graph of one space: unlink removed passages, or else find the neighbors of up to max_passages. '
+'Returns how many passages are done; 0 if nothing is to be done, or all of it is locked.';
 grant execute on function pgclarify_private.link_passages(integer) to pgclarify_worker;

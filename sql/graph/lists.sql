@@ -1,5 +1,6 @@
--- The lists of the neighborhood graph: written, entered by new passages, and left by those that are gone. All are called with
--- the space locked, and skip what other transactions have locked, so that none waits for one that deletes passages.
+-- The lists of the neighborhood graph: writing them, adding new passages, and removing deleted ones. All functions are
+-- called with the space locked, and skip rows that other transactions have locked, so that none waits for a transaction
+-- that deletes passages.
 
 create or replace function pgclarify_private.queue_links_again(
     embedding_space_id bigint, document_ids text[], passage_ids bigint[]
@@ -18,8 +19,8 @@ begin
             on embedding.embedding_space_id = $1
             and embedding.document_id = again.document_id
             and embedding.passage_id = again.passage_id
-        -- A row that a user is deleting would be waited for, while he may wait for a list that is locked here. He either goes
-        -- through with it, or leaves the row.
+        -- Do not wait for a row that a user is deleting: that transaction may wait for a list that is locked here. It
+        -- either completes the deletion, or leaves the row.
         where not exists (
             select from pgclarify_private.pending_link as pending
             where pending.embedding_space_id = $1
@@ -35,8 +36,8 @@ end
 $$;
 
 comment on function pgclarify_private.queue_links_again(bigint, text[], bigint[]) is
-'Queue these passages of a space to be linked again, those that are there. Waits for nobody who deletes them, unlike '
-'queue_links.';
+'Queue passages of a space to be linked again, if they exist. Unlike queue_links, it does not wait for transactions that '
+'delete them.';
 
 create or replace function pgclarify_private.write_links(
     space pgclarify.embedding_space,
@@ -54,7 +55,7 @@ declare
     v_tally pgclarify_private.corpus_tally;
     v_readers name[];
 begin
-    -- In the order in which passages are deleted, and whatever somebody holds is skipped.
+    -- In the order in which passages are deleted; locked rows are skipped.
     execute format(
         $sql$
         with found as materialized (
@@ -175,8 +176,8 @@ $$;
 
 comment on function pgclarify_private.write_links(pgclarify.embedding_space, integer,
 pgclarify_private.neighborhood[], boolean) is
-'Write the first degree of the neighbors that were found, and return of which passages. What somebody is deleting waits on, or '
-'waits from now on. Called with the space locked.';
+'Write the first degree of the neighbors that were found, and return the passages whose lists were written. Passages that are '
+'being deleted stay in the queue, or are added to it. Called with the space locked.';
 
 create or replace function pgclarify_private.enter_lists(
     embedding_space_id bigint, degree integer, lists pgclarify_private.neighborhood[], document_ids text[], passage_ids bigint[]
@@ -268,13 +269,13 @@ begin
     using
         enter_lists.embedding_space_id, enter_lists.lists, enter_lists.degree, enter_lists.document_ids,
         enter_lists.passage_ids;
-    -- Lists that somebody is deleting: if he thinks better of it, they are made again.
+    -- Lists that are being deleted: if that is rolled back, they are built again.
     perform pgclarify_private.queue_links_again(enter_lists.embedding_space_id, v_waiting_documents, v_waiting_ids);
 end
 $$;
 
 comment on function pgclarify_private.enter_lists(bigint, integer, pgclarify_private.neighborhood[], text[], bigint[]) is
-'Enter these new passages into the lists of those near them, wherever a list is short or its last neighbor is less near.';
+'Add new passages to the lists of their neighbors, if a list is short or its last neighbor is less near.';
 
 create or replace function pgclarify_private.queue_neighbors(
     embedding_space_id bigint, lists pgclarify_private.neighborhood[], passage_ids bigint[]
@@ -306,7 +307,7 @@ end
 $$;
 
 comment on function pgclarify_private.queue_neighbors(bigint, pgclarify_private.neighborhood[], bigint[]) is
-'Queue the neighbors of these new passages to be linked again, those that have a list.';
+'Queue the neighbors of new passages that have a list to be linked again.';
 
 create or replace function pgclarify_private.unlink_batch(
     embedding_space_id bigint, corpus_id bigint, max_passages integer
@@ -314,12 +315,12 @@ create or replace function pgclarify_private.unlink_batch(
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Before there are statistics the planner would read all lists.
+-- Without statistics, the planner would read all lists.
 set enable_seqscan = off
 as $$
 declare
     v_neighborhood text := pgclarify_private.partition_name('neighborhood', unlink_batch.embedding_space_id);
-    -- A passage like a thousand others may be named by all of them; what is left is for the next call.
+    -- Thousands of equal passages may contain each other; the rest is for the next call.
     v_most_lists bigint := 16 * unlink_batch.max_passages;
     v_gone bigint[];
     v_still_named bigint[];
@@ -386,10 +387,10 @@ begin
         $sql$,
         v_neighborhood
     ) using unlink_batch.embedding_space_id, v_document_ids, v_passage_ids, v_gone;
-    -- They are topped up; and so is what lost its own list while it is there.
+    -- They are filled up again; and so is a passage that lost its own list but still exists.
     perform pgclarify_private.queue_links_again(unlink_batch.embedding_space_id, v_document_ids, v_passage_ids);
     if v_are_all_met then
-        -- Lists that somebody is deleting; if he thinks better of it they must not name what is gone.
+        -- Lists that are being deleted: if that is rolled back, they must not contain removed passages.
         execute format(
             $sql$
             select array(
@@ -405,7 +406,7 @@ begin
         where pending.embedding_space_id = unlink_batch.embedding_space_id
             and pending.passage_id = any(v_gone)
             and pending.passage_id <> all(v_still_named);
-        -- Those come again, after the others.
+        -- These are tried again, after the others.
         update pgclarify_private.pending_unlink as pending
         set added_at = clock_timestamp()
         where pending.embedding_space_id = unlink_batch.embedding_space_id and pending.passage_id = any(v_still_named);
@@ -420,6 +421,6 @@ end
 $$;
 
 comment on function pgclarify_private.unlink_batch(bigint, bigint, integer) is
-'Take up to max_passages that are gone, or have another vector, out of the lists that name them, and queue those lists to be '
-'topped up: up to sixteen times as many. What somebody is deleting is left for later. Returns how many passages are done with; '
-'or, while more lists name them, how many lists were changed.';
+'Remove up to max_passages that were deleted, or have a new vector, from the lists that contain them, and queue those lists '
+'to be filled up: up to sixteen times as many. Locked rows are left for later. Returns how many passages are done; or, while '
+'more lists contain them, how many lists were changed.';

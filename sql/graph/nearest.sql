@@ -1,4 +1,4 @@
--- The search for neighbors: by vectors, through their index, or by the rare words that passages share.
+-- The search for neighbors: by vectors, with their index, or by the rare words that passages share.
 
 create or replace function pgclarify_private.nearest(
     embedding_space_id bigint, document_ids text[], passage_ids bigint[], depth integer
@@ -6,7 +6,7 @@ create or replace function pgclarify_private.nearest(
 returns setof pgclarify_private.neighborhood
 language plpgsql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
--- Several calls of one query go to parallel workers.
+-- Parallel workers share several calls of one query.
 cost 1000000 rows 250
 as $$
 declare
@@ -31,7 +31,7 @@ begin
                     array_agg((1 - other.distance)::real order by other.distance, other.passage_id), '{}'
                 ) as similarities
             from (
-                -- The index is over this very expression.
+                -- The index has exactly this expression.
                 select
                     embedding.document_id,
                     embedding.passage_id,
@@ -41,11 +41,11 @@ begin
                 order by
                     (embedding.vector::@extschema:vector@.halfvec(%2$s))
                     operator(@extschema:vector@.<=>) (own.vector::@extschema:vector@.halfvec(%2$s))
-                -- It finds itself.
+                -- It also finds the passage itself.
                 limit $4 + 1
             ) as other
             where other.passage_id <> own.passage_id
-                -- A vector of zeros is near nothing.
+                -- A zero vector is near nothing.
                 and other.distance < 'NaN'
         ) as near
         $sql$,
@@ -56,7 +56,7 @@ end
 $$;
 
 comment on function pgclarify_private.nearest(bigint, text[], bigint[], integer) is
-'The nearest passages of these by the index over their vectors, depth of them or one more. hnsw.ef_search is up to the caller.';
+'The nearest passages of these by the index over their vectors, depth of them or one more. The caller sets hnsw.ef_search.';
 
 create or replace function pgclarify_private.nearest_by_words(
     embedding_space_id bigint,
@@ -72,9 +72,9 @@ set search_path = pg_catalog, pg_temp
 cost 1000000 rows 50
 as $$
 declare
-    -- Lexemes of a passage that stand for it.
+    -- Lexemes that represent a passage.
     v_lexemes constant integer := 12;
-    -- As in lexical: BM25, and ts_rank read backwards.
+    -- As in lexical: BM25, computed from ts_rank.
     v_saturation constant double precision := 1.2;
     v_length_weight constant double precision := 0.75;
     v_rank_of_occurrences constant double precision[] := array(
@@ -132,7 +132,7 @@ begin
             filter (where placed.passages_so_far <= nearest_by_words.max_candidates)::tsquery as candidates
         into v_asked
         from placed;
-        -- What stands in every other passage brings nobody together.
+        -- A lexeme of every second passage finds no useful candidates.
         if v_asked.candidates is null then
             select array[]::text[] as document_ids, array[]::bigint[] as passage_ids, array[]::real[] as similarities
             into v_near;
@@ -191,6 +191,6 @@ end
 $$;
 
 comment on function pgclarify_private.nearest_by_words(bigint, text[], bigint[], integer, bigint, name[]) is
-'The depth passages that share most with each of these: BM25 of its twelve rarest lexemes, over what it scores itself. '
-'max_candidates: passages that those lexemes may bring together; the more common ones then find nobody, but '
-'count. roles: those that are to see them, and each of these; null for all passages.';
+'The depth passages that share most with each of these: BM25 of its twelve rarest lexemes, divided by its own score. '
+'max_candidates: most passages that those lexemes may find; more common lexemes then add no candidates, but still count. '
+'roles: those that must be able to read the passages, and each of these; null for all passages.';

@@ -1,4 +1,4 @@
--- The neighborhood graph as its users see it: as far as they may read both ends of an edge.
+-- The neighborhood graph for its users: only edges whose both ends they may read.
 
 create or replace function pgclarify_private.raise_graph_is_gone(corpus_id bigint, corpus text)
 returns void
@@ -19,7 +19,7 @@ end
 $$;
 
 comment on function pgclarify_private.raise_graph_is_gone(bigint, text) is
-'Error 40001 for whoever sees tables of a corpus that workers have dropped since his transaction began.';
+'Error 40001 if workers have dropped tables of a corpus since the transaction began.';
 
 create or replace function pgclarify_private.nearest_visible(
     corpus pgclarify.corpus, roles name[], document_id text, passage_id bigint, depth integer
@@ -39,7 +39,7 @@ begin
             'select vector from %s where embedding_space_id = $1 and document_id = $2 and passage_id = $3',
             pgclarify_private.partition_name('passage_embedding', v_space_id)
         ) into v_vector using v_space_id, nearest_visible.document_id, nearest_visible.passage_id;
-        -- It finds itself.
+        -- It also finds the passage itself.
         select dense.* into v_found
         from pgclarify_private.dense(
             (nearest_visible.corpus).corpus_id, nearest_visible.roles, v_vector, nearest_visible.depth + 1
@@ -57,7 +57,7 @@ begin
         (row_number() over (order by near.score desc, near.passage_id))::integer,
         near.document_id, near.passage_id, near.score::real
     from unnest(v_found.document_ids, v_found.passage_ids, v_found.scores) as near (document_id, passage_id, score)
-    -- A vector of zeros is near nothing.
+    -- A zero vector is near nothing.
     where near.passage_id <> nearest_visible.passage_id and near.score < 'NaN'
     order by 1
     limit nearest_visible.depth;
@@ -65,7 +65,7 @@ end
 $$;
 
 comment on function pgclarify_private.nearest_visible(pgclarify.corpus, name[], text, bigint, integer) is
-'The depth nearest of one passage that these roles may read, found now: what its list would be if there were no others.';
+'The depth nearest passages of a passage that these roles may read, found now: its list if there were no other passages.';
 
 create or replace function pgclarify_private.neighbors(
     caller pgclarify_private.caller, corpus text, document_id text, passage_id bigint, k integer
@@ -126,7 +126,7 @@ begin
             cross join lateral unnest(
                 kept.neighbor_document_ids, kept.neighbor_ids, kept.similarities
             ) with ordinality as listed (document_id, passage_id, similarity, place)
-            -- What is gone is not found.
+            -- Removed passages are not found.
             inner join %2$s as passage
                 on passage.corpus_id = $4 and passage.document_id = listed.document_id and passage.id = listed.passage_id
             cross join lateral (select coalesce(passage.readers && $5, true) as is_readable) as seen
@@ -140,7 +140,7 @@ begin
     ) into v_seen, v_is_any_hidden using
         v_corpus.embedding_space_id, neighbors.document_id, neighbors.passage_id, v_corpus.corpus_id, v_roles, v_most;
     if v_is_any_hidden and coalesce(cardinality(v_seen), 0) < v_most then
-        -- That it is short would tell of them.
+        -- A short list would reveal that there are others.
         return query select found.* from pgclarify_private.nearest_visible(
             v_corpus, v_roles, neighbors.document_id, neighbors.passage_id, v_most
         ) as found;
@@ -171,9 +171,9 @@ begin atomic
 end;
 
 comment on function pgclarify.neighbors(text, text, bigint, integer) is
-'The passages nearest to one, nearest first, as far as you may read them. corpus: its name; null means pgclarify.corpus, or '
-'the only one. document_id, passage_id: the passage; error 42704 if you may not read it. k: how many, 1 to 1000; a corpus '
-'keeps graph_degree of them (16, see create_corpus), and what you may not read takes no place among them.';
+'The passages nearest to a passage, nearest first, of those that you may read. corpus: its name; null means pgclarify.corpus, '
+'or the only one. document_id, passage_id: the passage; error 42704 if you may not read it. k: how many, 1 to 1000; a corpus '
+'keeps graph_degree of them (16, see create_corpus), and passages that you may not read do not count.';
 grant execute on function pgclarify.neighbors(text, text, bigint, integer) to pgclarify_reader;
 
 create or replace function pgclarify_private.edge_corpora(caller pgclarify_private.caller)
@@ -182,7 +182,7 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 rows 10
 begin atomic
-    -- Materialized, or its functions are called for each corpus.
+    -- Materialized, because otherwise its functions would be called for each corpus.
     with asked as materialized (
         select pgclarify_private.roles_of(pgclarify_private.verify_caller(edge_corpora.caller)) as roles
     )
@@ -259,9 +259,9 @@ cross join lateral pgclarify_private.edge_corpora(caller) as readable
 cross join lateral pgclarify_private.edges(caller, readable.corpus_id) as edge;
 
 comment on view pgclarify.edge is
-'The neighborhood graph of the corpora that you may search: an edge a row, if you may read both its ends. A passage has fewer '
-'than graph_degree of them if it is near some that you may not read, or waits to be linked; neighbors finds others instead. '
-'Name the corpus, or those of all are read; for the neighbors of one passage call neighbors.';
+'The neighborhood graph of the corpora that you may search: one row for each edge whose both ends you may read. A passage has '
+'fewer than graph_degree edges if it is near some that you may not read, or waits to be linked; neighbors finds others '
+'instead. Name the corpus, because otherwise those of all corpora are read; for the neighbors of one passage call neighbors.';
 comment on column pgclarify.edge.corpus is 'Name of the corpus.';
 comment on column pgclarify.edge.document_id is 'The document of the passage.';
 comment on column pgclarify.edge.passage_id is 'The passage.';

@@ -1,17 +1,17 @@
--- The queue of documents whose present content is not searchable yet: what waits in it, whose turn it is, and what goes with
--- its rows.
+-- The queue of documents whose current content is not searchable yet: its content and its order, and what is deleted
+-- with its rows.
 
 create or replace function pgclarify_private.expected_passages(content text)
 returns integer
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Its length in bytes is known without reading it. A passage of English has 700 or so.
+    -- The length in bytes is known without reading the text. An English passage has about 700.
     select 1 + octet_length(expected_passages.content) / 700;
 end;
 
 comment on function pgclarify_private.expected_passages(text) is
-'How many passages a document will have, about, before it has been cut.';
+'About how many passages a document will have, before it is cut.';
 
 create or replace function pgclarify_private.waiting_corpora(
     are_long boolean, skipped_models text[], after_corpus_id bigint, living bigint[], delayed_space_ids bigint[]
@@ -24,7 +24,7 @@ begin
     return query
     select corpus.corpus_id
     from pgclarify.corpus
-    -- A space that is not open yet waits.
+    -- A space that is not open yet has to wait.
     inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
     where space.model <> all(waiting_corpora.skipped_models)
         and space.embedding_space_id <> all(waiting_corpora.delayed_space_ids)
@@ -40,7 +40,7 @@ begin
                 )
         )
         and not pgclarify_private.is_paused(corpus.corpus_id)
-        -- The space of another model is all but complete, and is waited for (delay_ingestion).
+        -- The space of another model is nearly complete, and has priority (delay_ingestion).
         and not exists (
             select from pgclarify.embedding_space as next
             where next.corpus_id = corpus.corpus_id
@@ -48,15 +48,15 @@ begin
                 and next.ingestion_held_until > now()
         )
     order by corpus.corpus_id <= waiting_corpora.after_corpus_id, corpus.corpus_id
-    -- So many are hardly ever all locked, and a call stays short if they are.
+    -- So many are rarely all locked, and the call is short if they are.
     limit 100;
 end
 $$;
 
 comment on function pgclarify_private.waiting_corpora(boolean, text[], bigint, bigint[], bigint[]) is
-'Corpora with documents that could be leased, by turns: those after the one whose turn was the last, and then from the first '
-'one on. So a corpus waits for one step of each of the others, however much waits in them. are_long: documents that take '
-'several steps, or the others. living: keys of the living workers. delayed_space_ids: spaces of corpora that are left out.';
+'Corpora with documents to lease, in turns: those after the corpus of the last turn, then from the first one on. So a corpus '
+'waits for one step of each of the others, however much those have. are_long: documents that take several steps, or the '
+'others. living: keys of the live workers. delayed_space_ids: spaces whose corpora are skipped.';
 
 create or replace function pgclarify_private.dequeue_documents(
     corpus_id bigint, document_ids text[], out documents bigint, out passages bigint
@@ -82,8 +82,8 @@ end
 $$;
 
 comment on function pgclarify_private.dequeue_documents(bigint, text[]) is
-'Take documents out of the queue, with what has been embedded of them so far; returns how many there were, and how many '
-'passages of theirs still waited. Called with the documents locked.';
+'Remove documents from the queue, with their embedded parts; returns how many there were, and how many of their passages were '
+'still waiting. Called with the documents locked.';
 
 create or replace function pgclarify_private.restart_indexing(corpus_id bigint, document_ids text[])
 returns bigint
@@ -118,8 +118,8 @@ end
 $$;
 
 comment on function pgclarify_private.restart_indexing(bigint, text[]) is
-'Forget what has been embedded of pending documents so far, and return how many passages of theirs still waited. Called with '
-'the documents locked, or with the corpus locked against everyone.';
+'Delete the embedded parts of pending documents, and return how many of their passages were still waiting. Called with the '
+'documents locked, or with the corpus locked exclusively.';
 
 create or replace function pgclarify_private.restart_long_documents(corpus_id bigint)
 returns void
@@ -153,5 +153,5 @@ end
 $$;
 
 comment on function pgclarify_private.restart_long_documents(bigint) is
-'Forget what has been embedded of the long documents of a corpus so far: it was for another space. Called with the corpus '
-'locked against everyone.';
+'Delete the embedded parts of the long documents of a corpus, because they are for another space. Called with the corpus '
+'locked exclusively.';

@@ -1,5 +1,5 @@
--- What workers do to make documents searchable: lease them, and say which cannot be. Storing is in indexing/storing.sql, and
--- indexing/long_document.sql has those that take several steps.
+-- Indexing by workers: leasing documents, and marking those that cannot be indexed. Storing is in indexing/storing.sql;
+-- indexing/long_document.sql has documents that take several steps.
 
 create or replace function pgclarify_private.claim_documents(
     worker_id bigint,
@@ -22,8 +22,8 @@ returns table (
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- They hold where a statement is planned: what waits is read in its order, and no further than it is taken.
--- One probe of an index a document, whatever is known of so lively a table.
+-- These settings apply when a statement is planned: the queue is read in its order, and only as far as needed, with one
+-- index lookup for each document, independent of statistics, which change fast here.
 set enable_sort = off
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -41,7 +41,8 @@ begin
     end if;
     v_delayed_space_ids := pgclarify_private.delay_unpaid_spaces();
     v_living := array(select living.worker_id from pgclarify_private.living_workers() as living);
-    -- One corpus at a time, by turns. Where all that waits is locked by somebody's transaction, the next one has its turn.
+    -- One corpus at a time, in turns. If all its documents are locked by other transactions, the next corpus has its
+    -- turn.
     for v_corpus_id in
         select waiting.corpus_id
         from pgclarify_private.waiting_corpora(
@@ -62,7 +63,8 @@ begin
                 and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
             order by pending.added_at
             limit claim_documents.max_documents
-            -- What somebody is changing now could not be stored, and does not count: others wait behind it.
+            -- A document that is being changed could not be stored. It does not count, so that others need not wait
+            -- behind it.
             for share of document skip locked
             for update of pending skip locked
         ),
@@ -88,7 +90,7 @@ begin
                 and measured.chars_before < claim_documents.max_chars
             returning pending.document_id
         ),
-        -- Sorted apart, or all documents would be read in order.
+        -- Sorted separately, because otherwise all documents would be read in order.
         taken as materialized (
             select
                 document.id, document.title, document.content, document.content_hash,
@@ -112,9 +114,9 @@ $$;
 
 comment on function pgclarify_private.claim_documents(bigint, integer, bigint, interval, text[], bigint) is
 'Lease up to max_documents pending documents of one corpus, of about max_chars characters together, at least one; not those '
-'that are known to be long. Leases of dead workers and those that have run out are taken over. skipped_models: embedding '
-'models that the worker has not; corpora of theirs are left to others. after_corpus_id: the corpus whose turn was the last '
-'one, 0 at first. Corpora whose embeddings no budget pays for now are left out.';
+'that are known to be long. Leases of dead workers, and expired leases, are taken over. skipped_models: embedding models that '
+'the worker does not have; their corpora are left to others. after_corpus_id: the corpus of the last turn, 0 at first. '
+'Corpora are skipped if no budget allows their embeddings now.';
 grant execute on function
     pgclarify_private.claim_documents(bigint, integer, bigint, interval, text[], bigint) to pgclarify_worker;
 
@@ -138,7 +140,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.leased_documents(bigint, bigint, text[], bytea[]) is
-'Those of these documents that the worker still has leased, and that are as they were: the others it need not embed.';
+'Those of these documents that the worker still has leased, and that are unchanged. The others need not be embedded.';
 grant execute on function pgclarify_private.leased_documents(bigint, bigint, text[], bytea[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.release_documents(
@@ -158,7 +160,7 @@ begin
             and pending.is_long = release_documents.are_long
             and (
                 release_documents.document_ids is null
-                -- A document that was changed meanwhile may be leased anew, by another claim of this worker.
+                -- A document that changed meanwhile may be leased again, by another claim of this worker.
                 or pending.corpus_id = release_documents.corpus_id
                 and pending.document_id in (
                     select document.id
@@ -180,9 +182,9 @@ end
 $$;
 
 comment on function pgclarify_private.release_documents(bigint, boolean, bigint, text[], bytea[]) is
-'Give back what a worker has leased, and return how many leases it keeps: because somebody holds the rows, or because it is '
-'still at work on the documents. are_long: those that take several steps, or the others: a worker is at work on both. '
-'corpus_id, document_ids, content_hashes: these documents, as far as they are as they were; null for all.';
+'Release the leases of a worker, and return how many it keeps: because the rows are locked, or because it is still working on '
+'the documents. are_long: documents that take several steps, or the others, because a worker works on both. corpus_id, '
+'document_ids, content_hashes: these documents, if they are unchanged; null for all.';
 grant execute on function pgclarify_private.release_documents(bigint, boolean, bigint, text[], bytea[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.fail_document(
@@ -196,7 +198,7 @@ declare
     v_had_failed boolean;
     v_dequeued record;
 begin
-    -- The corpus first, as everywhere; if it has been or is being dropped, so is the document.
+    -- First the corpus, as everywhere. If it was or is being dropped, so is the document.
     perform from pgclarify.corpus where corpus.corpus_id = fail_document.corpus_id for key share skip locked;
     if not found then
         return;
@@ -249,6 +251,6 @@ begin atomic
 end;
 
 comment on function pgclarify_private.delay_documents(bigint, text) is
-'Keep why documents have to wait for the embedding model of the space that is searched: corpus_status says so while any is '
-'pending. The next document that is stored ends it.';
+'Store why documents have to wait for the embedding model of the active space: corpus_status shows it while any is pending. '
+'The next stored document clears it.';
 grant execute on function pgclarify_private.delay_documents(bigint, text) to pgclarify_worker;

@@ -1,4 +1,4 @@
--- What a search by words compares: the lexemes of a passage and of a question, made in the same way.
+-- What a search by words compares: the lexemes of a passage and of a question, computed in the same way.
 
 create or replace function pgclarify_private.with_blanks(content text)
 returns text
@@ -6,15 +6,15 @@ language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- Ideographs, hiragana, katakana, Hangul, Thai and Lao, Burmese, Khmer. Where the script changes, so does the word, more
-    -- often than not: 犬は is two words.
+    -- Ideographs, hiragana, katakana, Hangul, Thai and Lao, Burmese, Khmer. Usually a change of script is also the end
+    -- of a word: 犬は is two words.
     v_scripts constant text[] := array[
         '\u3005-\u3007\u3400-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF', '\u3041-\u309F', '\u30A1-\u30FA\u30FC-\u30FF',
         '\uAC00-\uD7A3', '\u0E01-\u0EFF', '\u1000-\u109F', '\u1780-\u17FF'
     ];
     v_letter constant text := '[' || array_to_string(v_scripts, '') || ']';
-    -- With the symbols of these scripts, and full-width and half-width forms. The private use area is not among them: bullets
-    -- of PDF and Word are there.
+    -- With the symbols of these scripts, and full-width and half-width forms. The private use area is not included,
+    -- because it has the bullets of PDF and Word.
     v_wide constant text := '\u0E01-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\uFF01-\uFFEF'
         || '\U00020000-\U0003FFFF';
     v_content text;
@@ -22,7 +22,7 @@ begin
     if with_blanks.content !~ ('[' || v_wide || ']') then
         return with_blanks.content;
     end if;
-    -- Only these: elsewhere ™ would become tm, and 50² 502, because of a letter that stands far away.
+    -- Only these characters: elsewhere ™ would become tm, and 50² 502.
     v_content := (
         select
             string_agg(
@@ -34,7 +34,7 @@ begin
             with ordinality as part (run, place)
     );
     v_content := regexp_replace(v_content, '([' || array_to_string(v_scripts, ']+|[') || ']+)', ' \1 ', 'g');
-    -- ABC becomes AABBCC, and that without its ends AB BC. A letter alone stays alone.
+    -- ABC becomes AABBCC, and without its ends AB BC. A single letter is kept.
     v_content := regexp_replace(v_content, '(' || v_letter || ')', '\1\1', 'g');
     v_content := regexp_replace(v_content, ' (' || v_letter || ')' || v_letter || ' ', ' \1 ', 'g');
     v_content := regexp_replace(v_content, ' ' || v_letter || '(' || v_letter || '+)' || v_letter || ' ', ' \1 ', 'g');
@@ -43,9 +43,9 @@ end
 $$;
 
 comment on function pgclarify_private.with_blanks(text) is
-'A text with each run of letters of a script without blanks between words (Chinese, Japanese, Thai, Lao, Burmese, Khmer; '
-'Korean, whose words carry endings) cut into overlapping pairs: 開館時間 becomes 開館 館時 時間. A letter alone stays. '
-'Full-width and half-width forms become the usual ones; all else stays as it is.';
+'Cuts each run of letters of a script without blanks between words (Chinese, Japanese, Thai, Lao, Burmese, Khmer; Korean, '
+'whose words have endings) into overlapping pairs: 開館時間 becomes 開館 館時 時間. A single letter is kept. Full-width and half-width '
+'forms become the usual ones; everything else is unchanged.';
 
 create or replace function pgclarify_private.to_lexemes(search_config regconfig, content text)
 returns tsvector
@@ -63,5 +63,5 @@ begin atomic
 end;
 
 comment on function pgclarify_private.to_lexemes(regconfig, text) is
-'The lexemes of a text by a text search configuration. Of text without blanks between words the lexemes are pairs of letters: '
-'PostgreSQL would make one word of a whole clause, which no question has.';
+'The lexemes of a text by a text search configuration. For text without blanks between words the lexemes are pairs of '
+'letters, because PostgreSQL would make one word of a whole clause, which no question contains.';

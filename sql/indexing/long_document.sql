@@ -1,6 +1,6 @@
--- Documents that take several steps. A worker cuts the next part of one, embeds its passages and stages them, each part in a
--- transaction of its own; once all are staged, store_documents moves them into place together. Until then searches find the
--- document as it was. What is staged so far is known by pending_document.batch_id, whichever worker goes on.
+-- Documents that take several steps. A worker cuts the next part, embeds its passages and stages them, each part in its
+-- own transaction. When all are staged, store_documents publishes them together. Until then searches find the old
+-- content. pending_document.batch_id identifies the staged parts, so that any worker can continue.
 
 create or replace function pgclarify_private.set_aside_documents(
     worker_id bigint, corpus_id bigint, document_ids text[], passages integer[]
@@ -38,8 +38,8 @@ end
 $$;
 
 comment on function pgclarify_private.set_aside_documents(bigint, bigint, text[], integer[]) is
-'Say that leased documents take several steps, and give them back: others do not wait behind them. passages: how many each '
-'will have, about.';
+'Mark leased documents that take several steps, and release them, so that others do not wait behind them. passages: about how '
+'many each will have.';
 grant execute on function pgclarify_private.set_aside_documents(bigint, bigint, text[], integer[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.claim_long_document(
@@ -82,7 +82,7 @@ begin
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
         -- It is being dropped.
         continue when not found;
-        -- The oldest one to its end, and only then the next: as many are staged in part as workers are at work.
+        -- Finish the oldest document before the next one starts: only as many are partly staged as there are workers.
         select pending.* into v_pending
         from pgclarify_private.pending_document as pending
         inner join pgclarify.document on document.corpus_id = v_corpus_id and document.id = pending.document_id
@@ -94,7 +94,7 @@ begin
         for share of document skip locked
         for update of pending skip locked;
         continue when not found;
-        -- The table of staged passages is unlogged: after a crash of the server it is empty.
+        -- The staging table is unlogged: after a crash of the server it is empty.
         if v_pending.batch_id is not null and v_pending.staged_passages <> (
             select count(*) from pgclarify_private.staged_passage as staged where staged.batch_id = v_pending.batch_id
         ) then
@@ -126,8 +126,8 @@ end
 $$;
 
 comment on function pgclarify_private.claim_long_document(bigint, interval, text[], bigint) is
-'Lease the document of one corpus that takes several steps and has waited longest, for the next one. batch_id: of what is '
-'staged of it, null if nothing is; staged_chars: where it goes on. The parameters are those of claim_documents.';
+'Lease the document of one corpus that takes several steps and has waited longest, for its next step. batch_id: of its staged '
+'parts, null if there are none; staged_chars: where the next part starts. The parameters are those of claim_documents.';
 grant execute on function pgclarify_private.claim_long_document(bigint, interval, text[], bigint) to pgclarify_worker;
 
 create or replace function pgclarify_private.unstaged_hashes(corpus_id bigint, document_id text, batch_id uuid)
@@ -137,7 +137,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     perform from pgclarify.corpus where corpus.corpus_id = unstaged_hashes.corpus_id for key share skip locked;
-    -- It has been or is being dropped, and its partition with it.
+    -- It was or is being dropped, with its partition.
     if found then
         return query execute format(
             $sql$
@@ -159,8 +159,8 @@ end
 $$;
 
 comment on function pgclarify_private.unstaged_hashes(bigint, text, uuid) is
-'Hashes of the passages that a document has, each as often as it occurs, without those that a batch has staged to stay: what '
-'comes next in it and has one of them needs no vector.';
+'Hashes of the passages that a document has, each as often as it occurs, without those that a batch has staged to keep. A '
+'later part that has one of them needs no vector.';
 grant execute on function pgclarify_private.unstaged_hashes(bigint, text, uuid) to pgclarify_worker;
 
 create or replace function pgclarify_private.keep_part(
@@ -185,7 +185,7 @@ begin
     if not found then
         return false;
     end if;
-    -- Whoever changed or removed the document since it was leased wins, and is not waited for.
+    -- A transaction that changed or removed the document since it was leased has priority, and is not waited for.
     perform from pgclarify.document
     where document.corpus_id = keep_part.corpus_id
         and document.id = keep_part.document_id
@@ -223,10 +223,10 @@ $$;
 comment on function pgclarify_private.keep_part(
     bigint, uuid, bigint, text, bytea, integer, integer, integer, integer
 ) is
-'Note that a part of a leased document has been staged, and give the document back until its next turn. False if the document '
-'is not this worker''s any more, or somebody is changing it; then the part must not stay staged. staged_before: how many '
-'passages of it were staged when it was leased; staged_passages: how many are now. staged_chars: where the next part starts. '
-'passages_left: how many are left, about; 1 if only their move into place is.';
+'Note that a part of a leased document was staged, and release the document until its next turn. False if this worker no '
+'longer has the document, or another transaction is changing it; then the part must not stay staged. staged_before: how many '
+'of its passages were staged when it was leased; staged_passages: how many are now. staged_chars: where the next part starts. '
+'passages_left: about how many are left; 1 if only publishing is left.';
 grant execute on function pgclarify_private.keep_part(
     bigint, uuid, bigint, text, bytea, integer, integer, integer, integer
 ) to pgclarify_worker;

@@ -1,4 +1,4 @@
--- Passages: what goes with the documents they are of, and what goes with them.
+-- Passages: they are deleted with their documents, and other rows with them.
 
 create or replace function pgclarify_private.forget_vectors(corpus_id bigint, document_ids text[], passage_ids bigint[])
 returns bigint
@@ -20,10 +20,10 @@ begin
         inner join pgclarify.corpus on corpus.corpus_id = space.corpus_id
         where space.corpus_id = forget_vectors.corpus_id and space.dimensions is not null
         order by space.embedding_space_id
-        -- So that its partitions stay.
+        -- So that its partitions are not dropped.
         for key share of space
     loop
-        -- What waits first, then what has been worked out: a worker that is about to write the second holds the first.
+        -- First the queue, then the vectors: a worker that is about to write a vector has locked the queue's row.
         delete from pgclarify_private.pending_passage as pending
         using unnest(forget_vectors.document_ids, forget_vectors.passage_ids) as gone (document_id, passage_id)
         where pending.embedding_space_id = v_space_id
@@ -34,7 +34,7 @@ begin
         where pending.embedding_space_id = v_space_id
             and pending.document_id = gone.document_id
             and pending.passage_id = gone.passage_id;
-        -- Partitions by name: a prepared statement on the parent would lock those of every corpus.
+        -- Partitions by name: a prepared statement on the parent would lock the partitions of every corpus.
         execute format(
             $sql$
             with locked as (
@@ -43,7 +43,8 @@ begin
                 inner join unnest($2, $3) as gone (document_id, passage_id)
                     on kept.document_id = gone.document_id and kept.passage_id = gone.passage_id
                 where kept.embedding_space_id = $1
-                -- In one order, or two who delete, or one and who mends lists, deadlock.
+                -- In a fixed order, because otherwise two transactions that delete, or one and a worker that links,
+                -- would deadlock.
                 order by kept.document_id, kept.passage_id
                 for update of kept
             )
@@ -78,8 +79,8 @@ end
 $$;
 
 comment on function pgclarify_private.forget_vectors(bigint, text[], bigint[]) is
-'Delete the vectors and neighborhoods of passages, and what waits for them, in every space of their corpus; returns how many '
-'neighborhoods the active one had. Called with the documents locked. document_ids: one for each of passage_ids.';
+'Delete the vectors and neighborhoods of passages, and their rows in queues, in every space of their corpus; returns how many '
+'neighborhoods the active space had. Called with the documents locked. document_ids: one for each of passage_ids.';
 
 create or replace function pgclarify_private.delete_passages(corpus_id bigint, document_ids text[])
 returns pgclarify_private.corpus_tally
@@ -124,8 +125,8 @@ end
 $$;
 
 comment on function pgclarify_private.delete_passages(bigint, text[]) is
-'Delete the passages and vectors of documents, and what the graph has of them; returns the counts to tally, as negative '
-'numbers, and revision 1 if any had no readers of its own. Term counts go to term_change.';
+'Delete the passages and vectors of documents, and their part of the graph; returns the counts for corpus_tally, as negative '
+'numbers, and revision 1 if any passage had no readers of its own. Term counts go to term_change.';
 
 create or replace function pgclarify_private.readable_passages(
     caller pgclarify_private.caller, corpus_id bigint, document_ids text[], passage_ids bigint[]

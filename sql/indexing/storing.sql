@@ -1,4 +1,4 @@
--- Moving what workers have embedded into place, beside what stays of it.
+-- Publishing what workers have embedded, together with the passages that are kept.
 
 -- Workers copy passages into it.
 grant insert on pgclarify_private.staged_passage to pgclarify_worker;
@@ -10,7 +10,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     perform from pgclarify.corpus where corpus.corpus_id = passage_hashes.corpus_id for key share skip locked;
-    -- It has been or is being dropped, and its partition with it.
+    -- It was or is being dropped, with its partition.
     if found then
         return query execute format(
             $sql$
@@ -26,7 +26,7 @@ end
 $$;
 
 comment on function pgclarify_private.passage_hashes(bigint, text[]) is
-'Hashes of the passages that documents have, each as often as it occurs: those need no vector again.';
+'Hashes of the passages that documents have, each as often as it occurs; these need no new vector.';
 grant execute on function pgclarify_private.passage_hashes(bigint, text[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.match_passages(corpus_id bigint, batch_id uuid, document_ids text[])
@@ -35,7 +35,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    -- Without a join: nothing is known of how many rows are staged, and a nested loop over a long document's would be endless.
+    -- Not a join: the number of staged rows is unknown, and a nested loop would take forever for a long document.
     return query execute format(
         $sql$
         with pooled as (
@@ -96,9 +96,10 @@ end
 $$;
 
 comment on function pgclarify_private.match_passages(bigint, uuid, text[]) is
-'What becomes of the passages of documents, as a batch has them now. ordinal: the staged one; null if there is none, and the '
-'passage goes. passage_id: the one that it is; null if it is new. is_same: all that was embedded is; otherwise title or '
-'heading are others, and twins are paired in their order. is_lost: it was staged without a vector for a passage that is gone.';
+'What becomes of the passages of documents with a new batch. ordinal: the staged passage; null if there is none, and the old '
+'passage is deleted. passage_id: the old passage; null if it is new. is_same: all embedded text is the same; otherwise title '
+'or heading differ; equal passages are paired in their order. is_lost: it was staged without a vector, for a passage that no '
+'longer exists.';
 
 create or replace function pgclarify_private.store_documents(
     worker_id bigint,
@@ -118,19 +119,19 @@ declare
     v_stored text[];
     v_known text[];
     v_lost text[];
-    -- Of passages that are there, one element each: document, passage, its new ordinal or null, and whether it is the same.
+    -- For existing passages, one element each: document, passage, its new ordinal or null, and whether it is the same.
     v_present_documents text[];
     v_present_ids bigint[];
     v_present_ordinals integer[];
     v_are_same boolean[];
-    -- Of passages that get a vector.
+    -- For passages that get a vector.
     v_embedded_documents text[];
     v_embedded_ids bigint[];
-    -- Of lexemes that occur in more passages now, or in fewer, in order.
+    -- For lexemes that occur in more or fewer passages than before, in order.
     v_lexemes text[] := '{}';
     v_passages_added bigint[];
     v_restricted_added bigint[];
-    -- Of what has changed.
+    -- For what has changed.
     v_readers name[];
     v_tally pgclarify_private.corpus_tally;
     v_unlinked bigint;
@@ -139,11 +140,11 @@ begin
     select corpus.* into v_corpus
     from pgclarify.corpus where corpus.corpus_id = store_documents.corpus_id for key share skip locked;
     if not found then
-        -- It has been or is being dropped.
+        -- It was or is being dropped.
         delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;
         return 0;
     end if;
-    -- Whoever changed or removed a document since it was leased wins, and is not waited for.
+    -- A transaction that changed or removed a document since it was leased has priority, and is not waited for.
     with locked as (
         select document.id
         from unnest(store_documents.document_ids, store_documents.content_hashes) as given (id, content_hash)
@@ -151,7 +152,7 @@ begin
             on document.corpus_id = store_documents.corpus_id
             and document.id = given.id
             and document.content_hash = given.content_hash
-        -- Nor may vectors of one model come among those of another.
+        -- Vectors of one model must not be mixed with those of another.
         where v_corpus.embedding_space_id = store_documents.embedding_space_id
         for no key update of document skip locked
     )
@@ -169,7 +170,8 @@ begin
         $sql$,
         v_passages
     ) into v_known using store_documents.corpus_id, v_stored;
-    -- What was staged without a vector needs a passage that has it; otherwise the document is read again.
+    -- A passage that was staged without a vector needs an old passage with one. Otherwise the document is processed
+    -- again.
     with matched as materialized (
         select of_batch.*
         from pgclarify_private.match_passages(store_documents.corpus_id, store_documents.batch_id, v_known) as of_batch
@@ -223,7 +225,7 @@ begin
                 where staged.batch_id = $2 and staged.document_id = any($3)
             ),
             moved as (
-                -- No index has any of these columns, so that where its page has room a row costs little.
+                -- No index has any of these columns, so an update is cheap if the page has room.
                 update %1$s as passage
                 set ordinal = staged.ordinal, start_char = staged.start_char, end_char = staged.end_char
                 from staged
@@ -249,7 +251,7 @@ begin
                         ) as lexemes
                     from staged
                     where not staged.is_same
-                    -- Once a passage, although it is named twice.
+                    -- Once for each passage, although it is used twice.
                     offset 0
                 ) as lexed
             ),
@@ -377,7 +379,7 @@ begin
         perform pgclarify_private.count_reader_changes(store_documents.corpus_id, v_readers, 1, 0);
     end if;
     if cardinality(v_stored) > 0 then
-        -- The embedding model answers again, if it did not.
+        -- The embedding model works again, if it did not.
         update pgclarify.embedding_space as space
         set error = null
         where space.embedding_space_id in (
@@ -387,7 +389,7 @@ begin
             for no key update skip locked
         );
     end if;
-    -- What was not stored is free for the next one.
+    -- What was not stored is free for the next worker.
     update pgclarify_private.pending_document
     set leased_by = null, leased_until = null
     where pending_document.corpus_id = store_documents.corpus_id
@@ -400,15 +402,15 @@ begin
             for update skip locked
         );
     delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;
-    -- Last, since others wait for the rows of words that all documents have.
+    -- Last, because other transactions wait for the rows of common words.
     perform pgclarify_private.count_terms(store_documents.corpus_id, v_lexemes, v_passages_added, v_restricted_added);
     return cardinality(v_stored);
 end
 $$;
 
 comment on function pgclarify_private.store_documents(bigint, uuid, bigint, bigint, text[], bytea[]) is
-'Move a staged batch into place, and return how many documents were stored. Passages of which nothing changed but their place '
-'keep their id, vector and edges, those with another title or heading their id. A document that changed or vanished since it '
-'was leased is left out, and so is one that somebody''s transaction holds, one whose staged passages lack vectors that are no '
-'longer there, and all if another space is searched by now.';
+'Publish a staged batch, and return how many documents were stored. Passages that only moved keep their id, vector and edges; '
+'those with a new title or heading keep their id. A document is skipped if it changed or vanished since it was leased, if '
+'another transaction locks it, or if its staged passages lack vectors that no longer exist. All are skipped if another space '
+'is active by now.';
 grant execute on function pgclarify_private.store_documents(bigint, uuid, bigint, bigint, text[], bytea[]) to pgclarify_worker;

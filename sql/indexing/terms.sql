@@ -1,4 +1,5 @@
--- In how many passages lexemes occur. Rows of common ones are everybody's: they are changed in one order, and held briefly.
+-- In how many passages lexemes occur. All transactions share the rows of common lexemes, so they are changed in a fixed
+-- order, and locked briefly.
 
 create or replace function pgclarify_private.drop_empty_terms(corpus_id bigint, lexemes text[])
 returns void
@@ -15,8 +16,9 @@ end
 $$;
 
 comment on function pgclarify_private.drop_empty_terms(bigint, text[]) is
-'Delete what no passage has any more. Called by who has just changed these rows, and so holds them already: no deadlock, no '
-'count of another is lost. A count below zero stays: what makes it up for it is still in term_change.';
+'Delete lexemes that no passage has any more. Called by a transaction that has just changed these rows, and so has them '
+'locked: there is no deadlock, and no count is lost. A count below zero stays, because its counterpart is still in '
+'term_change.';
 
 create or replace function pgclarify_private.count_terms(
     corpus_id bigint, lexemes text[], passages bigint[], restricted_passages bigint[]
@@ -29,7 +31,7 @@ declare
     v_empty text[];
 begin
     if cardinality(count_terms.lexemes) > 10000 then
-        -- More than apply_term_changes takes at a time: a long document's would hold up others for long.
+        -- More than apply_term_changes takes at a time: for a long document it would block others for long.
         insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)
         select count_terms.corpus_id, changed.lexeme, changed.passages, changed.restricted_passages
         from unnest(count_terms.lexemes, count_terms.passages, count_terms.restricted_passages) as changed (
@@ -43,7 +45,7 @@ begin
         from unnest(count_terms.lexemes, count_terms.passages, count_terms.restricted_passages) as changed (
             lexeme, passages, restricted_passages
         )
-        -- In one order, or two workers that share lexemes deadlock.
+        -- In a fixed order, because two workers with common lexemes would deadlock otherwise.
         order by changed.lexeme
         on conflict on constraint term_pk do update
         set
@@ -57,7 +59,7 @@ end
 $$;
 
 comment on function pgclarify_private.count_terms(bigint, text[], bigint[], bigint[]) is
-'Add to the passages that lexemes occur in: to term itself, or, if they are many, to what apply_term_changes takes from.';
+'Add to the passages that lexemes occur in: to term itself or, if they are many, to the queue of apply_term_changes.';
 
 create or replace function pgclarify_private.apply_term_changes()
 returns integer
@@ -69,11 +71,11 @@ declare
     v_empty text[];
     v_count integer;
     v_applied integer := 0;
-    -- Some tenths of a second.
+    -- Takes some tenths of a second.
     v_most constant integer := 10000;
 begin
     for v_corpus_id in
-        -- One probe of the index a corpus.
+        -- One index lookup for each corpus.
         with recursive changed as (
             (select change.corpus_id from pgclarify_private.term_change as change order by change.corpus_id limit 1)
             union all
@@ -89,7 +91,7 @@ begin
         select changed.corpus_id from changed where changed.corpus_id is not null
     loop
         exit when v_applied >= v_most;
-        -- The corpus first, as everywhere. If it is being dropped, so are these.
+        -- First the corpus, as everywhere. If it is being dropped, so are these.
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
         continue when not found;
         with taken as (
@@ -108,7 +110,7 @@ begin
             select v_corpus_id, taken.lexeme, sum(taken.passages), sum(taken.restricted_passages)
             from taken
             group by taken.lexeme
-            -- In one order, or two workers that share lexemes deadlock.
+            -- In a fixed order, because two workers with common lexemes would deadlock otherwise.
             order by taken.lexeme
             on conflict on constraint term_pk do update
             set
