@@ -285,7 +285,7 @@ end
 $$;
 
 comment on function pgclarify.price_runs(timestamptz, integer) is
-'Fill in what runs cost that ended while a model of theirs had no price, at the prices of now, and return how many those are; '
-'for members of pgclarify_owner. It fills in what embeddings cost, too. since: only runs that ended at that time or later, and '
-'embeddings of that day or later; null for all. max_runs: how many runs to price in this call, 1 to 1,000,000; call it until '
-'it returns 0.';
+'Fill in the cost of runs that ended while a model of theirs had no price, at the current prices, and return how many runs '
+'these are; for members of pgclarify_owner. It also fills in the cost of embeddings. since: only runs that ended at that time '
+'or later, and embeddings of that day or later; null for all. max_runs: how many runs to price in this call, 1 to 1,000,000; '
+'call it until it returns 0.';

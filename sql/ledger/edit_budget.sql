@@ -1,4 +1,4 @@
--- Writing budgets. A function does it, since a role that may update or delete rows may also lock the whole table.
+-- Writing budgets. Only functions write, because a role with UPDATE or DELETE rights may also lock the whole table.
 
 create or replace function pgclarify_private.raise_binds_owner(name text)
 returns void
@@ -114,10 +114,11 @@ begin atomic
 end;
 
 comment on function pgclarify.set_budget(text, text, jsonb) is
-'Make a budget, or change the one of that name; true if anything changed. name: 1 to 100 characters. corpus: one that you own; '
-'null is all corpora, for members of pgclarify_owner. options: period (day, month or total), max_cost_usd and max_calls (its '
-'limits; null is none), role (it is for runs of this role and its members; null is everyone), binds_owner (for members of '
-'pgclarify_owner: whether the owner of the corpus may not change it; true for budgets that they make). What is left out stays.';
+'Create a budget, or change the one of that name; true if anything changed. name: 1 to 100 characters. corpus: one that you '
+'own; null is all corpora, for members of pgclarify_owner. options: period (day, month or total), max_cost_usd and max_calls '
+'(its limits; null is none), role (the budget applies to runs of this role and its members; null is everyone), binds_owner '
+'(for members of pgclarify_owner: whether the owner of the corpus may not change it; true for budgets that they create). '
+'Omitted options are not changed.';
 grant execute on function pgclarify.set_budget(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.remove_budget(caller pgclarify_private.caller, name text, corpus text)

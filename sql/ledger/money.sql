@@ -40,32 +40,33 @@ select
 from pgclarify_private.embedding_usage;
 
 comment on view pgclarify.usage is
-'What runs that you may see have used, a row for each day, corpus, role, operation and model; and what embedding endpoints '
-'have, in rows of their own.';
-comment on column pgclarify.usage.day is 'The day on which they were asked, or texts embedded, of UTC.';
+'What runs that you may see have used, with a row for each day, corpus, role, operation and model; and the usage of embedding '
+'endpoints, in rows of its own.';
+comment on column pgclarify.usage.day is 'Day in UTC on which they were asked, or texts were embedded.';
 comment on column pgclarify.usage.corpus is
-'The corpus''s name when they were asked; null for what was asked of no corpus.';
-comment on column pgclarify.usage.requested_by is 'Role that asked; of embed_passages, the owner of the corpus.';
+'The corpus''s name at the time of the question; null without a corpus.';
+comment on column pgclarify.usage.requested_by is 'Role that asked; for embed_passages, the owner of the corpus.';
 comment on column pgclarify.usage.operation is
-'clarify, investigate and so on, as in run_summary; embed_passages and embed_questions for what endpoints have embedded for a '
-'corpus, and for runs.';
+'clarify, investigate and so on, as in run_summary; embed_passages and embed_questions for texts that endpoints have embedded '
+'for a corpus and for runs.';
 comment on column pgclarify.usage.model is
-'Model that judged; null for runs that no worker has started. Of embed_passages and embed_questions, the embedding model.';
-comment on column pgclarify.usage.runs is 'Runs, whatever has become of them; 0 for embeddings.';
-comment on column pgclarify.usage.completions is 'Calls that they paid for; runs that go on are not in it, here and below.';
+'Model that judged; null for runs that no worker has started. For embed_passages and embed_questions, the embedding model.';
+comment on column pgclarify.usage.runs is 'Runs, in any state; 0 for embeddings.';
+comment on column pgclarify.usage.completions is
+'Calls that they paid for. Here and below, runs that are not over do not count.';
 comment on column pgclarify.usage.reused_completions is 'Replies that they took from the ledger.';
 comment on column pgclarify.usage.prompt_tokens is 'Input tokens that they paid for.';
 comment on column pgclarify.usage.completion_tokens is 'Output tokens that they paid for.';
 comment on column pgclarify.usage.cost_usd is
-'US dollars that they cost, without those of unpriced_runs and of unpriced_tokens.';
+'Cost in US dollars, without unpriced_runs and unpriced_tokens.';
 comment on column pgclarify.usage.unpriced_runs is
-'Runs that have ended and of which the cost is not known: a model that they called had no price, or the endpoint did not say '
-'how many tokens a call took; see price_runs.';
+'Runs that have ended and whose cost is unknown: a model that they called had no price, or the endpoint did not say how many '
+'tokens a call took; see price_runs.';
 comment on column pgclarify.usage.cached_tokens is
-'Those of prompt_tokens that the endpoint took from its cache, as it reports them.';
+'How many of prompt_tokens the endpoint took from its cache, as it reports them.';
 comment on column pgclarify.usage.embedded_texts is 'Texts that were embedded; 0 for runs.';
 comment on column pgclarify.usage.unpriced_tokens is
-'Those of prompt_tokens that were embedded while the model had no price; 0 for runs. See price_runs.';
+'How many of prompt_tokens were embedded while the model had no price; 0 for runs. See price_runs.';
 grant select on pgclarify.usage to pgclarify_reader;
 
 create or replace function pgclarify_private.reserved_now(caller pgclarify_private.caller)
@@ -145,23 +146,24 @@ left join pgclarify_private.budget_counter as counter
 left join reserved on budget.budget_id = reserved.budget_id;
 
 comment on view pgclarify.budget_status is
-'Budgets that you have to do with, what was spent of each in its present period, and what is left.';
-comment on column pgclarify.budget_status.name is 'What runs that meet it call it.';
+'Budgets that concern you, what was spent of each in its current period, and what is left.';
+comment on column pgclarify.budget_status.name is 'The name in the runs that it stops.';
 comment on column pgclarify.budget_status.role_name is
-'It is for runs that this role, or a member of it, asks for; null for those of everyone.';
-comment on column pgclarify.budget_status.corpus is 'It is for runs on this corpus; null for those on all, and of none.';
-comment on column pgclarify.budget_status.period is 'What its limits are for: day, month or total.';
+'It applies to runs of this role and its members; null for everyone''s.';
+comment on column pgclarify.budget_status.corpus is
+'It applies to runs on this corpus; null for runs on all corpora, and without one.';
+comment on column pgclarify.budget_status.period is 'Period of its limits: day, month or total.';
 comment on column pgclarify.budget_status.max_cost_usd is 'Its limit in US dollars; null for none.';
 comment on column pgclarify.budget_status.max_calls is 'Its limit in calls; null for none.';
-comment on column pgclarify.budget_status.spent_usd is 'US dollars that calls have cost which are answered.';
-comment on column pgclarify.budget_status.calls is 'How many those are.';
-comment on column pgclarify.budget_status.reserved_usd is 'US dollars that calls which are being made may cost at most.';
-comment on column pgclarify.budget_status.reserved_calls is 'How many those are.';
+comment on column pgclarify.budget_status.spent_usd is 'US dollars that answered calls have cost.';
+comment on column pgclarify.budget_status.calls is 'How many answered calls there are.';
+comment on column pgclarify.budget_status.reserved_usd is 'US dollars that calls in flight may cost at most.';
+comment on column pgclarify.budget_status.reserved_calls is 'How many calls are in flight.';
 comment on column pgclarify.budget_status.left_usd is
 'US dollars that are neither spent nor reserved; null without a limit in dollars.';
 comment on column pgclarify.budget_status.left_calls is
 'Calls that are neither spent nor reserved; null without a limit in calls.';
-comment on column pgclarify.budget_status.resets_at is 'When it begins anew; null for total, which never does.';
+comment on column pgclarify.budget_status.resets_at is 'When its period ends; null for total, which has no end.';
 comment on column pgclarify.budget_status.role_exists is
-'False if there is no role of that name, or no longer: then it limits nothing.';
+'False if no role of that name exists: then it limits nothing.';
 grant select on pgclarify.budget_status to pgclarify_reader;

@@ -136,7 +136,7 @@ begin atomic
 end;
 
 comment on function pgclarify.add_ambiguity_rule(text, text, text, text) is
-'Add a rule of ambiguity, or give the rule of that pattern another kind and note; true if anything changed. pattern: regular '
+'Add a rule of ambiguity, or change kind and note of the rule with that pattern; true if anything changed. pattern: regular '
 'expression (advanced, any case of letters) of 1 to 500 characters, found anywhere in a question. kind: pragmatic, syntactic '
 'or lexical. corpus: one that you own; null is all questions, for members of pgclarify_owner. note: why, in 1 to 500 '
 'characters.';
@@ -171,5 +171,5 @@ begin atomic
 end;
 
 comment on function pgclarify.remove_ambiguity_rule(text, text) is
-'Remove a rule of ambiguity; true if there was one. pattern: its own, as it was given. corpus: as in add_ambiguity_rule.';
+'Remove a rule of ambiguity; true if there was one. pattern: its pattern, as it was given. corpus: as in add_ambiguity_rule.';
 grant execute on function pgclarify.remove_ambiguity_rule(text, text) to pgclarify_user;

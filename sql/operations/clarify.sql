@@ -24,7 +24,7 @@ begin
                 detail = 'Without it, questions are clarified whether they are ambiguous or not.',
                 hint = 'Pass {"ask_back": "auto"}, too, or leave threshold out.';
     end if;
-    -- The first time that something is asked is no refresh: runs of it serve those that name none.
+    -- refresh = 0 is the default. It is dropped, so that the run has the same reuse key as runs without the option.
     return case when v_settings -> 'refresh' = '0' then v_settings - 'refresh' else v_settings end;
 end
 $$;
@@ -63,7 +63,7 @@ create or replace function pgclarify_private.clarify(
 returns setof pgclarify.clarification
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- An answer that is kept takes less time to read than to plan for.
+-- Reading a stored answer takes less time than planning it.
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
@@ -103,17 +103,16 @@ begin atomic
 end;
 
 comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
-'The readings of a vague question that the corpus answers, each with its answer and the documents that it cites; no '
-'row if it answers none. Where it is not known whether it does, a warning says why no reading was found. question: 1 to '
-'10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. '
-'top_k: passages to judge, 1 to 1000. timeout: how long to wait; null means without end. options: search (hybrid, dense, '
-'lexical), consolidation (default; conservative, which shows the two thirds of the readings that have most support; '
-'hdbscan), embed (question_answer, question), singletons (keep, drop), verify (checks: what a passage does not support by its '
-'words is left out; model: what the language model does not confirm, too; none: the quote has to occur), retrieval (fixed; '
-'adaptive, where the verdicts say which passages are judged and when it is enough), budget (most passages to judge; top_k), '
-'reranker (signal, model, endpoint: and a name, or a CrossEncoder), ask_back (auto: a clear question is answered in one pass, '
-'and only an ambiguous one is clarified), threshold (the probability from which a question counts as ambiguous, 0 to 1), '
-'refresh (0 to 1,000,000: another number than before asks the model anew; 0).';
+'The readings of a vague question that the corpus answers, each with its answer and the documents that it cites; no row if '
+'the corpus answers none. If that is unknown, a warning says why no reading was found. question: 1 to 10,000 characters. '
+'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to '
+'wait; null waits without limit. options: search (hybrid, dense, lexical), consolidation (default; conservative, which shows '
+'the two thirds of the readings that have most support; hdbscan), embed (question_answer, question), singletons (keep, drop), '
+'verify (checks: the words of a passage must support a reading; model: the language model must also confirm it; none: the '
+'passage must contain the quote), retrieval (fixed; adaptive, where the verdicts decide which passages are judged and how '
+'many), budget (most passages to judge; top_k), reranker (signal, model, endpoint: and a name, or a CrossEncoder), ask_back '
+'(auto: a clear question is answered in one pass, and only an ambiguous one is clarified), threshold (a question is ambiguous '
+'if its probability is at least this, 0 to 1), refresh (0 to 1,000,000: a new number asks the model again; 0).';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.clarify_many(
@@ -201,11 +200,10 @@ begin atomic
 end;
 
 comment on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb) is
-'clarify for many questions at once; equal questions are asked once. A question that the corpus does not answer has no row; '
-'one whose run failed, was cancelled, is partial without a reading, or found nothing although the corpus may have an answer, '
-'has one row that says so in status and stop_code, and is null in between. questions: the questions. keys: your own key of '
-'each, given back as question_key. timeout: for all together; '
-'null means without end. The rest as in clarify.';
+'clarify for many questions at once; equal questions are asked once. A question that the corpus does not answer has no row. A '
+'question has one row with status and stop_code, and null in between, if its run failed, was cancelled, is partial without a '
+'reading, or found nothing although the corpus may have an answer. questions: the questions. keys: your own key of each, '
+'returned as question_key. timeout: for all together; null waits without limit. The rest as in clarify.';
 grant execute on function pgclarify.clarify_many(
     text[], text[], text, integer, interval, jsonb
 ) to pgclarify_user;

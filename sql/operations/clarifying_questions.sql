@@ -1,4 +1,4 @@
--- Asking back: clarifying questions, or reformulations to choose from, and what proves that they can be answered.
+-- Clarifying questions, or reformulations to choose from, and the passages that prove that they can be answered.
 
 create or replace view pgclarify.clarifying_question_list with (security_invoker) as
 select
@@ -22,27 +22,28 @@ from pgclarify.clarifying_question as listed
 inner join pgclarify.run on listed.run_id = run.run_id;
 
 comment on view pgclarify.clarifying_question_list is
-'What was asked back, or offered to choose from. Its citations are in view evidence_citation.';
+'Clarifying questions, and reformulations to choose from. Their citations are in view evidence_citation.';
 comment on column pgclarify.clarifying_question_list.run_id is 'The run.';
 comment on column pgclarify.clarifying_question_list.corpus is
-'The corpus''s name when it was asked; null for what was asked of no corpus.';
-comment on column pgclarify.clarifying_question_list.question is 'The question that was asked back about.';
+'The corpus''s name at the time of the question; null without a corpus.';
+comment on column pgclarify.clarifying_question_list.question is 'The question that they are about.';
 comment on column pgclarify.clarifying_question_list.scheme is
-'standard, at_standard, at_types, cot or at_cot: how the model was asked.';
+'standard, at_standard, at_types, cot or at_cot: the prompt for the model.';
 comment on column pgclarify.clarifying_question_list.form is
 'respond (questions to answer freely) or select (reformulations to choose from).';
 comment on column pgclarify.clarifying_question_list.ordinal is 'Place in the list, from 1: for choose.';
 comment on column pgclarify.clarifying_question_list.ambiguity_type is
-'semantic, generalize or specify; null for schemes that name no types.';
+'semantic, generalize or specify; null for schemes without types.';
 comment on column pgclarify.clarifying_question_list.clarifying_question is
-'A question to whoever asked; null where there are reformulations to choose from.';
+'A question to the user; null if there are reformulations to choose from.';
 comment on column pgclarify.clarifying_question_list.reformulation is
-'The question as it would be asked by somebody who means this; null if the model gave none.';
+'What a user who means this would ask; null if the model gave none.';
 comment on column pgclarify.clarifying_question_list.reasoning is
-'Why the model thinks so; null for schemes without reasoning.';
+'The model''s reasoning; null for schemes without reasoning.';
 comment on column pgclarify.clarifying_question_list.is_answerable is
-'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be.';
-comment on column pgclarify.clarifying_question_list.documents is 'Documents that answered it, whoever may read them.';
+'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
+comment on column pgclarify.clarifying_question_list.documents is
+'How many documents answered it, including those that you may not read.';
 grant select on pgclarify.clarifying_question_list to pgclarify_reader;
 
 create or replace function pgclarify_private.clarifying_question_options()

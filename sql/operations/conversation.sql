@@ -1,4 +1,4 @@
--- Conversations: their turns, and where they go on.
+-- Conversations: their turns, and how they continue.
 
 create or replace view pgclarify.conversation_turn with (security_invoker) as
 select
@@ -16,22 +16,22 @@ select
 from pgclarify.turn
 inner join pgclarify.conversation on turn.conversation_id = conversation.conversation_id;
 
-comment on view pgclarify.conversation_turn is 'Conversations that you may see, a row for each turn.';
+comment on view pgclarify.conversation_turn is 'Conversations that you may see, with a row for each turn.';
 comment on column pgclarify.conversation_turn.conversation_id is 'The conversation.';
-comment on column pgclarify.conversation_turn.first_question is 'The question as it was asked first.';
+comment on column pgclarify.conversation_turn.first_question is 'The original question.';
 comment on column pgclarify.conversation_turn.corpus is
-'The corpus''s name when it was asked; null for what was asked of no corpus.';
-comment on column pgclarify.conversation_turn.requested_by is 'Role that asked; its members may go on.';
+'The corpus''s name at the time of the question; null without a corpus.';
+comment on column pgclarify.conversation_turn.requested_by is 'Role that asked; its members may continue.';
 comment on column pgclarify.conversation_turn.ordinal is 'Place in the conversation, from 1 to 3.';
 comment on column pgclarify.conversation_turn.run_id is
-'The run of clarifying_questions that asked back; null once it is gone.';
+'The run of clarifying_questions; null once it was deleted.';
 comment on column pgclarify.conversation_turn.form is
 'respond (the reply is in words) or select (a reformulation was chosen).';
 comment on column pgclarify.conversation_turn.asked is
-'What was asked back: the clarifying questions, or the reformulations to choose from, a line each.';
+'The clarifying questions, or the reformulations to choose from, one line each.';
 comment on column pgclarify.conversation_turn.reply is 'The reply, or the reformulation that was chosen.';
-comment on column pgclarify.conversation_turn.question is 'The question since then, reformulated.';
-comment on column pgclarify.conversation_turn.created_at is 'When the reply came.';
+comment on column pgclarify.conversation_turn.question is 'The question after this turn, reformulated.';
+comment on column pgclarify.conversation_turn.created_at is 'When the user replied.';
 grant select on pgclarify.conversation_turn to pgclarify_reader;
 
 create or replace function pgclarify_private.find_conversation(roles name[], conversation_id bigint)

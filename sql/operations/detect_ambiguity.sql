@@ -1,4 +1,4 @@
--- Telling ambiguous questions from clear ones.
+-- Detecting ambiguous questions.
 
 create or replace view pgclarify.ambiguity_detection with (security_invoker) as
 select
@@ -20,26 +20,26 @@ from pgclarify.detection
 inner join pgclarify.run on detection.run_id = run.run_id;
 
 comment on view pgclarify.ambiguity_detection is
-'Questions that were found to be ambiguous or clear, and why: by detect_ambiguity, detect_ambiguity_many, rewrite, and clarify '
-'with option ask_back.';
+'Questions with their judgement, ambiguous or clear, and the reasons: from detect_ambiguity, detect_ambiguity_many, rewrite, '
+'and clarify with option ask_back.';
 comment on column pgclarify.ambiguity_detection.run_id is 'The run.';
 comment on column pgclarify.ambiguity_detection.operation is
 'detect_ambiguity, detect_ambiguity_many, rewrite or clarify.';
 comment on column pgclarify.ambiguity_detection.corpus is
-'The corpus''s name when it was asked; null for what was asked of no corpus.';
+'The corpus''s name at the time of the question; null without a corpus.';
 comment on column pgclarify.ambiguity_detection.ordinal is 'Place of the question in the run, from 1.';
 comment on column pgclarify.ambiguity_detection.question is 'The question.';
 comment on column pgclarify.ambiguity_detection.is_ambiguous is
 'True if the probability reaches the threshold of the run, or a rule says so.';
 comment on column pgclarify.ambiguity_detection.probability is
-'Of being ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
+'Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
 comment on column pgclarify.ambiguity_detection.kind is
 'pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or lexical (a name or '
 'word with several meanings); null unless ambiguous.';
 comment on column pgclarify.ambiguity_detection.reasons is
-'What spoke, in words, with semicolons between; null if nothing did. Table detection has them one by one.';
+'The reasons, in words, separated by semicolons; null if there are none. Table detection has them one by one.';
 comment on column pgclarify.ambiguity_detection.classifier_version is 'Version of the classifier.';
-comment on column pgclarify.ambiguity_detection.finished_at is 'When the run ended; null while it goes on.';
+comment on column pgclarify.ambiguity_detection.finished_at is 'When the run ended; null before.';
 grant select on pgclarify.ambiguity_detection to pgclarify_reader;
 
 create or replace function pgclarify_private.detection_settings(options jsonb)
@@ -155,9 +155,9 @@ end;
 
 comment on function pgclarify.detect_ambiguity(text, text[], jsonb) is
 'Whether a question is ambiguous, and why: one row. It needs no language model. question: 1 to 10,000 characters. history: '
-'what was said before, oldest first, one element for what each side said. options: threshold (from which probability it '
-'counts as ambiguous, 0 to 1; the classifier''s own), corpus (its rules and its classifier count, and how many readings of the '
-'question it supports is said), top_k (passages to look at there, 8), timeout (60s).';
+'earlier turns, oldest first, one element for each turn. options: threshold (a question is ambiguous if its probability is at '
+'least this, 0 to 1; the classifier''s own), corpus (uses its rules and its classifier, and counts the readings that it '
+'supports), top_k (passages to judge there, 8), timeout (60s).';
 grant execute on function pgclarify.detect_ambiguity(text, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.ambiguity(run_id bigint)
@@ -174,8 +174,8 @@ begin atomic
 end;
 
 comment on function pgclarify.ambiguity(bigint) is
-'What a run of detect_ambiguity found: one row. Error 55000 if it is not over, PC003 if it failed or was cancelled. run_id: '
-'from start, or one that you may see.';
+'The result of a run of detect_ambiguity: one row. Error 55000 if it is not over, PC003 if it failed or was cancelled. '
+'run_id: from start, or one that you may see.';
 grant execute on function pgclarify.ambiguity(bigint) to pgclarify_reader;
 
 create or replace function pgclarify_private.rows(row_type pgclarify.question_ambiguity, run_ids bigint[], requester name)
@@ -419,10 +419,10 @@ begin atomic
 end;
 
 comment on function pgclarify.detect_ambiguity_many(text[], jsonb) is
-'detect_ambiguity for many questions without a history, a log of searches, say: one row each, in order; equal ones among '
-'50,000 are judged once. One whose run failed or was cancelled has a row that says so in status. questions: each 1 to 10,000 '
-'characters. options: threshold (0 to 1; the classifier''s own), corpus (its rules and its classifier count), timeout (for all '
-'together; null, without end).';
+'detect_ambiguity for many questions without a history, such as a log of searches: one row each, in order; equal ones among '
+'50,000 are judged once. A question whose run failed or was cancelled has a row with that status. questions: each 1 to 10,000 '
+'characters. options: threshold (0 to 1; the classifier''s own), corpus (uses its rules and its classifier), timeout (for all '
+'together; null waits without limit).';
 grant execute on function pgclarify.detect_ambiguity_many(text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.question_ambiguities(run_id bigint)
@@ -440,6 +440,6 @@ begin atomic
 end;
 
 comment on function pgclarify.question_ambiguities(bigint) is
-'What a run of detect_ambiguity_many found: one row for each of its questions, in order. Error 55000 if it is not over, '
+'The result of a run of detect_ambiguity_many: one row for each of its questions, in order. Error 55000 if it is not over, '
 'PC003 if it failed or was cancelled. run_id: from start, or one that you may see.';
 grant execute on function pgclarify.question_ambiguities(bigint) to pgclarify_reader;

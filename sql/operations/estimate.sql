@@ -1,5 +1,5 @@
--- Estimating: what questions would take, before they are asked. No language model is called. Which of them are answered is
--- known here; what the others would ask, only a worker can tell, since it has the embedding model and the prompts.
+-- Estimating what questions would cost. No language model is called. Which of them are answered already is known here.
+-- What the others would ask, only a worker can tell, because it has the embedding model and the prompts.
 
 create or replace function pgclarify_private.estimate_options()
 returns jsonb
@@ -362,12 +362,11 @@ begin atomic
 end;
 
 comment on function pgclarify.estimate(text[], text, integer, jsonb) is
-'What clarify, clarify_many or submit_many of these questions would take of the language model, which is not called: one row. '
-'Questions that would be served again, and replies that are in the ledger, cost nothing. questions: each 1 to 10,000 '
-'characters. corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: '
-'those of clarify, sample (how many different questions are looked at, at most, 1 to 1000; 200), timeout (60s). With '
-'retrieval adaptive, verify model, ask_back or reranker it is decided only on the way what is asked, but calls_at_most is not '
-'passed.';
+'What clarify, clarify_many or submit_many of these questions would ask of the language model, which is not called: one row. '
+'Questions with reusable answers, and replies that are in the ledger, cost nothing. questions: each 1 to 10,000 characters. '
+'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: those of '
+'clarify, sample (most different questions to examine, 1 to 1000; 200), timeout (60s). With retrieval adaptive, verify model, '
+'ask_back or reranker, some calls are only decided during a run, but calls_at_most is a limit.';
 grant execute on function pgclarify.estimate(text[], text, integer, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.estimation(run_id bigint)
@@ -384,6 +383,6 @@ begin atomic
 end;
 
 comment on function pgclarify.estimation(bigint) is
-'What a run of estimate came to: one row. Error 55000 if it is not over, PC003 if it failed or was cancelled. run_id: from '
+'The result of a run of estimate: one row. Error 55000 if it is not over, PC003 if it failed or was cancelled. run_id: from '
 'start, or one that you may see.';
 grant execute on function pgclarify.estimation(bigint) to pgclarify_reader;

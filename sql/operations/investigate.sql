@@ -91,12 +91,12 @@ begin atomic
 end;
 
 comment on function pgclarify.investigate(text, text, jsonb) is
-'One answer to a question that may take several steps, each with its citations. One row, also if there is no answer: outcome '
-'says why. It needs a language model. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or the '
-'only one. options: search (hybrid, dense, lexical), retrieval (adaptive; fixed: neighbors of passages are not followed), '
-'reranker (signal, model, or a name), top_k (passages that an answer is read from, 10), budget (passages scored a step, 32), '
-'batch (16), max_steps (4; 0: the question is not taken apart), max_calls (60), samples (5), penalty (true), reasoner (true), '
-'entailment (embedding, model, or a name), timeout (5min).';
+'One answer to a question that may take several steps, each with its citations. One row, even if there is no answer: then '
+'outcome says why. It needs a language model. question: 1 to 10,000 characters. corpus: its name; null means '
+'pgclarify.corpus, or the only one. options: search (hybrid, dense, lexical), retrieval (adaptive; fixed: without neighbors '
+'of passages), reranker (signal, model, or a name), top_k (passages that an answer is read from, 10), budget (passages to '
+'score for each step, 32), batch (16), max_steps (4; 0: the question is not split), max_calls (60), samples (5), penalty '
+'(true), reasoner (true), entailment (embedding, model, or a name), timeout (5min).';
 grant execute on function pgclarify.investigate(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.submit_investigation(
@@ -117,9 +117,9 @@ begin atomic
 end;
 
 comment on function pgclarify.submit_investigation(text, text, jsonb) is
-'Have a question investigated and come back for the answer: the run id, for wait, investigation and cancel. It is part of this '
-'transaction: a worker sees it once it commits. While it goes on, view investigation_step has the steps so far. Parameters as '
-'in investigate; there is no option timeout.';
+'Start an investigation without waiting: returns the run id, for wait, investigation and cancel. It is part of this '
+'transaction: a worker sees it after the commit. View investigation_step shows the steps so far. Parameters as in '
+'investigate; there is no option timeout.';
 grant execute on function pgclarify.submit_investigation(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.investigation(run_id bigint)
@@ -136,6 +136,6 @@ begin atomic
 end;
 
 comment on function pgclarify.investigation(bigint) is
-'What an investigation came to: one row. Error 55000 if it is not over, PC003 if it failed or was cancelled; a warning if it '
+'The result of an investigation: one row. Error 55000 if it is not over, PC003 if it failed or was cancelled; a warning if it '
 'is partial. run_id: from submit_investigation, or any investigation that you may see.';
 grant execute on function pgclarify.investigation(bigint) to pgclarify_reader;

@@ -1,4 +1,4 @@
--- Reading what investigations came to, for those who may see the run.
+-- Reading the results of investigations, for roles that may see the run.
 
 create or replace view pgclarify.investigation_step with (security_invoker) as
 select
@@ -16,24 +16,24 @@ select
 from pgclarify.step;
 
 comment on view pgclarify.investigation_step is
-'What investigations asked on their way, and what became of it; also while they go on.';
+'The questions of investigations and their answers, also while a run is not over.';
 comment on column pgclarify.investigation_step.run_id is 'The run.';
 comment on column pgclarify.investigation_step.ordinal is 'Place in the chain, from 1; the conclusion is the last one.';
 comment on column pgclarify.investigation_step.kind is
-'direct (the question itself, without a follow-up), follow_up (a question that it rests on) or conclusion (the answer '
-'to the whole question).';
-comment on column pgclarify.investigation_step.question is 'What was asked.';
+'direct (the question itself, without a follow-up), follow_up (a question that it depends on) or conclusion (the answer to '
+'the whole question).';
+comment on column pgclarify.investigation_step.question is 'The question.';
 comment on column pgclarify.investigation_step.answer is 'Its answer; null unless answered.';
 comment on column pgclarify.investigation_step.outcome is
 'answered, not_in_corpus (there is no evidence), repeated (it was asked before), contradicted (steps contradict each other, '
 'and the evidence does not decide), cut_off (the limit on calls was reached) or failed (the model could not be reached or '
 'understood).';
 comment on column pgclarify.investigation_step.confidence is
-'How sure the answer is, above 0 and up to 1; null unless answered.';
+'Confidence in the answer, above 0 and up to 1; null unless answered.';
 comment on column pgclarify.investigation_step.reason is
-'Why there is no answer, or what else is worth saying of it; null if nothing is.';
+'Why there is no answer, or a remark on the answer; null if there is nothing to say.';
 comment on column pgclarify.investigation_step.semantic_sets is
-'Into how many groups of one meaning the sampled answers fell; null where none were sampled.';
+'How many groups of equal meaning the sampled answers form; null if no answers were sampled.';
 comment on column pgclarify.investigation_step.created_at is 'When it was decided.';
 comment on column pgclarify.investigation_step.abstention_code is
 'Why there is no evidence: not_answered, no_passage, unproven, limit, budget or failed_calls; null unless that is its outcome, '
@@ -69,22 +69,22 @@ left join lateral (
     where document.corpus_id = citation.corpus_id and document.id = citation.document_id
 ) as found on true;
 
-comment on view pgclarify.investigation_citation is 'What is cited for each step''s answer, joined to the document it is from.';
+comment on view pgclarify.investigation_citation is 'The citations of each step''s answer, joined with their documents.';
 comment on column pgclarify.investigation_citation.run_id is 'The run.';
 comment on column pgclarify.investigation_citation.step_ordinal is 'The step''s place in the run, from 1.';
-comment on column pgclarify.investigation_citation.question is 'What the step asked.';
+comment on column pgclarify.investigation_citation.question is 'The question of the step.';
 comment on column pgclarify.investigation_citation.answer is 'Its answer.';
 comment on column pgclarify.investigation_citation.rank is 'Place among its citations, from 1.';
 comment on column pgclarify.investigation_citation.document_id is 'The document.';
 comment on column pgclarify.investigation_citation.title is 'Its title now; null if it has none or is gone.';
-comment on column pgclarify.investigation_citation.uri is 'Where a person finds it; null if nowhere or gone.';
+comment on column pgclarify.investigation_citation.uri is 'Its address, for people; null if it has none or is gone.';
 comment on column pgclarify.investigation_citation.passage_id is 'The passage.';
 comment on column pgclarify.investigation_citation.heading is 'Headings above the passage when it was cited.';
 comment on column pgclarify.investigation_citation.quote is 'The words that are cited for the answer, verbatim.';
 comment on column pgclarify.investigation_citation.start_char is
-'Offset of the quote in the document as it is now, from 0; where it stood when it was cited, if it is gone.';
-comment on column pgclarify.investigation_citation.end_char is 'Offset after the quote, likewise.';
-comment on column pgclarify.investigation_citation.is_current is 'True if the quote still stands in the document.';
+'Offset of the quote in the current document, from 0; its former offset if the quote is gone.';
+comment on column pgclarify.investigation_citation.end_char is 'Offset of the end of the quote, likewise.';
+comment on column pgclarify.investigation_citation.is_current is 'True if the document still has the quote.';
 grant select on pgclarify.investigation_citation to pgclarify_reader;
 
 create or replace function pgclarify_private.rows(row_type pgclarify.investigation, run_ids bigint[], requester name)

@@ -1,4 +1,4 @@
--- Listing answers: those of a question that has several, one after the other.
+-- Listing answers: one after the other, for a question that has several.
 
 create or replace view pgclarify.answer_list with (security_invoker) as
 select
@@ -18,15 +18,15 @@ from pgclarify.listed_answer as listed
 inner join pgclarify.run on listed.run_id = run.run_id;
 
 comment on view pgclarify.answer_list is
-'Answers that were listed, also while a run goes on. Their citations are in view evidence_citation.';
+'Listed answers, also while a run is not over. Their citations are in view evidence_citation.';
 comment on column pgclarify.answer_list.run_id is 'The run.';
-comment on column pgclarify.answer_list.corpus is 'The corpus''s name when it was asked.';
+comment on column pgclarify.answer_list.corpus is 'The corpus''s name at the time of the question.';
 comment on column pgclarify.answer_list.question is 'The question.';
-comment on column pgclarify.answer_list.ordinal is 'The order in which they were found, from 1.';
-comment on column pgclarify.answer_list.answer is 'The answer, as it was first found.';
+comment on column pgclarify.answer_list.ordinal is 'Place in the order in which answers were found, from 1.';
+comment on column pgclarify.answer_list.answer is 'The answer, in its first spelling.';
 comment on column pgclarify.answer_list.variants is
-'Spellings in which it was found, the answer itself first, with semicolons between them.';
-comment on column pgclarify.answer_list.documents is 'Documents that it was found in, whoever may read them.';
+'All spellings that were found, the first one first, separated by semicolons.';
+comment on column pgclarify.answer_list.documents is 'How many documents have it, including those that you may not read.';
 comment on column pgclarify.answer_list.created_at is 'When it was found.';
 grant select on pgclarify.answer_list to pgclarify_reader;
 
@@ -116,11 +116,11 @@ begin atomic
 end;
 
 comment on function pgclarify.list_answers(text, text, jsonb) is
-'The answers of a question that has several, one by one, each found knowing those before it and with a quote; no rows if '
-'the corpus has none. It needs a language model. While it goes on, view answer_list has those found so far. question: 1 to '
+'The answers of a question that has several, one by one, each found with knowledge of those before it and with a quote; no '
+'rows if the corpus has none. It needs a language model. View answer_list shows the answers found so far. question: 1 to '
 '10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. options: search (hybrid, dense, lexical), '
-'reranker (signal, model, or a name), top_k (passages that are read, 20), evidence_tokens (how much of them a '
-'window has, 3000), max_answers (10), timeout (5min).';
+'reranker (signal, model, or a name), top_k (passages to read, 20), evidence_tokens (size of a window of them, 3000), '
+'max_answers (10), timeout (5min).';
 grant execute on function pgclarify.list_answers(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.answers(run_id bigint)

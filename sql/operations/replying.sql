@@ -1,4 +1,4 @@
--- Replying to what was asked back: by a choice, or in words.
+-- Replying to clarifying questions: by a choice, or in words.
 
 create or replace function pgclarify_private.check_can_write()
 returns void
@@ -121,8 +121,8 @@ begin atomic
 end;
 
 comment on function pgclarify.choose(bigint, integer) is
-'Choose one of the reformulations that clarifying_questions offered: it is the question from now on. No model is asked. Begins '
-'a conversation, or is the next turn of the one that was asked back in. run_id: a run of clarifying_questions with form '
+'Choose one of the reformulations of clarifying_questions; it becomes the question. No model is called. This begins a '
+'conversation, or is the next turn of the one that the run belongs to. run_id: a run of clarifying_questions with form '
 'select. ordinal: the reformulation''s place.';
 grant execute on function pgclarify.choose(bigint, integer) to pgclarify_user;
 
@@ -315,7 +315,7 @@ begin atomic
 end;
 
 comment on function pgclarify.reply(bigint, text, jsonb) is
-'Reply in words to what clarifying_questions asked back, or offered: a language model makes one question of the conversation. '
-'Waits. Begins a conversation, or is the next turn of the one that was asked back in. run_id: a run of clarifying_questions. '
+'Reply in words to clarifying questions or reformulations; a language model makes one question of the conversation. Waits. '
+'This begins a conversation, or is the next turn of the one that the run belongs to. run_id: a run of clarifying_questions. '
 'reply: 1 to 10,000 characters. options: timeout (60s).';
 grant execute on function pgclarify.reply(bigint, text, jsonb) to pgclarify_user;

@@ -1,4 +1,4 @@
--- Rewriting questions so that they stand on their own.
+-- Rewriting questions so that they stand alone.
 
 create or replace function pgclarify_private.rows(row_type pgclarify.rewritten_question, run_ids bigint[], requester name)
 returns setof pgclarify.rewritten_question
@@ -71,12 +71,12 @@ begin atomic
 end;
 
 comment on function pgclarify.rewrite(text, text[], jsonb) is
-'A question of a conversation, said so that it stands on its own: one row. A clear question comes back to the byte, with no '
-'model call, and so does one that leans on what was said and says enough itself, and one that cannot be rewritten faithfully: '
-'reason says why. Without a language model every question comes back as it is. question: 1 to 10,000 characters. history: '
-'what was said before, oldest first, one element for what each side said; the last ten count. options: threshold (from which '
-'probability it counts as ambiguous, 0 to 1; the classifier''s own), corpus (its rules and its classifier count), timeout '
-'(60s).';
+'Rewrite a question of a conversation so that it stands alone: one row. The original question is returned unchanged, without '
+'a model call, if it is clear, or if it depends on earlier turns but says enough itself; also if it cannot be rewritten '
+'faithfully: reason says why. Without a language model every question is returned unchanged. question: 1 to 10,000 '
+'characters. history: earlier turns, oldest first, one element for each turn; the last ten count. options: threshold (a '
+'question is ambiguous if its probability is at least this, 0 to 1; the classifier''s own), corpus (uses its rules and its '
+'classifier), timeout (60s).';
 grant execute on function pgclarify.rewrite(text, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.rewritten_question(run_id bigint)
@@ -94,6 +94,6 @@ begin atomic
 end;
 
 comment on function pgclarify.rewritten_question(bigint) is
-'The question that a run of rewrite, or of reply, came to: one row. Error 55000 if it is not over, PC003 if it failed or was '
+'The rewritten question of a run of rewrite, or of reply: one row. Error 55000 if it is not over, PC003 if it failed or was '
 'cancelled. run_id: from start, or one that you may see.';
 grant execute on function pgclarify.rewritten_question(bigint) to pgclarify_reader;

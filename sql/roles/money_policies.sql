@@ -1,4 +1,4 @@
--- Who sees which prices and budgets.
+-- Which roles see which prices and budgets.
 
 alter table pgclarify.model_price enable row level security;
 alter table pgclarify.budget enable row level security;
@@ -23,14 +23,14 @@ create policy budget_is_visible on pgclarify.budget for select to pgclarify_read
     )
 );
 comment on policy budget_is_visible on pgclarify.budget is
-'Whoever has the role and sees the corpus that it is for; and the owner and the analyst of the corpus.';
+'Holders of the role that see the corpus of the budget; and the owner and the analyst of the corpus.';
 grant select on pgclarify.budget to pgclarify_reader;
 
 drop policy if exists budget_counter_of_visible_budget on pgclarify_private.budget_counter;
 create policy budget_counter_of_visible_budget on pgclarify_private.budget_counter for select to pgclarify_reader using (
     budget_id in (select budget.budget_id from pgclarify.budget)
 );
-comment on policy budget_counter_of_visible_budget on pgclarify_private.budget_counter is 'Whoever sees the budget.';
+comment on policy budget_counter_of_visible_budget on pgclarify_private.budget_counter is 'Roles that see the budget.';
 grant select on pgclarify_private.budget_counter to pgclarify_reader;
 
 drop policy if exists embedding_usage_is_visible on pgclarify_private.embedding_usage;
@@ -39,7 +39,7 @@ create policy embedding_usage_is_visible on pgclarify_private.embedding_usage fo
     or pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
 );
 comment on policy embedding_usage_is_visible on pgclarify_private.embedding_usage is
-'Who asked, or owns the corpus, members of that role, and the analyst of the corpus.';
+'The role that asked, or that owns the corpus, members of that role, and the analyst of the corpus.';
 grant select on pgclarify_private.embedding_usage to pgclarify_reader;
 
 -- Functions write budgets, for the reason that roles/policies.sql gives. In version 0.1 users did.

@@ -42,7 +42,7 @@ drop policy if exists embedding_space_of_readable_corpus on pgclarify.embedding_
 create policy embedding_space_of_readable_corpus on pgclarify.embedding_space for select to pgclarify_reader using (
     corpus_id in (select corpus.corpus_id from pgclarify.corpus)
 );
-comment on policy embedding_space_of_readable_corpus on pgclarify.embedding_space is 'Whoever sees the corpus.';
+comment on policy embedding_space_of_readable_corpus on pgclarify.embedding_space is 'Roles that see the corpus.';
 -- The other columns name documents, and count passages, of any readers.
 revoke select on pgclarify.embedding_space from pgclarify_reader;
 grant select (embedding_space_id, corpus_id, model, dimensions, state, error, created_at, retired_at)
@@ -60,7 +60,7 @@ create policy document_is_readable on pgclarify.document for select to pgclarify
             or pgclarify_private.is_among(corpus.owner, corpus.owner_oid, (select pgclarify_private.my_role_oids()))
     )
 );
-comment on policy document_is_readable on pgclarify.document is 'Its readers, as far as they may search the corpus.';
+comment on policy document_is_readable on pgclarify.document is 'Its readers, if they may search the corpus.';
 grant select on pgclarify.document to pgclarify_reader;
 
 drop policy if exists passage_is_readable on pgclarify.passage;
@@ -75,7 +75,7 @@ create policy passage_is_readable on pgclarify.passage for select to pgclarify_r
             or pgclarify_private.is_among(corpus.owner, corpus.owner_oid, (select pgclarify_private.my_role_oids()))
     )
 );
-comment on policy passage_is_readable on pgclarify.passage is 'Its readers, as far as they may search the corpus.';
+comment on policy passage_is_readable on pgclarify.passage is 'Its readers, if they may search the corpus.';
 grant select on pgclarify.passage to pgclarify_reader;
 
 drop policy if exists run_is_visible on pgclarify.run;
@@ -83,7 +83,8 @@ create policy run_is_visible on pgclarify.run for select to pgclarify_reader usi
     corpus_id = any((select pgclarify_private.my_analyzed_corpora())::bigint[])
     or pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
 );
-comment on policy run_is_visible on pgclarify.run is 'Who asked, members of that role, and the analyst of the corpus.';
+comment on policy run_is_visible on pgclarify.run is
+'The role that asked, members of that role, and the analyst of the corpus.';
 grant select on pgclarify.run to pgclarify_reader;
 
 drop policy if exists candidate_of_visible_run on pgclarify.candidate;
@@ -95,7 +96,7 @@ create policy candidate_of_visible_run on pgclarify.candidate for select to pgcl
     )
 );
 comment on policy candidate_of_visible_run on pgclarify.candidate is
-'Whoever sees the run, but for what is from a document that was closed to them since.';
+'Roles that see the run, except rows of documents that they may no longer read.';
 grant select on pgclarify.candidate to pgclarify_reader;
 
 drop policy if exists verdict_of_visible_run on pgclarify.verdict;
@@ -107,7 +108,7 @@ create policy verdict_of_visible_run on pgclarify.verdict for select to pgclarif
     )
 );
 comment on policy verdict_of_visible_run on pgclarify.verdict is
-'Whoever sees the run, but for what is from a document that was closed to them since.';
+'Roles that see the run, except rows of documents that they may no longer read.';
 grant select on pgclarify.verdict to pgclarify_reader;
 
 drop policy if exists interpretation_of_visible_run on pgclarify.interpretation;
@@ -121,7 +122,7 @@ create policy interpretation_of_visible_run on pgclarify.interpretation for sele
     )
 );
 comment on policy interpretation_of_visible_run on pgclarify.interpretation is
-'Whoever sees the run, but for what is from a document that was closed to them since.';
+'Roles that see the run, except rows of documents that they may no longer read.';
 grant select on pgclarify.interpretation to pgclarify_reader;
 
 drop policy if exists citation_of_visible_run on pgclarify.citation;
@@ -135,7 +136,7 @@ create policy citation_of_visible_run on pgclarify.citation for select to pgclar
     )
 );
 comment on policy citation_of_visible_run on pgclarify.citation is
-'Whoever sees the run, but for what is from a document that was closed to them since.';
+'Roles that see the run, except rows of documents that they may no longer read.';
 grant select on pgclarify.citation to pgclarify_reader;
 
 drop policy if exists citation_tally_is_visible on pgclarify_private.citation_tally;
@@ -144,14 +145,14 @@ create policy citation_tally_is_visible on pgclarify_private.citation_tally for 
     or corpus_id = any((select pgclarify_private.my_analyzed_corpora())::bigint[])
 );
 comment on policy citation_tally_is_visible on pgclarify_private.citation_tally is
-'As the runs are: who asked, members of that role, and the analyst of the corpus.';
+'As for runs: the role that asked, members of that role, and the analyst of the corpus.';
 grant select on pgclarify_private.citation_tally to pgclarify_reader;
 
 drop policy if exists stage_of_visible_run on pgclarify.stage;
 create policy stage_of_visible_run on pgclarify.stage for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = stage.run_id)
 );
-comment on policy stage_of_visible_run on pgclarify.stage is 'Whoever sees the run.';
+comment on policy stage_of_visible_run on pgclarify.stage is 'Roles that see the run.';
 grant select on pgclarify.stage to pgclarify_reader;
 
 drop policy if exists step_of_visible_run on pgclarify.step;
@@ -165,7 +166,7 @@ create policy step_of_visible_run on pgclarify.step for select to pgclarify_read
     )
 );
 comment on policy step_of_visible_run on pgclarify.step is
-'Whoever sees the run, but for what is from a document that was closed to them since.';
+'Roles that see the run, except rows of documents that they may no longer read.';
 grant select on pgclarify.step to pgclarify_reader;
 
 drop policy if exists step_citation_of_visible_run on pgclarify.step_citation;
@@ -177,21 +178,21 @@ create policy step_citation_of_visible_run on pgclarify.step_citation for select
     )
 );
 comment on policy step_citation_of_visible_run on pgclarify.step_citation is
-'Whoever sees the run, but for what is from a document that was closed to them since.';
+'Roles that see the run, except rows of documents that they may no longer read.';
 grant select on pgclarify.step_citation to pgclarify_reader;
 
 drop policy if exists detection_of_visible_run on pgclarify.detection;
 create policy detection_of_visible_run on pgclarify.detection for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = detection.run_id)
 );
-comment on policy detection_of_visible_run on pgclarify.detection is 'Whoever sees the run.';
+comment on policy detection_of_visible_run on pgclarify.detection is 'Roles that see the run.';
 grant select on pgclarify.detection to pgclarify_reader;
 
 drop policy if exists rewriting_of_visible_run on pgclarify.rewriting;
 create policy rewriting_of_visible_run on pgclarify.rewriting for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = rewriting.run_id)
 );
-comment on policy rewriting_of_visible_run on pgclarify.rewriting is 'Whoever sees the run.';
+comment on policy rewriting_of_visible_run on pgclarify.rewriting is 'Roles that see the run.';
 grant select on pgclarify.rewriting to pgclarify_reader;
 
 drop policy if exists evidence_of_visible_run on pgclarify.evidence;
@@ -203,14 +204,14 @@ create policy evidence_of_visible_run on pgclarify.evidence for select to pgclar
     )
 );
 comment on policy evidence_of_visible_run on pgclarify.evidence is
-'Whoever sees the run, but for what is from a document that was closed to them since.';
+'Roles that see the run, except rows of documents that they may no longer read.';
 grant select on pgclarify.evidence to pgclarify_reader;
 
 drop policy if exists clarifying_question_of_visible_run on pgclarify.clarifying_question;
 create policy clarifying_question_of_visible_run on pgclarify.clarifying_question for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = clarifying_question.run_id)
 );
-comment on policy clarifying_question_of_visible_run on pgclarify.clarifying_question is 'Whoever sees the run.';
+comment on policy clarifying_question_of_visible_run on pgclarify.clarifying_question is 'Roles that see the run.';
 grant select on pgclarify.clarifying_question to pgclarify_reader;
 
 drop policy if exists listed_answer_of_visible_run on pgclarify.listed_answer;
@@ -224,14 +225,14 @@ create policy listed_answer_of_visible_run on pgclarify.listed_answer for select
     )
 );
 comment on policy listed_answer_of_visible_run on pgclarify.listed_answer is
-'Whoever sees the run, but for what is from a document that was closed to them since.';
+'Roles that see the run, except rows of documents that they may no longer read.';
 grant select on pgclarify.listed_answer to pgclarify_reader;
 
 drop policy if exists estimate_of_visible_run on pgclarify.estimate;
 create policy estimate_of_visible_run on pgclarify.estimate for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = estimate.run_id)
 );
-comment on policy estimate_of_visible_run on pgclarify.estimate is 'Whoever sees the run.';
+comment on policy estimate_of_visible_run on pgclarify.estimate is 'Roles that see the run.';
 grant select on pgclarify.estimate to pgclarify_reader;
 
 drop policy if exists conversation_is_visible on pgclarify.conversation;
@@ -243,14 +244,14 @@ create policy conversation_is_visible on pgclarify.conversation for select to pg
     )
 );
 comment on policy conversation_is_visible on pgclarify.conversation is
-'Who asked, members of that role, and the analyst of the corpus.';
+'The role that asked, members of that role, and the analyst of the corpus.';
 grant select on pgclarify.conversation to pgclarify_reader;
 
 drop policy if exists turn_of_visible_conversation on pgclarify.turn;
 create policy turn_of_visible_conversation on pgclarify.turn for select to pgclarify_reader using (
     exists (select from pgclarify.conversation where conversation.conversation_id = turn.conversation_id)
 );
-comment on policy turn_of_visible_conversation on pgclarify.turn is 'Whoever sees the conversation.';
+comment on policy turn_of_visible_conversation on pgclarify.turn is 'Roles that see the conversation.';
 grant select on pgclarify.turn to pgclarify_reader;
 
 drop policy if exists ambiguity_rule_is_readable on pgclarify.ambiguity_rule;
@@ -258,7 +259,7 @@ create policy ambiguity_rule_is_readable on pgclarify.ambiguity_rule for select 
     corpus is null or corpus in (select corpus.name from pgclarify.corpus)
 );
 comment on policy ambiguity_rule_is_readable on pgclarify.ambiguity_rule is
-'Rules for all corpora: everybody. Rules of a corpus: whoever sees it.';
+'Rules for all corpora: everyone. Rules of a corpus: roles that see it.';
 grant select on pgclarify.ambiguity_rule to pgclarify_reader;
 
 drop policy if exists trained_classifier_of_visible_corpus on pgclarify_private.trained_classifier;
@@ -283,21 +284,21 @@ create policy eval_run_is_visible on pgclarify.eval_run for select to pgclarify_
     )
 );
 comment on policy eval_run_is_visible on pgclarify.eval_run is
-'Who evaluated, members of that role, and the analyst of the corpus.';
+'The role that evaluated, members of that role, and the analyst of the corpus.';
 grant select on pgclarify.eval_run to pgclarify_reader;
 
 drop policy if exists eval_case_of_visible_evaluation on pgclarify.eval_case;
 create policy eval_case_of_visible_evaluation on pgclarify.eval_case for select to pgclarify_reader using (
     eval_run_id in (select eval_run.eval_run_id from pgclarify.eval_run)
 );
-comment on policy eval_case_of_visible_evaluation on pgclarify.eval_case is 'Whoever sees the evaluation.';
+comment on policy eval_case_of_visible_evaluation on pgclarify.eval_case is 'Roles that see the evaluation.';
 grant select on pgclarify.eval_case to pgclarify_reader;
 
 drop policy if exists eval_metric_of_visible_evaluation on pgclarify.eval_metric;
 create policy eval_metric_of_visible_evaluation on pgclarify.eval_metric for select to pgclarify_reader using (
     eval_run_id in (select eval_run.eval_run_id from pgclarify.eval_run)
 );
-comment on policy eval_metric_of_visible_evaluation on pgclarify.eval_metric is 'Whoever sees the evaluation.';
+comment on policy eval_metric_of_visible_evaluation on pgclarify.eval_metric is 'Roles that see the evaluation.';
 grant select on pgclarify.eval_metric to pgclarify_reader;
 
 -- A role that may delete or update rows may lock the whole table, too, and so stop all runs that read it: functions write

@@ -26,18 +26,18 @@ left join lateral (
 ) as found on true;
 
 comment on view pgclarify.evidence_citation is
-'What is cited for each entry of a run''s list (a clarifying question, an answer), joined to the document it is from.';
+'The citations of each entry of a run''s list (a clarifying question, an answer), joined with their documents.';
 comment on column pgclarify.evidence_citation.run_id is 'The run.';
 comment on column pgclarify.evidence_citation.ordinal is 'The entry''s place in the run''s list, from 1.';
 comment on column pgclarify.evidence_citation.rank is 'Place among its citations, from 1.';
 comment on column pgclarify.evidence_citation.document_id is 'The document.';
 comment on column pgclarify.evidence_citation.title is 'Its title now; null if it has none or is gone.';
-comment on column pgclarify.evidence_citation.uri is 'Where a person finds it; null if nowhere or gone.';
+comment on column pgclarify.evidence_citation.uri is 'Its address, for people; null if it has none or is gone.';
 comment on column pgclarify.evidence_citation.passage_id is 'The passage.';
 comment on column pgclarify.evidence_citation.heading is 'Headings above the passage when it was cited.';
 comment on column pgclarify.evidence_citation.quote is 'The words that are cited, verbatim.';
 comment on column pgclarify.evidence_citation.start_char is
-'Offset of the quote in the document as it is now, from 0; where it stood when it was cited, if it is gone.';
+'Offset of the quote in the current document, from 0; its former offset if the quote is gone.';
 comment on column pgclarify.evidence_citation.end_char is 'Offset after the quote, likewise.';
-comment on column pgclarify.evidence_citation.is_current is 'True if the quote still stands in the document.';
+comment on column pgclarify.evidence_citation.is_current is 'True if the document still has the quote.';
 grant select on pgclarify.evidence_citation to pgclarify_reader;

@@ -66,8 +66,8 @@ comment on column pgclarify_private.asked_run.status is 'As in run.';
 comment on column pgclarify_private.asked_run.interpretations is 'Readings found; null unless it succeeded or is partial.';
 comment on column pgclarify_private.asked_run.corpus_revision is 'Revision of the corpus that its role saw.';
 comment on column pgclarify_private.asked_run.created_at is 'When it was asked.';
-comment on column pgclarify_private.asked_run.served is 'How often it answered an equal question again.';
-comment on column pgclarify_private.asked_run.last_served_at is 'When it last did; null if it never has.';
+comment on column pgclarify_private.asked_run.served is 'How often it was reused to answer an equal question.';
+comment on column pgclarify_private.asked_run.last_served_at is 'When it was last reused; null if it never was.';
 comment on column pgclarify_private.asked_run.times_asked is
 'How often that was asked: once, if it counts, and as often as it served.';
 comment on column pgclarify_private.asked_run.requested_by_oid is 'Oid of the role that asked.';

@@ -42,8 +42,8 @@ comment on column pgclarify.asked_question.question_group_id is 'The group; run_
 comment on column pgclarify.asked_question.corpus is 'The corpus.';
 comment on column pgclarify.asked_question.question is 'The question as it was last asked.';
 comment on column pgclarify.asked_question.times_asked is
-'How often it was asked: runs, and answers that were served again.';
-comment on column pgclarify.asked_question.runs is 'Runs, whatever became of them.';
+'How often it was asked: runs, and answers that were reused.';
+comment on column pgclarify.asked_question.runs is 'Runs, in any state.';
 comment on column pgclarify.asked_question.answered_runs is 'Those that found a reading.';
 comment on column pgclarify.asked_question.unanswered_runs is
 'Those for which a language model judged the passages, and none answers. Other runs that found nothing do not tell whether the '
@@ -114,7 +114,7 @@ comment on column pgclarify.content_gap.question_group_id is 'The group; run_sum
 comment on column pgclarify.content_gap.corpus is 'The corpus.';
 comment on column pgclarify.content_gap.question is 'The question as it was last asked in vain.';
 comment on column pgclarify.content_gap.times_asked is
-'How often it was asked in vain: runs, and empty answers that were served again.';
+'How often it was asked without an answer: runs, and empty answers that were reused.';
 comment on column pgclarify.content_gap.runs is 'Runs that found nothing.';
 comment on column pgclarify.content_gap.first_asked_at is 'When it was first asked in vain.';
 comment on column pgclarify.content_gap.last_asked_at is 'When it was last asked in vain.';
@@ -174,7 +174,7 @@ comment on column pgclarify.ambiguous_question.question is 'The question as it w
 comment on column pgclarify.ambiguous_question.interpretations is 'The most readings that one of its runs found.';
 comment on column pgclarify.ambiguous_question.mean_interpretations is 'Readings of a run that found any, on average.';
 comment on column pgclarify.ambiguous_question.times_asked is
-'How often it was asked and answered: runs, and answers that were served again.';
+'How often it was asked and answered: runs, and answers that were reused.';
 comment on column pgclarify.ambiguous_question.runs is 'Runs that found a reading.';
 comment on column pgclarify.ambiguous_question.first_asked_at is 'When the first of them was asked.';
 comment on column pgclarify.ambiguous_question.last_asked_at is 'When it was last asked and answered.';
@@ -248,8 +248,8 @@ comment on column pgclarify.stale_answer.question is 'The question.';
 comment on column pgclarify.stale_answer.requested_by is 'Role that asked.';
 comment on column pgclarify.stale_answer.created_at is 'When it was asked.';
 comment on column pgclarify.stale_answer.interpretations is 'Readings that it found.';
-comment on column pgclarify.stale_answer.served is 'How often it answered an equal question again.';
-comment on column pgclarify.stale_answer.last_served_at is 'When it last did; null if it never has.';
+comment on column pgclarify.stale_answer.served is 'How often it was reused to answer an equal question.';
+comment on column pgclarify.stale_answer.last_served_at is 'When it was last reused; null if it never was.';
 comment on column pgclarify.stale_answer.corpus_changes is
 'How often what that role can find has changed since; 0 if it has other rights now. Null if it may not search the corpus any '
 'more.';

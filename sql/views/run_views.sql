@@ -42,7 +42,7 @@ comment on column pgclarify.interpretation_citation.ordinal is 'The interpretati
 comment on column pgclarify.interpretation_citation.interpretation is 'The reading.';
 comment on column pgclarify.interpretation_citation.answer is 'Its answer.';
 comment on column pgclarify.interpretation_citation.rank is 'Place among its citations, from 1.';
-comment on column pgclarify.interpretation_citation.is_medoid is 'True for the citation that speaks for the interpretation.';
+comment on column pgclarify.interpretation_citation.is_medoid is 'True for the citation of the medoid.';
 comment on column pgclarify.interpretation_citation.document_id is 'The document.';
 comment on column pgclarify.interpretation_citation.title is 'Its title now; null if it has none or is gone.';
 comment on column pgclarify.interpretation_citation.uri is 'Where a person finds it; null if nowhere or gone.';
@@ -52,7 +52,7 @@ comment on column pgclarify.interpretation_citation.quote is 'The words that are
 comment on column pgclarify.interpretation_citation.start_char is
 'Offset of the quote in the document as it is now, from 0; where it stood when it was cited, if it is gone.';
 comment on column pgclarify.interpretation_citation.end_char is 'Offset after the quote, likewise.';
-comment on column pgclarify.interpretation_citation.is_current is 'True if the quote still stands in the document.';
+comment on column pgclarify.interpretation_citation.is_current is 'True if the document still has the quote.';
 comment on column pgclarify.interpretation_citation.corpus is 'The corpus''s name when it was asked.';
 comment on column pgclarify.interpretation_citation.question is 'The question.';
 comment on column pgclarify.interpretation_citation.requested_by is 'Role that asked.';
@@ -134,8 +134,9 @@ comment on column pgclarify.run_summary.saved_completions is
 'Calls that this spared, at least; null where there was nothing to decide.';
 comment on column pgclarify.run_summary.cost_usd is
 'What it cost, in US dollars: 0 if it paid for no call; null if the cost of one is not known, or until it has ended.';
-comment on column pgclarify.run_summary.served is 'How often it answered an equal question again; counted within seconds.';
-comment on column pgclarify.run_summary.last_served_at is 'When it last did; null if it never has.';
+comment on column pgclarify.run_summary.served is
+'How often it was reused to answer an equal question; counted within seconds.';
+comment on column pgclarify.run_summary.last_served_at is 'When it was last reused; null if it never was.';
 comment on column pgclarify.run_summary.question_group_id is
 'Questions of its corpus that mean the same have the same; null until a worker has looked, after its end.';
 comment on column pgclarify.run_summary.stop_code is
