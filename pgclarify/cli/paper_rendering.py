@@ -177,7 +177,7 @@ def _notes(one: TablePlan) -> list[str]:
     for row in one.rows:
         if row.obstacle is not None:
             reasons.setdefault(_why(row.obstacle), []).append(row.row.name)
-    notes += [f"Left out: {', '.join(names)}: {printable(why)}" for why, names in reasons.items()]
+    notes += [f"Left out: {'; '.join(names)}: {printable(why)}" for why, names in reasons.items()]
     # A ranking or a label is not judged by anybody.
     judged = [row.finished.plan for row in one.rows if row.finished and not JUDGED.isdisjoint(_shown(one, row))]
     return [*notes, *_failed(one), *_fewer(one), *(printable(warning) for warning in judge_warnings(judged))]
@@ -224,22 +224,23 @@ def _failed(one: TablePlan) -> list[str]:
 
 
 def _fewer(one: TablePlan) -> list[str]:
-    """Say which columns are over fewer questions than were asked."""
+    """Say which columns are over fewer questions than were asked, and which have no figures."""
     notes = []
+    missing = []
+    made = [row for row in one.rows if row.finished is not None]
+    asked = max((row.finished.plan.planned_cases for row in made if row.finished is not None), default=0)
     for column in one.table.columns:
-        found = [(row.finished, _summary(row, column)) for row in one.rows if row.finished is not None]
-        counts = {summary.cases for _, summary in found if summary is not None}
-        asked = max((finished.plan.planned_cases for finished, _ in found), default=0)
+        counts = [found.cases for row in made if (found := _summary(row, column)) is not None]
         if counts and max(counts) < asked:
             notes.append(f"{column.title} is over {counted(max(counts), 'question')}.")
-        elif not counts and found and column.stratum is not None:
-            notes.append(
-                f"{column.title} has no figures here: fewer than {FEWEST_CASES} questions are {column.stratum}."
-            )
-        elif not counts and found:
-            notes.append(
-                f"{column.title} has no figures here: neither the data set nor the rows that were made give it."
-            )
+        elif not counts and made and column.stratum is not None:
+            notes.append(f"No figures here: {column.title}: fewer than {FEWEST_CASES} questions are {column.stratum}.")
+        elif not counts and made:
+            missing.append(column.title)
+    if missing:
+        notes.append(
+            f"No figures here: {'; '.join(missing)}: neither the data set nor the rows that were made give any."
+        )
     return notes
 
 

@@ -77,7 +77,7 @@ def test_a_stratum_needs_as_many_questions_as_anywhere() -> None:
     few = {"answers=several": {"answer_f1": Summary(0.25, None, None, 4)}}
     one = planned(SUMMARIES, strata=few)
     assert cells(one)[2][-1] == "- |"
-    assert "multi has no figures here" in paper_rendering.written(".md", PAPER, [one])
+    assert "No figures here: multi: fewer than 5" in paper_rendering.written(".md", PAPER, [one])
 
 
 def test_what_has_to_be_known_stands_below() -> None:
