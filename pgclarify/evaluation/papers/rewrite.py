@@ -39,8 +39,8 @@ DETECTION = PaperTable(
 REWRITING = PaperTable(
     source="Key Results: rewriting",
     title="Rewriting everything, or only what is ambiguous",
-    measured="questions to Adobe's assistant, which are not published; GPT-3.5-Turbo or Llama 3.1 70B rewrites, with the "
-    "last five turns",
+    measured="questions to Adobe's assistant, which are not published; GPT-3.5-Turbo or Llama 3.1 70B rewrites, with "
+    "the last five turns",
     data_sets=_DATA_SETS[:1],
     needs=(Part.LABEL, Part.HISTORY, Part.DOCUMENTS),
     columns=(
