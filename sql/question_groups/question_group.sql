@@ -243,7 +243,7 @@ create or replace function pgclarify_private.group_questions(
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Only the first of some vectors waits for anybody: it needs an index.
+-- Only the first vector of a length has to wait, because it needs an index.
 set lock_timeout = '2s'
 as $$
 declare

@@ -1,4 +1,4 @@
--- How often answers were served again: noted by whoever is served, counted by workers.
+-- How often answers were reused: callers note it, workers count it.
 
 create or replace function pgclarify_private.note_served(answered jsonb)
 returns void

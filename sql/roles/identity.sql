@@ -1,4 +1,4 @@
--- Which role a stored name means. A role can be dropped, and another one created under its name. So a row of a role keeps
+-- Which role a stored name means. A role can be dropped, and another one created with its name. So a row of a role keeps
 -- the role's oid beside the name, and both must agree. Names that admit (reader and analyst of a corpus, readers of a
 -- document, role of a budget) mean the role that had the name when it was first written: table named_role has its oid.
 

@@ -10,7 +10,7 @@ as $$
 declare
     v_answered jsonb := '{}';
 begin
-    -- Those that go on from another run are always carried out.
+    -- Runs that continue another run are always executed.
     if pgclarify_private.reuses_runs() and (serve_again.run).parent_run_id is null then
         select coalesce(jsonb_object_agg(answered.question, answered.run_id), '{}') into v_answered
         from pgclarify_private.find_reusable_runs(
@@ -171,7 +171,7 @@ begin
             );
             v_unfinished := pgclarify_private.await(v_entered, v_deadline);
         exception
-            -- Nothing was entered, or it goes on when a worker comes back.
+            -- Nothing was entered, or it continues when a worker is running again.
             when sqlstate 'PC001' or sqlstate 'PC004' or sqlstate 'PC005' then
                 get stacked diagnostics
                     v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,

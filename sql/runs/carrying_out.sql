@@ -30,7 +30,7 @@ begin
         return;
     end if;
     if v_run.status not in ('queued', 'running') then
-        -- Somebody may have held it when its last reply was stored, and when its attempt wound up.
+        -- Another transaction may have locked it when its last reply was stored, and when its attempt ended.
         perform pgclarify_private.settle_runs(array[v_run.run_id]);
         return;
     end if;
@@ -88,7 +88,7 @@ begin
         select true, null::integer, null::text, null::text, null::jsonb, null::bigint, null::text, null::integer, null::bigint;
         return;
     end if;
-    -- What an earlier attempt left; what it paid for is in the ledger.
+    -- Rows of an earlier attempt; its paid replies are in the ledger.
     delete from pgclarify.candidate where candidate.run_id = start_run.run_id;
     delete from pgclarify.step where step.run_id = start_run.run_id;
     delete from pgclarify.detection where detection.run_id = start_run.run_id;
@@ -105,7 +105,7 @@ begin
         model = worker.model,
         prompt_version = worker.prompt_version,
         corpus_revision = seen.revision,
-        -- By what the role may see now, which is what it will be shown.
+        -- By the current rights of the role, which also decide what it is shown.
         reuse_key = pgclarify_private.reuse_key(
             run.operation, run.corpus_id, run.question, pgclarify_private.with_history(run.settings, run.history),
             run.requested_by, v_roles
@@ -151,7 +151,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.record_relaxation(bigint, integer, text) is 'Keep the relaxed question of a run.';
+comment on function pgclarify_private.record_relaxation(bigint, integer, text) is 'Store the relaxed question of a run.';
 grant execute on function pgclarify_private.record_relaxation(bigint, integer, text) to pgclarify_worker;
 
 create or replace function pgclarify_private.record_verdicts(

@@ -1,4 +1,4 @@
--- Evidence: what proves the entries of lists (clarifying questions, answers), for those who may see the run.
+-- Evidence: the citations of listed entries (clarifying questions, answers), for roles that may see the run.
 
 create or replace view pgclarify.evidence_citation with (security_invoker) as
 select

@@ -1,4 +1,4 @@
--- Reading results, for those who may: who asked, members of that role, and the corpus's analyst.
+-- Reading results, for the role that asked, members of that role, and the corpus's analyst.
 
 create or replace function pgclarify_private.visible_run(caller pgclarify_private.caller, run_id bigint)
 returns pgclarify.run

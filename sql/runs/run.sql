@@ -152,7 +152,7 @@ begin atomic
                 or not pgclarify_private.explores(find_reusable_runs.settings)
             )
             and not pgclarify_private.detects(find_reusable_runs.operation, find_reusable_runs.settings)
-            -- What is paid for changes with every call.
+            -- The paid calls change with every call.
             and find_reusable_runs.operation <> 'estimate'
             and exists (
                 select

@@ -1,4 +1,4 @@
--- Waiting: polling, locally where the snapshot moves on, and through the loopback where it does not.
+-- Waiting: polling, locally if the snapshot changes, and through the loopback if it does not.
 
 create or replace function pgclarify_private.unfinished_runs(run_ids bigint[])
 returns bigint[]
@@ -155,4 +155,4 @@ begin atomic
         || case when cardinality(list_runs.run_ids) = 1 then ' goes on' else ' go on' end;
 end;
 
-comment on function pgclarify_private.list_runs(bigint[]) is 'Runs that go on, for a DETAIL: at most a hundred numbers.';
+comment on function pgclarify_private.list_runs(bigint[]) is 'Runs that are not over, for a DETAIL: at most a hundred numbers.';

@@ -55,7 +55,7 @@ begin
         union all
         select false, missing.relation, missing.statement
         from pgclarify_private.missing_triggers(v_source) with ordinality as missing (relation, statement, place)
-        -- A partition may be somebody else's; a truncated one is noticed all the same, if later.
+        -- Another role may own a partition; its truncation is still noticed, but later.
         inner join pg_class on missing.relation = pg_class.oid
         where
             missing.relation = v_source.relation
@@ -200,7 +200,7 @@ begin
             raise exception 'done' using errcode = 'PC000';
         end if;
     exception
-        -- Whatever it did, to look, is undone.
+        -- Everything that was done for the check is undone.
         when sqlstate 'PC000' then
             return null;
         when others then

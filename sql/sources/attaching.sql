@@ -213,7 +213,7 @@ begin
     if v_source_id is null then
         raise exception 'table "%" is attached to corpus "%" already', v_source.relation_name, v_corpus.name
             using errcode = 'duplicate_object',
-                detail = 'Somebody else was faster.',
+                detail = 'Another transaction was faster.',
                 hint = 'Look how far it is: select state from pgclarify.source_status.';
     end if;
     perform pgclarify_private.load_anew(v_source_id);

@@ -18,7 +18,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     -- The user's own statement must never fail because of us. Where the column is gone, its name is found outside of the
     -- rows, with a type that no id has. Every change is one of any row then, and so it is if the column has another type.
-    -- concat uses the output function of the type, where a cast could be somebody's function.
+    -- concat uses the output function of the type; a cast could be a user's function.
     select format(
         'select concat(given.id) as key, pg_typeof(given.id) = %1$s as is_same_type'
         ' from (select null::pg_catalog.pg_snapshot as %2$I) as missing'
@@ -357,7 +357,7 @@ create or replace function pgclarify_private.drop_orphan_capture()
 returns text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Whoever writes to the user's table while it waits for the lock waits behind it.
+-- While it waits for the lock, transactions that write to the user's table wait behind it.
 set lock_timeout = '500ms'
 as $$
 declare
@@ -370,7 +370,7 @@ begin
         pg_proc.pronamespace = 'pgclarify_private'::regnamespace
         and pg_proc.proname ~ '^capture_[0-9]+$'
         and not exists (select from pgclarify_private.source where source.source_id = named.source_id)
-    -- One that is held does not keep the others waiting for ever.
+    -- A locked one must not block the others forever.
     order by random()
     limit 1;
     if not found then

@@ -55,7 +55,7 @@ as $$
 declare
     v_source pgclarify_private.source;
 begin
-    -- The corpus first, as everywhere. What somebody holds is left to him.
+    -- First the corpus, as everywhere. Locked rows are skipped.
     perform from pgclarify.corpus
     where corpus.corpus_id = (select source.corpus_id
         from pgclarify_private.source where source.source_id = take_source.source_id)
@@ -92,7 +92,7 @@ returns boolean
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Deadlocks and lost races; too little of anything; the server is stopping; its disk.
+    -- Deadlocks and serialization failures; insufficient resources; the server is stopping; a full disk.
     select left(passes.sqlstate, 2) in ('40', '53', '57', '58');
 end;
 
@@ -124,7 +124,7 @@ begin
         return null;
     end if;
     if coalesce(v_source.state, 'gone') not in ('loading', 'following') then
-        -- Nobody follows it, and who does so again compares everything.
+        -- It is not followed, and following it again compares everything.
         delete from pgclarify_private.change
         where change.source_id = follow_changes.source_id
             and change.change_id = any(array(

@@ -171,7 +171,7 @@ returns setof bigint
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- A thousand tables in some milliseconds; who is suspect is looked at closely.
+    -- This checks a thousand tables in some milliseconds; suspect ones are then examined.
     select source.source_id
     from pgclarify_private.source
     left join pg_catalog.pg_class as relation on relation.oid = source.relation

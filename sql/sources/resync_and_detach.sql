@@ -20,7 +20,7 @@ begin
                 end,
                 hint = 'Attach it again with pgclarify.attach_table.';
     end if;
-    -- Whoever attached it may have lost its rights, or have gone.
+    -- The role that attached it may have lost its rights, or may have been dropped.
     if exists (select from pgclarify_private.access_problems(v_source, v_source.attached_by)) then
         v_source.attached_by := v_caller;
         v_source.attached_by_oid := pgclarify_private.role_oid(v_caller);
@@ -137,7 +137,7 @@ as $$
 declare
     v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(corpus_grants.caller, coalesce(corpus_grants.corpus, ''));
 begin
-    -- As drop_corpus does: nobody attaches another table until it is gone.
+    -- As in drop_corpus: no other table can be attached until this one is removed.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
     return query
         select source.relation::oid, spare.statement

@@ -219,7 +219,7 @@ declare
         case
             when read_rows.source.readers_column is null then 'null::name[]'
             else format(
-                -- What is no name of a role admits nobody.
+                -- A name without a role grants access to no one.
                 'case when t.%1$I is not null then array(select r::name from unnest(t.%1$I) as r'
                 ' where octet_length(r::text) between 1 and 63) end',
                 read_rows.source.readers_column

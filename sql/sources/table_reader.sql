@@ -70,7 +70,7 @@ returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set client_min_messages = 'warning'
--- The first table of an owner waits for the first table of another one, and not for ever.
+-- The first table of an owner waits for the first table of another owner, but not forever.
 set lock_timeout = '5s'
 as $$
 declare
@@ -153,7 +153,7 @@ $body$
             pg_get_userbyid(v_owner)
         )
     );
-    -- For this moment only: who is given a function has to be able to make one.
+    -- Only for this moment: the new owner of a function must be able to create one.
     execute format('grant create on schema pgclarify_private to %I', v_reader);
     execute format('alter function %s owner to %I', v_signature, v_reader);
     execute format('revoke all on schema pgclarify_private from %I', v_reader);
@@ -170,7 +170,7 @@ create or replace function pgclarify_private.drop_idle_table_reader()
 returns text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Whoever attaches a table meanwhile waits for the lock.
+-- A transaction that attaches a table meanwhile waits for the lock.
 set lock_timeout = '500ms'
 as $$
 declare

@@ -52,7 +52,7 @@ from pgclarify.run
 where
     run.operation = 'clarify'
     and run.question_group_id is not null
-    -- An evaluation asks for nobody, but may have answered somebody since.
+    -- An evaluation's run is not a user's question, but it may have been reused for one.
     and (run.is_counted or run.served > 0);
 
 comment on view pgclarify_private.asked_run is

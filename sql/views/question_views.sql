@@ -195,7 +195,7 @@ select
     greatest(revised.revision - answered.corpus_revision, 0) as corpus_changes,
     (
         select
-            -- If nothing of it can be read, nobody can say.
+            -- Unknown if none of it can be read.
             case
                 when count(document.id) > 0 then count(*) filter (
                     -- By the words: when a document was changed says nothing of when that could be seen. Where a quote

@@ -43,7 +43,7 @@ begin atomic
     select living.* from pgclarify_private.living_workers() as living where living.is_serving;
 end;
 
-comment on function pgclarify_private.serving_workers() is 'Workers who are there to carry out what is asked.';
+comment on function pgclarify_private.serving_workers() is 'Live workers that execute runs.';
 
 create or replace function pgclarify_private.register_worker(
     host text,
@@ -137,7 +137,7 @@ begin atomic
         worker.embedding_models, worker.started_at, worker.seen_at,
         worker.worker_id in (select living.worker_id from pgclarify_private.living_workers() as living)
     from pgclarify_private.worker
-    -- An evaluation is no worker to whoever asks.
+    -- For callers, an evaluation is not a worker.
     where worker.is_serving;
 end;
 
