@@ -53,7 +53,8 @@ def _amount(statement: ParsedSentence, clause: Clause, span: Span) -> Draft | No
         return None
     is_passive = not clause.verb.base and bool(words(before)) and words(before)[0].lower in PARTICIPLES
     is_bounded = text[span.start :].lower().startswith("up to ")
-    start = text.rindex(preposition, 0, span.start) if preposition == "from" else span.start
+    # The preposition is the last word before the sum.
+    start = len(text[: span.start].rstrip()) - len(preposition) if preposition == "from" else span.start
     wh = "How much"
     if preposition == "by":
         wh = "By how much"

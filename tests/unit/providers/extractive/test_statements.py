@@ -67,6 +67,7 @@ def first_draft(sentence: str, heading: str = "Rental reimbursement") -> tuple[A
             "by calling us",
         ),
         ("Repairs cost from $39 a day.", AnswerType.AMOUNT, "How much do repairs cost?", "from $39 a day"),
+        ("Repairs cost FROM $39 a day.", AnswerType.AMOUNT, "How much do repairs cost?", "FROM $39 a day"),
         (
             "Jewelry, watches and furs are covered for up to $3,000.",
             AnswerType.AMOUNT,
