@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from tests.pages import CHECKOUT, anchors, tables
 from tests.unit.test_docs import VARIABLES
 
 ALERTS = CHECKOUT / "deploy" / "prometheus-alerts.yml"
+CASES = CHECKOUT / "tests" / "unit" / "alert_cases.yml"
 PAGE = CHECKOUT / "docs" / "monitoring.md"
 RULES: list[dict[str, Any]] = yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]
 OBJECTS: dict[str, dict[str, Any]] = {
@@ -94,9 +96,18 @@ def test_no_runbook_is_left_over() -> None:
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool, of Debian's package prometheus, is not here")
-def test_prometheus_takes_the_rules() -> None:
-    checked = subprocess.run(["promtool", "check", "rules", ALERTS], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("arguments", [("check", "rules", ALERTS), ("test", "rules", CASES)], ids=["syntax", "cases"])
+def test_prometheus_takes_the_rules(arguments: tuple[str | Path, ...]) -> None:
+    checked = subprocess.run(["promtool", *arguments], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_a_series_that_appears_with_its_first_run_counts() -> None:
+    """The increase of a series that has just appeared is 0."""
+    counting = [rule["expr"] for rule in RULES if "increase(" in rule["expr"]]
+    assert len(counting) == 2
+    for expression in counting:
+        assert re.search(r"unless last_over_time\(.* offset 15m\)\)\s+or increase\(", expression)
 
 
 def pods() -> Iterator[dict[str, Any]]:
