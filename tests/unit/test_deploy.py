@@ -110,6 +110,11 @@ def test_a_series_that_appears_with_its_first_run_counts() -> None:
         assert re.search(r"unless last_over_time\(.* offset 15m\)\)\s+or increase\(", expression)
 
 
+def test_a_worker_that_takes_runs_counts_as_one_while_the_database_cannot_be_read() -> None:
+    (rule,) = (rule for rule in RULES if rule["alert"] == "PgclarifyNoWorker")
+    assert "absent(pgclarify_workers_alive) unless on() max(pgclarify_worker_ready) == 1" in rule["expr"]
+
+
 def pods() -> Iterator[dict[str, Any]]:
     return (each["spec"]["template"]["spec"] for each in OBJECTS.values())
 
