@@ -172,6 +172,30 @@ def test_variables_exist_and_secrets_come_from_the_secret() -> None:
                 assert variable["valueFrom"]["secretKeyRef"]["name"] == "pgclarify"
 
 
+def test_workers_do_not_get_the_login_of_the_administrator() -> None:
+    keys = {}
+    for kind in ("Job", "Deployment"):
+        (container,) = OBJECTS[kind]["spec"]["template"]["spec"]["containers"]
+        (login,) = (each for each in container["env"] if each["name"] == "PGCLARIFY_DATABASE_URL")
+        keys[kind] = login["valueFrom"]["secretKeyRef"]["key"]
+    assert keys == {"Job": "database-url", "Deployment": "worker-database-url"}
+
+
+def test_the_commands_at_the_head_make_every_key_and_start_the_job_first() -> None:
+    head = (CHECKOUT / "deploy" / "kubernetes.yaml").read_text().partition("apiVersion")[0]
+    used = {
+        variable["valueFrom"]["secretKeyRef"]["key"]
+        for pod in pods()
+        for variable in pod["containers"][0]["env"]
+        if "valueFrom" in variable
+    }
+    assert set(re.findall(r"--from-literal=([\w-]+)=", head)) == used
+    (selected,) = re.findall(r"--selector app=(\S+)", head)
+    assert [kind for kind, each in OBJECTS.items() if each["metadata"]["labels"]["app"] == selected] == ["Job"]
+    (awaited,) = re.findall(r"kubectl wait .*job/(\S+)", head)
+    assert awaited == OBJECTS["Job"]["metadata"]["name"]
+
+
 def test_nothing_runs_as_root_or_can_become_it() -> None:
     for pod in pods():
         assert pod["securityContext"]["runAsNonRoot"] is True
