@@ -31,6 +31,11 @@ _HERE = "here"
 _MISSING = "-"
 _DIGITS: Mapping[Style, int] = {"percent": 1, "share": 3, "number": 2}
 _MOST_ERROR_CHARS = 300
+# The judge of every paper that has judged columns is a language model.
+_OTHER_JUDGES: Mapping[str, str] = {
+    "lexical": "the paper's judge is a language model, and here rules about words judge",
+    "both": "the paper's judge is a language model alone, and here rules about words judge, too",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +130,20 @@ def _lines(one: TablePlan) -> Iterator[_Line]:
     for row in one.rows:
         yield _Line(row.row.name, _HERE, [_cell(_summary(row, column), column.style) for column in columns])
         for origin, figures in row.row.figures.items():
-            cells = [_figure(figure, column) for figure, column in zip(figures, columns, strict=True)]
+            cells = [
+                _figure(figure, column, compares=_why_incomparable(one, column) is None)
+                for figure, column in zip(figures, columns, strict=True)
+            ]
             yield _Line("", origin, cells)
+
+
+def _why_incomparable(one: TablePlan, column: Column) -> str | None:
+    """Say why the paper's figures in a column do not compare with those here; None if they do."""
+    judges = {row.finished.plan.judges for row in one.rows if row.finished is not None}
+    reasons = [column.note] if column.note is not None else []
+    if column.metric in JUDGED:
+        reasons += [reason for name, reason in _OTHER_JUDGES.items() if name in judges]
+    return "; ".join(reasons) or None
 
 
 def _summary(row: RowPlan, column: Column) -> Summary | None:
@@ -151,13 +168,13 @@ def _cell(summary: Summary | None, style: Style) -> str:
     return f"{value} [{scale * summary.low:.{digits}f}, {scale * summary.high:.{digits}f}]"
 
 
-def _figure(figure: float | None, column: Column) -> str:
+def _figure(figure: float | None, column: Column, *, compares: bool) -> str:
     """Write a figure of the paper with its digits, in brackets where it does not compare with ours."""
     if figure is None:
         return ""
     digits = max(_DIGITS[column.style], len(str(figure).partition(".")[2]))
     value = f"{figure:.{digits}f}"
-    return value if column.note is None else f"({value})"
+    return value if compares else f"({value})"
 
 
 def _notes(one: TablePlan) -> list[str]:
@@ -168,10 +185,10 @@ def _notes(one: TablePlan) -> list[str]:
         notes.append(_measured_here(one, one.data, plans[0]))
     if one.data is not None and one.data.note is not None:
         notes.append(f"{printable(one.data.data_set.name)}: {one.data.note}.")
-    incomparable = [column for column in one.table.columns if column.note is not None]
+    incomparable = {column.title: why for column in one.table.columns if (why := _why_incomparable(one, column))}
     if incomparable:
         notes.append("In brackets are figures of the paper that do not compare with those here:")
-        notes += [f"- {column.title}: {column.note}." for column in incomparable]
+        notes += [f"- {title}: {why}." for title, why in incomparable.items()]
     notes += [f"{row.row.name}: {row.row.note}." for row in one.rows if row.row.note is not None]
     reasons: dict[str, list[str]] = {}
     for row in one.rows:
@@ -293,10 +310,11 @@ def _table_as_json(one: TablePlan) -> Mapping[str, Any]:
                 "metric": column.metric,
                 "stratum": column.stratum,
                 "style": column.style,
-                "compares": column.note is None,
-                "note": column.note,
+                "compares": why is None,
+                "note": why,
             }
             for column in columns
+            for why in (_why_incomparable(one, column),)
         ],
         "rows": [_row_as_json(row, columns) for row in one.rows],
         "notes": _notes(one),

@@ -31,7 +31,7 @@ class Column:
         metric: The metric of ours that stands there.
         style: How figures are written; the paper's are given in the same way.
         stratum: The stratum of which it is; None for all cases.
-        note: Why the paper's figures do not compare with ours; None if the metric is the same.
+        note: Why the paper's figures do not compare with ours, with any judge; None if the metric is the same.
     """
 
     title: str

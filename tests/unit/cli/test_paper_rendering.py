@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from pgclarify.cli import paper_rendering
 from pgclarify.cli.papers import _Clock
 from pgclarify.errors import ConfigurationError, PgclarifyError
@@ -41,10 +43,9 @@ def planned(
 ) -> TablePlan:
     data_set = DataSet("ours", (Case("1", "cars"),), 9, bytes(32))
     data = PaperData(data_set, "paper-ours", lambda: iter(()), 12, 500.0, "seen before")
-    given: dict[str, Any] = {"strata": {}, "failures": {}, **changes}
-    finished = Finished(
-        7, replace(PLAN, data_set="ours", planned_cases=9), summaries, given["strata"], 0, Usage(), given["failures"]
-    )
+    given: dict[str, Any] = {"strata": {}, "failures": {}, "judge": "gpt-4o", **changes}
+    plan = replace(PLAN, data_set="ours", planned_cases=9, judge=given["judge"])
+    finished = Finished(7, plan, summaries, given["strata"], 0, Usage(), given["failures"])
     rows = [RowPlan(row, Configuration(row.name, row.method)) for row in ROWS]
     rows[0].finished, rows[1].obstacle = finished, obstacle
     return TablePlan(TABLE, data, rows)
@@ -128,6 +129,20 @@ def test_json_has_one_scale_and_says_what_compares() -> None:
     assert (ours["eval_run_id"], ours["left_out"]) == (7, None)
     assert left_out["left_out"]["sqlstate"] == NO_MODEL.sqlstate
     assert left_out["here"] == {}
+
+
+@pytest.mark.parametrize(
+    ("judge", "does_compare", "figure"),
+    [("gpt-4o", True, "92.82"), ("lexical", False, "(92.82)"), ("lexical+gpt-4o", False, "(92.82)")],
+)
+def test_judged_figures_compare_only_if_a_language_model_judges(judge: str, does_compare: bool, figure: str) -> None:
+    one = planned(SUMMARIES, judge=judge)
+    (table,) = json.loads(paper_rendering.written(".json", PAPER, [one]))["tables"]
+    assert [column["compares"] for column in table["columns"]] == [True, does_compare, False, True]
+    assert [column["note"] is None for column in table["columns"]] == [True, does_compare, False, True]
+    assert cells(one)[3][3] == figure
+    told = "G-Precision: the paper's judge is a language model"
+    assert (told in paper_rendering.written(".md", PAPER, [one])) is not does_compare
 
 
 def test_foreign_text_moves_no_terminal() -> None:
