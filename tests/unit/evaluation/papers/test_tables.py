@@ -105,6 +105,16 @@ def test_an_option_that_no_row_has_or_that_cannot_be_used_is_refused(
     assert caught.value.hint
 
 
+def test_rows_of_sunar_say_with_which_budget_and_samples_they_run() -> None:
+    """The notes name the settings of the paper's rows, and those must not change without the notes."""
+    settings = PAPERS["sunar"].settings["investigate"]
+    for _, row in rows(PAPERS["sunar"]):
+        if row.name.startswith("SUNAR") and row.method == "investigate" and row.figures:
+            assert row.note is not None
+            assert f"budget {settings['budget']}" in row.note
+            assert (f"samples {settings['samples']}" in row.note) is row.settings.get("penalty", True)
+
+
 def test_the_central_comparisons_of_each_paper_are_there() -> None:
     """What each paper shows is a difference between two rows: its method, and the same without its idea."""
     made = {
