@@ -52,7 +52,7 @@ TABLE_5 = PaperTable(
             "AT-CoT with examples",
             "clarifying_questions",
             {"scheme": "at_cot", "examples": True},
-            note="not in the paper: what clarifying_questions does unless it is told otherwise",
+            note="not in the paper: with examples, as by default; nothing is checked here",
         ),
     ),
     searches=False,

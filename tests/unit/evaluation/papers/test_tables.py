@@ -115,6 +115,15 @@ def test_rows_of_sunar_say_with_which_budget_and_samples_they_run() -> None:
             assert (f"samples {settings['samples']}" in row.note) is row.settings.get("penalty", True)
 
 
+def test_a_row_is_the_default_only_if_it_has_its_settings() -> None:
+    """Nothing is checked in the rows of AT-CoT's Table 5, while clarifying_questions checks by default."""
+    paper = PAPERS["at-cot"]
+    assert paper.settings["clarifying_questions"]["check"] == "none"
+    (row,) = (row for _, row in rows(paper) if row.name == "AT-CoT with examples")
+    assert row.note is not None
+    assert "nothing is checked here" in row.note
+
+
 def test_the_central_comparisons_of_each_paper_are_there() -> None:
     """What each paper shows is a difference between two rows: its method, and the same without its idea."""
     made = {
