@@ -77,10 +77,11 @@ declare
     v_space_id bigint;
 begin
     perform pgclarify_private.check_embedding_model(set_embedding_model.model);
-    perform pgclarify_private.refuse_distributed(v_corpus, 'another embedding model');
     -- Two changes of the model wait for each other; adding documents is not blocked.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
+    -- After the lock, because distribute may have held it until now.
+    perform pgclarify_private.refuse_distributed(v_corpus, 'another embedding model');
     if exists (
         select from pgclarify.embedding_space as space
         where space.corpus_id = v_corpus.corpus_id

@@ -238,6 +238,8 @@ begin atomic
     inner join pgclarify.embedding_space as space on space.embedding_space_id = waiting.embedding_space_id
     where space.state = 'active'
         and not pgclarify_private.is_paused(space.corpus_id)
+        -- Linking its passages would fail in every round, and the worker would not reach the spaces behind it.
+        and not pgclarify_private.is_distributed(space.corpus_id)
         -- Loading has priority, but not forever: during a load of a day, the graph must become usable. After a minute,
         -- a load of some thousand passages has ended, and one walk links them all.
         and (
@@ -260,4 +262,4 @@ end;
 comment on function pgclarify_private.linkable_spaces() is
 'Active spaces with something to link or unlink, in no order, so that a large one does not block the others. A space that is '
 'being loaded is skipped until something has waited for a minute, unless a rebuild was requested. A paused one is skipped, '
-'too.';
+'and so is one of a distributed corpus.';

@@ -8,8 +8,9 @@ as $$
 declare
     v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(build_graph.caller, build_graph.corpus);
 begin
-    perform pgclarify_private.refuse_distributed(v_corpus, 'the neighborhood graph');
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
+    -- After the lock, because distribute may have held it until now.
+    perform pgclarify_private.refuse_distributed(v_corpus, 'the neighborhood graph');
     return coalesce(
         (
             select pgclarify_private.queue_all_links(searched.embedding_space_id)
