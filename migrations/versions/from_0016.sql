@@ -680,6 +680,19 @@ create table pgclarify_private.trained_classifier (
     constraint trained_classifier_judges_something check (judges_questions or judges_conversations),
     constraint trained_classifier_figures_are_an_object
         check (jsonb_typeof(figures) = 'object' and length(figures::text) <= 10000),
+    constraint trained_classifier_figures_are_in_range check (
+        (figures ->> 'questions') ~ '^[0-9]{1,9}$'
+        and figures #> '{f1,trained,0}' between '0' and '1'
+        and figures #> '{f1,before,0}' between '0' and '1'
+        and figures #> '{auc,trained,0}' between '0' and '1'
+        and figures #> '{auc,before,0}' between '0' and '1'
+        and figures #> '{calibration_error,trained,0}' between '0' and '1'
+        and figures #> '{calibration_error,before,0}' between '0' and '1'
+        and figures #> '{f1,difference,0}' between '-1' and '1'
+        and figures #> '{f1,difference,1}' between '-1' and '1'
+        and figures #> '{f1,difference,2}' between '-1' and '1'
+        and figures::text !~ '[0-9]{41}'
+    ),
     constraint trained_classifier_shipped_version_is_short check (length(shipped_version) between 1 and 100),
     constraint trained_classifier_weights_are_finite check (
         array_ndims(weights) = 1 and cardinality(weights) between 1 and 100000

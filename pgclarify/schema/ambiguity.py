@@ -230,6 +230,22 @@ trained_classifier = Table(
         "jsonb_typeof(figures) = 'object' and length(figures::text) <= 10000",
         name="trained_classifier_figures_are_an_object",
     ),
+    # View ambiguity_classifier casts these figures, and would fail for all its readers at one that it cannot cast.
+    # In the order of jsonb, only numbers are between two numbers. More digits would be too small for type real.
+    CheckConstraint(
+        "(figures ->> 'questions') ~ '^[0-9]{1,9}$' "
+        "and figures #> '{f1,trained,0}' between '0' and '1' "
+        "and figures #> '{f1,before,0}' between '0' and '1' "
+        "and figures #> '{auc,trained,0}' between '0' and '1' "
+        "and figures #> '{auc,before,0}' between '0' and '1' "
+        "and figures #> '{calibration_error,trained,0}' between '0' and '1' "
+        "and figures #> '{calibration_error,before,0}' between '0' and '1' "
+        "and figures #> '{f1,difference,0}' between '-1' and '1' "
+        "and figures #> '{f1,difference,1}' between '-1' and '1' "
+        "and figures #> '{f1,difference,2}' between '-1' and '1' "
+        "and figures::text !~ '[0-9]{41}'",
+        name="trained_classifier_figures_are_in_range",
+    ),
     CheckConstraint("length(shipped_version) between 1 and 100", name="trained_classifier_shipped_version_is_short"),
     CheckConstraint(
         "array_ndims(weights) = 1 and cardinality(weights) between 1 and 100000 "

@@ -89,6 +89,18 @@ def test_the_view_has_the_figures(houses: dict[str, Connection]) -> None:
     assert row == (anna.info.user, 210, 90, 0.25, 0.75, 0.5, 0.25, 0.125, 0.375, 0.75, 0.5, True, False, "abc")
 
 
+def test_the_view_has_figures_that_are_missing_or_tiny(houses: dict[str, Connection]) -> None:
+    anna = houses["anna"]
+    add(anna, "annas", figures={})
+    add(anna, "annas", figures={"questions": 0, "f1": {"difference": [-1, -5.551115123125783e-17, 1e-40]}})
+
+    figures = "select held_examples, f1, f1_difference, f1_difference_low from pgclarify.ambiguity_classifier"
+    assert anna.execute(f"{figures} order by version".encode()).fetchall() == [
+        (None, None, None, None),
+        (0, None, -1, pytest.approx(-5.55e-17, rel=1e-2)),
+    ]
+
+
 class TestWhoMay:
     @in_turn(
         "who, corpus, sqlstate",
@@ -150,6 +162,15 @@ def test_a_version_that_is_not_there_is_refused(houses: dict[str, Connection]) -
         ({"examples": 0}, WEIGHTS),
         ({"figures": []}, WEIGHTS),
         ({"figures": {"x": "x" * 20_000}}, WEIGHTS),
+        ({"figures": {"questions": "x"}}, WEIGHTS),
+        ({"figures": {"questions": 1.5}}, WEIGHTS),
+        ({"figures": {"questions": 3_000_000_000}}, WEIGHTS),
+        ({"figures": {"f1": {"trained": ["x"]}}}, WEIGHTS),
+        ({"figures": {"f1": {"trained": {"0": True}}}}, WEIGHTS),
+        ({"figures": {"f1": {"trained": [[0.5]]}}}, WEIGHTS),
+        ({"figures": {"f1": {"difference": [0.5, 0.25, 1.5]}}}, WEIGHTS),
+        ({"figures": {"auc": {"before": [-0.5]}}}, WEIGHTS),
+        ({"figures": {"calibration_error": {"trained": [1e-60]}}}, WEIGHTS),
         ({"shipped_version": ""}, WEIGHTS),
         ({}, [0.0, float("nan")]),
         ({}, [0.0, float("inf")]),
