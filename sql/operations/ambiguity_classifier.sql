@@ -185,6 +185,8 @@ declare
         := (pgclarify_private.classified_corpus(add_trained_classifier.caller, add_trained_classifier.corpus)).corpus_id;
     v_version integer;
 begin
+    -- Two callers at once would take the same number, and what one of them learned for minutes would be lost.
+    perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for no key update;
     select coalesce(max(known.version), 0) + 1 into v_version
     from pgclarify_private.trained_classifier as known
     where known.corpus_id = v_corpus_id;
@@ -198,12 +200,7 @@ begin
     from jsonb_to_record(add_trained_classifier.trained) as given (
         shipped_version text, examples integer, threshold real, judges_questions boolean, judges_conversations boolean,
         figures jsonb, is_better boolean
-    )
-    on conflict on constraint trained_classifier_version_key do nothing;
-    if not found then
-        raise exception 'another version was stored at the same time'
-            using errcode = 'serialization_failure', hint = 'Store it again.';
-    end if;
+    );
     if add_trained_classifier.is_used then
         perform pgclarify_private.put_in_use(v_corpus_id, v_version);
     end if;

@@ -210,3 +210,17 @@ def test_of_two_who_choose_at_once_one_wins(connection: Connection, connect: Con
             second.result(0.3)
     assert second.result(60) is True
     assert connection.execute(VERSIONS.encode()).fetchall() == [("ours", 1, False), ("ours", 2, True)]
+
+
+@pytest.mark.committed
+def test_of_two_who_train_at_once_both_are_stored(connection: Connection, connect: Connect) -> None:
+    connection.execute("select pgclarify.create_corpus('ours')")
+    first = connect(connection.info.user)
+    with ThreadPoolExecutor() as pool:
+        with first.transaction():
+            assert add(first, "ours", is_used=True) == 1
+            second = pool.submit(add, connection, "ours", is_used=True)
+            with pytest.raises(TimeoutError):
+                second.result(0.3)
+        assert second.result(60) == 2
+    assert connection.execute(VERSIONS.encode()).fetchall() == [("ours", 1, False), ("ours", 2, True)]
