@@ -70,10 +70,12 @@ class FakeClassifier:
         """One that finds all questions as ambiguous as the first weight says.
 
         Raises:
-            ConfigurationError: If the version was trained on another one.
+            ConfigurationError: If the version was trained on another one, or has no weights.
         """
         if trained.shipped_version != self.version:
             raise ConfigurationError("it was trained on another one")
+        if not trained.weights:
+            raise ConfigurationError("it has no weights")
         other = FakeClassifier(otherwise=trained.weights[0], kind=self._kind, embedding_model=self._embedding_model)
         other._version, other._threshold = f"{self.version}+{trained.version}", trained.threshold
         return other

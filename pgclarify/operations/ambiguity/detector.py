@@ -12,7 +12,8 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
-from pgclarify.dialogue import Detection, DetectionReason, MatchedRule
+from pgclarify.dialogue import Detection, DetectionReason, MatchedRule, TrainedVersion
+from pgclarify.errors import ConfigurationError
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.numbers import counted
 from pgclarify.model import Run
@@ -99,7 +100,7 @@ class Detector:
         if trained is None:
             classifier = known[key]
         elif trained.shipped_version == self._classifier.version:
-            classifier = self._classifier.corrected(trained)
+            classifier = self._corrected(trained, run)
         else:
             # It corrects another one. Runs go on as they did before it was trained.
             _logger.warning(
@@ -114,6 +115,20 @@ class Detector:
         while len(self._trained) > _MOST_TRAINED:
             self._trained.popitem(last=False)
         return classifier
+
+    def _corrected(self, trained: TrainedVersion, run: Run) -> Classifier:
+        try:
+            return self._classifier.corrected(trained)
+        except ConfigurationError as error:
+            # Otherwise each detection and each rewrite on the corpus would fail until it is trained again.
+            _logger.warning(
+                "version %d of the classifier cannot judge questions of corpus %d; %s judges them: %s",
+                trained.version,
+                run.corpus_id,
+                self._classifier.version,
+                error.detail,
+            )
+            return self._classifier
 
     async def _judge(self, classifier: Classifier, asked: Sequence[Asked], threshold: float | None) -> list[Judged]:
         embedder = await self._embedders(classifier.embedding_model)

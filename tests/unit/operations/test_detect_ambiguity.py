@@ -360,3 +360,13 @@ class TestATrainedVersion:
 
         assert (found.classifier_version, found.probability, sent) == ("fake 1", 0.0, [])
         assert again == found
+
+    async def test_that_is_broken_does_not_judge(self, caplog: pytest.LogCaptureFixture) -> None:
+        ours = detector(FakeClassifier())
+        broken = replace(self.TRAINED, weights=())
+        found, _ = await self.detect(ours, (9, broken))
+        again, sent = await self.detect(ours, (9, broken))
+
+        assert (found.classifier_version, found.probability, sent) == ("fake 1", 0.0, [])
+        assert again == found
+        assert len([one for one in caplog.records if one.name.endswith("detector")]) == 1
