@@ -174,7 +174,7 @@ class Endpoint:
         api_key: None if the server needs none; then base_url is required.
         api_key_file: A file with the key, instead of api_key. It is read again for each try.
         reasoning_effort: How much the model thinks before it answers; None lets the model decide.
-        concurrency: Most calls in flight at once. Others wait in order of arrival, those of mass purposes last.
+        concurrency: Most calls in flight at once. Others wait for their turn; CallLine says which call goes first.
         timeout: Most seconds of silence within one try, and for an answer that has begun.
         max_retries: Further tries after a lost connection, a timeout, an invalid or too large answer, 408, 409, 429 or
             5xx. Retry-After is obeyed up to a minute.

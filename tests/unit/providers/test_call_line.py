@@ -36,18 +36,48 @@ async def order_of(line: CallLine, calls: Sequence[tuple[str, str, bool]]) -> li
 async def test_who_is_waited_for_goes_before_a_batch_and_what_a_run_begins_with_before_its_mass() -> None:
     line = CallLine(1)
     calls = [
-        ("sixth", "verdict", False),
-        ("seventh", "sample", False),
-        ("fifth", "relaxation", False),
+        ("fifth", "sample", False),
+        ("fourth", "relaxation", False),
         ("second", "verdict", True),
         ("third", "relevance", True),
-        ("fourth", "verdict", True),
         ("first", "relaxation", True),
     ]
     async with line.turn("verdict"):
         order = asyncio.create_task(order_of(line, calls))
         await asyncio.sleep(0.01)
-    assert await order == ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"]
+    assert await order == ["first", "second", "third", "fourth", "fifth"]
+
+
+async def test_every_fourth_turn_goes_to_the_oldest_call_of_a_batch() -> None:
+    line = CallLine(1)
+    batch = [("old", "verdict", False), ("new", "relaxation", False)]
+    people = [(f"person {number}", "verdict", True) for number in range(8)]
+    async with line.turn("verdict"):
+        order = asyncio.create_task(order_of(line, batch + people))
+        await asyncio.sleep(0.01)
+    names = await order
+    assert (names.index("old"), names.index("new")) == (3, 7)
+
+
+async def test_a_batch_gets_turns_while_calls_that_are_waited_for_keep_coming() -> None:
+    line = CallLine(1)
+    is_over = asyncio.Event()
+
+    async def keep_asking() -> None:
+        with waited_for(True):
+            while not is_over.is_set():
+                async with line.turn("verdict"):
+                    await asyncio.sleep(0)
+
+    async def ask() -> None:
+        async with line.turn("verdict"):
+            is_over.set()
+
+    # There are always some that wait.
+    people = [asyncio.create_task(keep_asking()) for _ in range(3)]
+    await asyncio.sleep(0)
+    async with asyncio.timeout(60):
+        await asyncio.gather(ask(), *people)
 
 
 async def test_no_more_calls_have_their_turn_than_may() -> None:
