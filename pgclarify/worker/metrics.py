@@ -98,9 +98,10 @@ class WorkCounts(Collector):
     def _fresh(self) -> Mapping[str, Any] | None:
         # One scrape at a time asks; others wait for what it gets.
         with self._lock:
-            now = time.monotonic()
-            if self._kept is None or now - self._kept[0] > _FRESH_SECONDS:
-                self._kept = (now, self._ask())
+            if self._kept is None or time.monotonic() - self._kept[0] > _FRESH_SECONDS:
+                counts = self._ask()
+                # The time after the ask: otherwise each scrape that waits for one that hangs would ask again.
+                self._kept = (time.monotonic(), counts)
             return self._kept[1]
 
     def _ask(self) -> Mapping[str, Any] | None:

@@ -159,6 +159,23 @@ async def test_a_database_that_does_not_answer_costs_its_own_metrics_alone(
     assert (told["pgclarify_database_up"], told["pgclarify_runs_in_hand"]) == (0, 3)
 
 
+async def test_scrapes_at_once_ask_a_database_that_hangs_once(
+    metrics: WorkerMetrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics_module, "_READ_SECONDS", 0.6)
+    monkeypatch.setattr(metrics_module, "_FRESH_SECONDS", 0.5)
+    asked = []
+
+    async def counts() -> Mapping[str, Any]:
+        asked.append(1)
+        await asyncio.sleep(3600)
+        return COUNTS
+
+    metrics.follow(lambda: 3, counts)
+    await asyncio.gather(scraped(metrics), scraped(metrics))
+    assert asked == [1]
+
+
 async def test_a_stuck_loop_is_told_from_a_living_one() -> None:
     worker = WatchedWorker(asyncio.get_running_loop(), patience=0.2)
     beating = asyncio.create_task(worker.keep_beating())
