@@ -6,9 +6,17 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar, cast
+from datetime import timedelta
+from typing import Any, Final, Generic, TypeVar, cast
 
 from pgclarify.errors import NotAllowed
+
+CALL_LEASE: Final = timedelta(hours=1)
+"""How long the lease of a model call lasts in the ledger.
+
+It is longer than a call takes with all its retries. Leases of a dead worker are taken over at once, so this limit is
+only for a worker that hangs.
+"""
 
 T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")

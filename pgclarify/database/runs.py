@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,11 @@ from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing, RunLost, RunSuspected
 from pgclarify.model import Interpretation, Run, Stage, Verdict, as_ended
-from pgclarify.model_calls import Claim, Completion, CompletionRequest
+from pgclarify.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest
 from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 
 _logger = logging.getLogger(__name__)
 
-# Longer than a call can take, with its wait and all its retries. Leases of a dead worker are taken over at once, so
-# this is only for a worker that hangs.
-_LEASE = timedelta(hours=1)
 _LOCK_NOT_AVAILABLE = "55P03"
 # Each attempt waits at least half a second, so a reply is given up after ten minutes.
 _MOST_STORE_ATTEMPTS = 1200
@@ -207,7 +204,7 @@ class LedgerTables:
             "claim_completions",
             worker_id=self._runs.worker_id,
             run_id=self._run_id,
-            lease=_LEASE,
+            lease=CALL_LEASE,
             purposes=array_text(purposes),
             models=array_text(models),
             parameters=array_text(parameters),

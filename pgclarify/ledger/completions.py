@@ -14,10 +14,14 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
-from pgclarify.model_calls import Claim, Completion, CompletionRequest, ModelCall
+from pgclarify.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Completer, Ledger, Meter
 
 _logger = logging.getLogger(__name__)
+
+# A call that has waited longer for its turn renews its lease. The other half of the lease is for the call itself.
+_RENEWAL_SECONDS = CALL_LEASE.total_seconds() / 2
+
 T = TypeVar("T")
 
 
@@ -245,16 +249,24 @@ class _LedgerClient:
         return claims
 
     async def _call(self, tasks: asyncio.TaskGroup, leader: int, completion_id: int, *, is_taken_over: bool) -> None:
+        clock = asyncio.get_running_loop().time
+        is_current = not is_taken_over
+        claimed_at = clock()
+
         async def claim_again() -> None:
+            nonlocal is_current, claimed_at
+            # The former owner of the lease may have stored the reply while this call was waiting. After a long wait the
+            # lease may have ended: then another run has claimed the row, and both would pay.
+            if is_current and clock() - claimed_at < _RENEWAL_SECONDS:
+                return
             await _to_the_end(self._release(completion_id))
             (claim,) = await _to_the_end(self._lease([leader]))
             if not claim.is_ours:
                 raise _NotOurs
+            is_current, claimed_at = True, clock()
 
         try:
-            # The former owner of the lease may have stored the reply while this call was waiting.
-            begin = claim_again if is_taken_over else None
-            completion = await self._completer.complete(self._requests[leader], begin)
+            completion = await self._completer.complete(self._requests[leader], claim_again)
             if not _is_storable(completion.reply):
                 raise InvalidReply("a reply holds characters that are no text")
         except _NotOurs:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from pgclarify.errors import CompletionError, EndpointUnavailable
+from pgclarify.ledger import completions
 from pgclarify.ledger.completions import Paid, PollInterval, complete_all
 from pgclarify.model_calls import Claim, Completion, CompletionRequest
 from tests.fakes import FakeLedger, FakeLedgerTable, scripts
@@ -124,6 +125,35 @@ async def test_a_call_in_line_that_nobody_has_answered_is_made_once() -> None:
     assert len(verifier.calls) == 2
     # The dead worker's, ours, and the second look, which only what was taken over takes.
     assert table.claims == 3
+
+
+@pytest.mark.parametrize("is_answered", [False, True])
+async def test_a_call_that_waits_longer_than_half_a_lease_claims_again(
+    monkeypatch: pytest.MonkeyPatch, is_answered: bool
+) -> None:
+    monkeypatch.setattr(completions, "_RENEWAL_SECONDS", 0.0)
+    table, gate = FakeLedgerTable(lease_seconds=60), asyncio.Event()
+    verifier = scripts.verifier({"a": "ours", "b": "two"}, concurrency=1, gate=gate, gated={"b"})
+    asking = asyncio.create_task(buy(FakeLedger(table), verifier, [request("b"), request("a")]))
+    await until_in_flight(verifier, 1)
+    if is_answered:
+        table.now = 61
+        other = FakeLedger(table, worker="other")
+        (claim,) = await other.claim_completions([request("a")])
+        assert claim.is_ours
+        assert claim.completion_id is not None
+        await other.store_completion(claim.completion_id, Completion("theirs", 1, 1, 1.0))
+    gate.set()
+
+    assert replies(await asking) == ["two", "theirs" if is_answered else "ours"]
+    assert [call.messages[0].content for call in verifier.calls] == (["b"] if is_answered else ["b", "a"])
+    assert not table.leased
+
+
+async def test_a_call_that_waits_for_a_shorter_time_claims_once() -> None:
+    table = FakeLedgerTable()
+    await buy(FakeLedger(table), scripts.verifier({"a": "one"}), [request("a")])
+    assert table.claims == 1
 
 
 class RecordingLedger(FakeLedger):
