@@ -1,7 +1,7 @@
 """The metrics of a worker, in the form of Prometheus: its runs, its model calls, and how much work waits.
 
 No metric has a text of a user in it. Labels are names of our own, SQLSTATEs, and names of models. Only the first few
-models have a label of their own, because every user may name rerankers.
+models that answered have a label of their own, because every user may name rerankers.
 """
 
 from __future__ import annotations
@@ -221,15 +221,17 @@ class WorkerMetrics(Monitor):
         Raises:
             EndpointUnavailable: If the call raises it.
         """
-        labels = (self._model(request.model), request.purpose)
         try:
             with self._in_hand.track_inprogress():
                 completion = await call()
         except CompletionError as error:
+            # Users name rerankers: only a name that some model has answered to gets a label of its own.
+            labels = (self._model(request.model, is_known=False), request.purpose)
             self._errors.labels(*labels, code_of(error)).inc()
             if isinstance(error, EndpointUnavailable):
                 self._retries.labels(*labels).inc(error.tries - 1)
             raise
+        labels = (self._model(request.model), request.purpose)
         self._calls.labels(*labels).inc()
         self._retries.labels(*labels).inc(completion.tries - 1)
         self._seconds.labels(labels[0]).observe(completion.latency_ms / 1000)
@@ -242,11 +244,11 @@ class WorkerMetrics(Monitor):
                 self._tokens.labels(*labels, kind).inc(tokens)
         return completion
 
-    def _model(self, name: str) -> str:
-        """The label of a model: its name, if it is one of the first few."""
+    def _model(self, name: str, *, is_known: bool = True) -> str:
+        """Return the label of a model: its name, if it is one of the first few known ones."""
         name = name[:_LONGEST_MODEL]
         if name not in self._models:
-            if len(self._models) >= _MOST_MODELS:
+            if not is_known or len(self._models) >= _MOST_MODELS:
                 return _OTHER_MODELS
             self._models.add(name)
         return name

@@ -71,6 +71,7 @@ async def test_a_call_that_failed_by_its_code(metrics: WorkerMetrics) -> None:
         error.tries = 4
         raise error
 
+    metrics.describe(version="0.2.0", provider="openai", model="fake")
     with pytest.raises(EndpointFailed):
         await metrics.count(request(), call)
 
@@ -100,6 +101,18 @@ async def test_metrics_have_no_text_of_a_user_and_few_names_of_models(metrics: W
     assert len(models) == 11
     assert "other" in models
     assert max(map(len, models)) == 100
+
+
+async def test_a_name_to_which_no_model_answers_is_no_label(metrics: WorkerMetrics) -> None:
+    async def fail() -> Completion:
+        raise EndpointFailed("no such model")
+
+    with pytest.raises(EndpointFailed):
+        await metrics.count(request("a text of a user"), fail)
+
+    told = await scraped(metrics)
+    assert told['pgclarify_model_call_errors_total{code="PC017",model="other",purpose="verdict"}'] == 1
+    assert not any("a text of a user" in series for series in told)
 
 
 async def test_runs_in_hand_and_how_they_ended(metrics: WorkerMetrics) -> None:
