@@ -277,6 +277,8 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             if not stopping.is_set():
                 raise ServerUnavailable("the queue's connection broke")
         except BaseException:
+            # First, because closing what is open may take long while the database does not answer.
+            world.monitor.note_ready(is_ready=False)
             # Others may have this worker's runs by now. Statements under way may never be answered.
             executor.drop_all()
             await pool.close(timeout=0)
