@@ -1,5 +1,5 @@
--- Budgets: which calls they let through. What is spent is counted when a reply comes; a call that is being made is reserved on
--- its row of the ledger, so that the reservation ends with the lease, however that ends.
+-- Budgets, and which calls they admit. A reply's cost is counted when the reply arrives. A call in flight is reserved on its
+-- row of the ledger, so that the reservation always ends with the lease.
 
 create or replace function pgclarify_private.period_start(period text, created_at timestamptz, at timestamptz)
 returns timestamptz
@@ -14,7 +14,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.period_start(text, timestamptz, timestamptz) is
-'When the period of a budget began that a moment is in: a day or month of UTC, or its creation (total).';
+'When the budget period that contains a moment began: a day or month in UTC, or the creation of the budget (total).';
 grant execute on function pgclarify_private.period_start(text, timestamptz, timestamptz) to pgclarify_reader;
 
 create or replace function pgclarify_private.budgets_of(requester name, corpus_id bigint)
@@ -40,13 +40,14 @@ begin atomic
 end;
 
 comment on function pgclarify_private.budgets_of(name, bigint) is
-'Budgets that a run of this role on this corpus is for, in the order of their ids. Nulls: what is no run, or of no corpus.';
+'Budgets that apply to runs of this role on this corpus, ordered by id. Pass null for a call without a run, or without a '
+'corpus.';
 
 create or replace function pgclarify_private.lock_budgets()
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Less than a worker waits for other locks: while budgets are locked, each of its runs comes again and again.
+-- This is shorter than a worker's other lock timeouts: while budgets are locked, each of its runs retries again and again.
 set lock_timeout = '500ms'
 as $$
 declare
@@ -86,16 +87,16 @@ exception
             using errcode = 'lock_not_available',
                 detail = case
                     when v_holders is null then 'The lock is gone by now, or somebody waits for one.'
-                    else format('These stand in the way: %s.', v_holders)
+                    else format('These processes hold the locks: %s.', v_holders)
                 end,
-                hint = 'No call of a model is made until the lock is gone. Let that transaction end, or end it with '
+                hint = 'Models are not called until the lock is released. Let that transaction end, or end it with '
                     'pg_terminate_backend.';
 end
 $$;
 
 comment on function pgclarify_private.lock_budgets() is
-'Take the locks that reading and counting budgets needs, or error 55P03 after half a second, with the processes that stand in '
-'the way.';
+'Take the locks that reading and counting budgets needs. After half a second without them, error 55P03 names the processes '
+'that hold them.';
 
 create or replace function pgclarify_private.reserved(
     budget_ids bigint[], at timestamptz, living bigint[], except_ids bigint[] default '{}'
@@ -125,8 +126,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.reserved(bigint[], timestamptz, bigint[], bigint[]) is
-'Calls that are being made, and what they cost at most, by the budgets that they are of. at: now. living: workers that live. '
-'except_ids: rows of the ledger that do not count.';
+'Calls in flight of each budget, and their maximum cost. at: now. living: ids of live workers. except_ids: rows of the '
+'ledger that do not count.';
 
 create or replace function pgclarify_private.lock_budget_counters(budget_ids bigint[], at timestamptz)
 returns void
@@ -137,7 +138,7 @@ declare
     v_budget record;
     v_is_new boolean := false;
 begin
-    -- One after the other, in the order of ids: two that lock the same ones never wait for each other.
+    -- One after another, in order of ids, so that two transactions that lock the same counters do not deadlock.
     for v_budget in
         select
             budget.budget_id,
@@ -158,7 +159,7 @@ begin
         end if;
     end loop;
     if v_is_new then
-        -- Once a period, and in nobody's way.
+        -- This happens once a period, and blocks no other transaction.
         delete from pgclarify_private.budget_counter as counter
         where (counter.budget_id, counter.period_start) in (
             select orphan.budget_id, orphan.period_start
@@ -171,8 +172,8 @@ end
 $$;
 
 comment on function pgclarify_private.lock_budget_counters(bigint[], timestamptz) is
-'Lock the counters of budgets for the periods of a moment, and make those that are missing; those of budgets that are gone are '
-'deleted on the way.';
+'Lock the counters of budgets for the periods that contain a moment, and create the missing ones. It also deletes counters '
+'of budgets that were removed.';
 
 create or replace function pgclarify_private.refusal(budget_id bigint, model text, bound_usd numeric)
 returns jsonb
@@ -219,8 +220,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.refusal(bigint, text, numeric) is
-'Why a budget does not let a call through: object with budget_id, sqlstate, message and detail. bound_usd: the most that the '
-'call costs; null if the model has no price.';
+'Why a budget does not admit a call: object with budget_id, sqlstate, message and detail. bound_usd: maximum cost of the '
+'call; null if the model has no price.';
 
 create or replace function pgclarify_private.admit(
     budget_ids bigint[],
@@ -237,7 +238,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- Few languages and tokenizers have more tokens than a byte for every two.
+    -- A text rarely has more than one token for two of its bytes.
     v_bytes_a_token constant numeric := 2;
     v_ids bigint[];
     v_max_costs numeric[];
@@ -316,9 +317,9 @@ $$;
 comment on function pgclarify_private.admit(
     bigint[], timestamptz, bigint[], bigint[], integer[], text[], integer[], integer[]
 ) is
-'Which calls fit into budgets, one after the other by ordinal: what is spent, reserved, and taken to be the most that a call '
-'costs (half a token for each byte of input, and all tokens of output that it allows). One that does not fit has a refusal if '
-'it would not fit though the calls that are being made cost nothing; otherwise it is to wait for them.';
+'Which calls fit into budgets, checked one after another by ordinal. The sum of what is spent, what is reserved and the '
+'maximum cost of the call (half a token for each byte of input, and all output tokens that it allows) must be within the '
+'limit. A call gets a refusal if it would not fit even if the calls in flight cost nothing; otherwise it must wait for them.';
 
 create or replace function pgclarify_private.admit_free(
     budget_ids bigint[],
@@ -384,4 +385,4 @@ $$;
 comment on function pgclarify_private.admit_free(
     bigint[], timestamptz, bigint[], bigint, bigint, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[]
 ) is
-'What admit says of those inputs that nobody has answered or is asking, in the eyes of a run of a worker.';
+'What admit returns for the inputs that a run of a worker may claim: they have no reply, and no live run is asking them.';

@@ -1,7 +1,7 @@
--- The ledger: who claims an input first makes the call; others wait for it, or take it over when its lease has run out or its
--- worker is dead.
+-- The ledger. The first run that claims an input makes the call. Others wait for its reply, or take the call over when its
+-- lease has expired or its worker is dead.
 
--- Without a search_path of its own, so that it becomes a part of the statements that ask for it.
+-- It sets no search_path, so that the planner can inline it into the statements that call it.
 create or replace function pgclarify_private.is_claimable(
     known pgclarify.completion, at timestamptz, living bigint[], worker_id bigint, run_id bigint
 )
@@ -14,7 +14,7 @@ begin atomic
             (is_claimable.known).leased_until is null
             or (is_claimable.known).leased_until < is_claimable.at
             or (is_claimable.known).leased_by <> all(is_claimable.living)
-            -- An earlier attempt of this very run, which is over.
+            -- This row was claimed by an earlier attempt of the same run, which is over.
             or coalesce(
                 (is_claimable.known).leased_by = is_claimable.worker_id
                 and (is_claimable.known).run_id = is_claimable.run_id,
@@ -24,7 +24,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.is_claimable(pgclarify.completion, timestamptz, bigint[], bigint, bigint) is
-'Whether a run of a worker may claim a row of the ledger: nobody has answered it, and nobody who lives is asking it.';
+'Whether a run of a worker may claim a row of the ledger: it has no reply, and no live run is asking it.';
 
 create or replace function pgclarify_private.lock_against_erasing(
     run_id bigint, attempt integer, corpus_id bigint, document_ids text[]
@@ -37,7 +37,8 @@ declare
     v_document_id text;
 begin
     if lock_against_erasing.run_id is not null then
-        -- As erase_document holds runs: an attempt that may have read what is erased meanwhile is over, and asks nothing.
+        -- erase_document locks runs in the same way. An attempt that may have read an erased document is over, and must not
+        -- make calls.
         perform
         from pgclarify.run
         where
@@ -50,7 +51,7 @@ begin
         end if;
         return;
     end if;
-    -- In one order, or two deadlock. erase_document deletes these rows first.
+    -- Always in the same order, to avoid deadlocks. erase_document deletes these rows first.
     perform
     from pgclarify.document
     where document.corpus_id = lock_against_erasing.corpus_id and document.id = any(lock_against_erasing.document_ids)
@@ -66,14 +67,15 @@ begin
     if found then
         raise exception 'document "%" was removed while it was being read', pgclarify_private.shown(v_document_id)
             using errcode = 'object_not_in_prerequisite_state',
-                hint = 'Begin again: what was paid for is kept.';
+                hint = 'Run it again: replies that were paid for are kept.';
     end if;
 end
 $$;
 
 comment on function pgclarify_private.lock_against_erasing(bigint, integer, bigint, text[]) is
-'Keep a run in its attempt until the transaction ends, or error PC006. Without a run, keep documents that are read from being '
-'erased; error 55000 if one is gone. attempt: null does not ask which it is.';
+'Lock a run of this attempt until the transaction ends; error PC006 if that attempt is over. Without a run, lock documents '
+'that are being read, so that they are not erased; error 55000 if one was removed. attempt: null skips the check of the '
+'attempt.';
 
 create or replace function pgclarify_private.claim_completions(
     worker_id bigint,
@@ -114,7 +116,7 @@ declare
     v_samples integer[] := claim_completions.samples;
     v_run record;
     v_budget_ids bigint[] := '{}';
-    -- Ordinals that budgets let through, and what each costs at most; null if there are no budgets to ask.
+    -- Ordinals that budgets admit, and the maximum cost of each; null if no budgets apply.
     v_admitted integer[];
     v_bounds numeric[];
     v_refusals jsonb;
@@ -125,7 +127,7 @@ declare
 begin
     if 1000 <= any(v_samples) then
         raise exception 'a sample must be less than 1000'
-            using errcode = 'invalid_parameter_value', hint = 'Thousands are for the option refresh.';
+            using errcode = 'invalid_parameter_value', hint = 'The option refresh uses the thousands.';
     end if;
     perform pgclarify_private.lock_against_erasing(
         claim_completions.run_id, claim_completions.attempt, claim_completions.corpus_id,
@@ -185,7 +187,7 @@ begin
             v_bounds[array_position(v_admitted, given.ordinal)],
             case when v_admitted is not null then v_now end
         from given
-        -- What is answered or asked already is only looked at: the insertion would lock it.
+        -- Rows with a reply, and rows that a live run is asking, are only read: the insertion would lock them.
         where not exists (
             select
             from pgclarify.completion as settled
@@ -199,7 +201,7 @@ begin
                     settled, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
                 )
         )
-        -- In one order, or two runs that share inputs deadlock.
+        -- Always in the same order, or two runs that share inputs deadlock.
         order by 1, 2, 3, 4, 5, 6
         on conflict on constraint completion_purpose_model_parameters_prompt_version_input_ha_key do update
         set
@@ -220,7 +222,7 @@ begin
     select
         coalesce(array_agg(given.ordinal), '{}'),
         coalesce(array_agg(claimed.completion_id), '{}'),
-        -- As the row was before this statement.
+        -- The row as it was before this statement.
         coalesce(
             array_agg(
                 exists (
@@ -235,7 +237,8 @@ begin
     from given
     inner join claimed using (purpose, model, parameters, prompt_version, input_hash, sample);
     if cardinality(v_admitted) > 0 and cardinality(v_completion_ids) > 0 then
-        -- Others may have claimed meanwhile: once more, with the counters locked, and statements of their own that see those.
+        -- Another transaction may have claimed inputs meanwhile. So this asks again with the counters locked, in new statements
+        -- that see those claims.
         perform pgclarify_private.lock_budget_counters(v_budget_ids, v_now);
         select coalesce(array_agg(late.completion_id), '{}') into v_late
         from (
@@ -264,7 +267,7 @@ begin
         where completion.completion_id = any(v_late);
     end if;
     if cardinality(claim_completions.shown_ordinals) > 0 then
-        -- Also of replies that are there: the same text may stand in another document.
+        -- Also for inputs that have a reply: the same text may be in another document.
         insert into pgclarify_private.completion_document (completion_id, corpus_id, document_id)
         select distinct known.completion_id, coalesce(v_run.corpus_id, claim_completions.corpus_id), shown.document_id
         from unnest(claim_completions.shown_ordinals, claim_completions.shown_document_ids) as shown (
@@ -277,7 +280,7 @@ begin
             and known.prompt_version = claim_completions.prompt_versions[shown.ordinal]
             and known.input_hash = claim_completions.input_hashes[shown.ordinal]
             and known.sample = v_samples[shown.ordinal]
-        -- Of a corpus that was dropped meanwhile, nothing can be erased.
+        -- In a corpus that was dropped meanwhile, nothing can be erased.
         where coalesce(v_run.corpus_id, claim_completions.corpus_id) is not null
             and not exists (
                 select
@@ -296,7 +299,7 @@ begin
     from unnest(v_ordinals, v_completion_ids, v_are_taken_over) as ours (ordinal, completion_id, is_taken_over)
     where v_late is null or ours.completion_id <> all(v_late);
 
-    -- A statement of its own: its snapshot sees what others have stored meanwhile.
+    -- A separate statement: its snapshot includes what other transactions have stored meanwhile.
     return query
     select
         asked.ordinal::integer, known.completion_id, false, false, null::timestamptz, known.reply, known.prompt_tokens,
@@ -305,7 +308,7 @@ begin
         claim_completions.purposes, claim_completions.models, claim_completions.parameters,
         claim_completions.prompt_versions, claim_completions.input_hashes, v_samples
     ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
-    -- One that budgets do not let through may have no row.
+    -- An input that budgets do not admit may have no row.
     left join pgclarify.completion as known
         on known.purpose = asked.purpose
         and known.model = asked.model
@@ -321,14 +324,14 @@ comment on function pgclarify_private.claim_completions(
     bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[], integer, bigint,
     integer[], text[]
 ) is
-'Look inputs up in the ledger and lease those that nobody has answered or is asking, as far as budgets let them through. One '
-'row an input: is_ours (make the call; leased_until tells this lease from all others of the row; is_taken_over: another had '
-'one, and may store its reply yet), a reply (it is there), a refusal (a budget does not let it through: object with sqlstate, '
-'message and detail), or none of these (another run is asking, or calls that are being made may leave something of a budget: '
-'come again). samples: from 0 to 999; the option refresh of the run is added. input_bytes, max_output_tokens: what the most '
-'that a call costs is reckoned from. attempt: of the run, which error PC006 ends if it is over; null for no run. corpus_id: '
-'whose documents the inputs show; that of the run, if there is one. shown_ordinals, shown_document_ids: which input, from 1, '
-'shows which document, so that the reply can be erased with it.';
+'Look inputs up in the ledger, and lease those without a reply that no live run is asking, if budgets admit them. Returns a '
+'row for each input: is_ours (make the call; leased_until identifies this lease of the row; is_taken_over: another run had '
+'the lease and may still store its reply), a reply (it is known), a refusal (a budget does not admit it: object with '
+'sqlstate, message and detail), or none of these (another run is asking it, or a budget may have room when calls in flight '
+'end: try again). samples: from 0 to 999; the option refresh of the run is added. input_bytes, max_output_tokens: they '
+'determine the maximum cost of a call. attempt: of the run; error PC006 if it is over; null without a run. corpus_id: corpus '
+'of the documents that the inputs show; with a run, that of the run. shown_ordinals, shown_document_ids: which input, from '
+'1, shows which document, so that its reply can be erased with the document.';
 grant execute on function pgclarify_private.claim_completions(
     bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[], integer, bigint,
     integer[], text[]

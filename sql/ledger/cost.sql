@@ -1,4 +1,4 @@
--- What calls and runs cost: by the price of the model when the reply comes, which stays.
+-- What calls and runs cost. A call costs what its model's price was when the reply arrived; later prices do not change that.
 
 create or replace function pgclarify_private.is_extractive(model text)
 returns boolean
@@ -9,7 +9,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.is_extractive(text) is
-'Whether a model is a version of the extractive provider, whose judgements are no calls of a model: nobody is paid for them.';
+'Whether a model is a version of the extractive provider. Its judgements call no model, so they are free.';
 
 create or replace function pgclarify_private.is_reserved_at_endpoint(model text)
 returns boolean
@@ -20,8 +20,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.is_reserved_at_endpoint(text) is
-'Whether the name of a model behind an endpoint is one of the extractive provider. Users choose such names, and this one would '
-'be free, and asked whatever budgets say.';
+'Whether a model behind an endpoint has a name of the extractive provider. Users choose such names; with this one, calls '
+'would be free and no budget would stop them.';
 
 create or replace function pgclarify_private.price_of(model text)
 returns table (input_usd numeric, cached_input_usd numeric, output_usd numeric)
@@ -33,15 +33,15 @@ begin atomic
     from pgclarify.model_price as price
     where
         price.model = price_of.model
-        -- Its versions are models, too: one row is for all of them.
+        -- The row "extractive" is the price of all versions of that provider.
         or price.model = 'extractive' and pgclarify_private.is_extractive(price_of.model)
     order by price.model = price_of.model desc
     limit 1;
 end;
 
 comment on function pgclarify_private.price_of(text) is
-'US dollars for a million tokens of input, of input that is read again (null: as other input) and of output of a model, now; '
-'no row if it has no price.';
+'Current prices of a model in US dollars for a million tokens of input, of cached input (null: as other input) and of '
+'output; no row if it has no price.';
 
 create or replace function pgclarify_private.cost_of(
     prompt_tokens bigint, cached_tokens bigint, completion_tokens bigint, input_usd numeric, cached_input_usd numeric,
@@ -51,7 +51,7 @@ returns numeric
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- What is free is free, however many tokens nobody has counted.
+    -- A model with price 0 is free, even if its tokens are unknown.
     select (
         case
             when cost_of.input_usd = 0 then 0
@@ -65,8 +65,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.cost_of(bigint, bigint, bigint, numeric, numeric, numeric) is
-'US dollars that tokens cost at a price for a million of them; null if price or tokens are not known. cached_tokens: those of '
-'prompt_tokens that the endpoint had read before; null counts as none. cached_input_usd: null counts as input_usd.';
+'US dollars that tokens cost at prices for a million of them; null if a price or the tokens are unknown. cached_tokens: '
+'those of prompt_tokens that the endpoint took from its cache; null counts as 0. cached_input_usd: null counts as input_usd.';
 
 create or replace function pgclarify_private.cost_usd(model text, prompt_tokens bigint, completion_tokens bigint)
 returns numeric
@@ -82,8 +82,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.cost_usd(text, bigint, bigint) is
-'US dollars that a call of a model costs now, of which it has read nothing before; null if the model has no price, or its '
-'tokens are not known.';
+'US dollars that a call of a model costs now if no input is cached; null if the model has no price, or the tokens are '
+'unknown.';
 
 create or replace function pgclarify_private.paid(run_id bigint)
 returns table (
@@ -104,7 +104,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.paid(bigint) is
-'What a run has paid for so far: one row. cost_usd is null if that of a call is not known.';
+'What a run has paid for so far: one row. cost_usd is null if the cost of a call is unknown.';
 
 create or replace function pgclarify_private.settle_runs(run_ids bigint[])
 returns void
@@ -138,7 +138,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.settle_runs(bigint[]) is
-'Write down what runs that have ended paid for, where that is not what was written: a reply may come after the end.';
+'Correct the recorded cost of runs that have ended: a reply may arrive after the end.';
 grant execute on function pgclarify_private.settle_runs(bigint[]) to pgclarify_worker;
 
 create or replace function pgclarify.price_runs(since timestamptz default null, max_runs integer default 10000)
@@ -155,9 +155,9 @@ begin
             using errcode = 'invalid_parameter_value',
                 column = 'max_runs',
                 detail = format('max_runs is %s.', coalesce(price_runs.max_runs::text, 'null')),
-                hint = 'Leave it out for 10000 runs a call.';
+                hint = 'Leave it out to price at most 10000 runs.';
     end if;
-    -- From model to model in the index, past all runs of those without a price, which may be many.
+    -- This goes through the index from model to model, and skips all runs of models without a price, which may be many.
     for v_price in
         with recursive named as (
             (
@@ -182,8 +182,8 @@ begin
         from named
         cross join lateral pgclarify_private.price_of(named.model) as price
     loop
-        -- Run by run, and in no order, so that no more calls are read than of what is priced now, and of those few runs that
-        -- cannot be.
+        -- One run at a time and unordered, so that only the calls of runs that get a price now are read, and of the few runs
+        -- that cannot get one.
         v_run_ids := v_run_ids || array(
             select run.run_id
             from pgclarify.run
@@ -213,9 +213,9 @@ begin
                 and run.cost_usd is null
                 and run.finished_at is not null
                 and run.finished_at >= coalesce(price_runs.since, '-infinity')
-                -- An endpoint that counts no tokens: only what is free can be priced.
+                -- If an endpoint counts no tokens, only free calls can be priced.
                 and (run.prompt_tokens > 0 or v_price.input_usd = 0)
-                -- Not of what has lost its calls: the rest of them would pass for all.
+                -- Skip runs that have lost calls: the remaining calls would look like all of them.
                 and paid.calls = run.completions
             limit price_runs.max_runs - cardinality(v_run_ids)
         );
@@ -237,7 +237,7 @@ begin
         from pgclarify.completion
         where
             completion.run_id = any(v_run_ids) and completion.finished_at is not null and completion.cost_usd is null
-        -- In the order of claims, or the two deadlock.
+        -- In the same order as claims, to avoid deadlocks.
         order by
             completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,
             completion.sample
@@ -263,7 +263,7 @@ begin
     ) as unpriced
     cross join lateral pgclarify_private.paid(unpriced.run_id) as paid
     where run.run_id = unpriced.run_id;
-    -- All of them at once: a day, role and model of a corpus are one row.
+    -- All of them together: a day, role and model of a corpus are one row.
     update pgclarify_private.embedding_usage as known
     set
         cost_usd = known.cost_usd + unpriced.unpriced_tokens * price.input_usd * 0.000001,
@@ -274,7 +274,7 @@ begin
         where
             locked.unpriced_tokens > 0
             and locked.day >= coalesce((price_runs.since at time zone 'UTC')::date, '-infinity')
-        -- In the order of count_embeddings, or the two deadlock.
+        -- In the same order as count_embeddings, to avoid deadlocks.
         order by locked.corpus_id, locked.requested_by, locked.requested_by_oid, locked.operation, locked.model
         for no key update
     ) as unpriced
@@ -285,7 +285,7 @@ end
 $$;
 
 comment on function pgclarify.price_runs(timestamptz, integer) is
-'Fill in the cost of runs that ended while a model of theirs had no price, at the current prices, and return how many runs '
-'these are; for members of pgclarify_owner. It also fills in the cost of embeddings. since: only runs that ended at that time '
-'or later, and embeddings of that day or later; null for all. max_runs: how many runs to price in this call, 1 to 1,000,000; '
-'call it until it returns 0.';
+'Fill in the cost of runs that ended while one of their models had no price. It uses the current prices, and returns how '
+'many runs it priced; for members of pgclarify_owner. It also fills in the cost of embeddings. since: only runs that ended '
+'at that time or later, and embeddings of that day or later; null for all. max_runs: how many runs to price in this call, 1 '
+'to 1,000,000; call it until it returns 0.';

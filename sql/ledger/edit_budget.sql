@@ -8,7 +8,7 @@ as $$
 begin
     raise exception 'budget "%" binds the owner of its corpus', pgclarify_private.shown(raise_binds_owner.name)
         using errcode = 'insufficient_privilege',
-            detail = 'A member of pgclarify_owner has made it.',
+            detail = 'It was created by a member of pgclarify_owner.',
             hint = 'Ask one of them to change it, or to set its option binds_owner to false.';
 end
 $$;
@@ -24,7 +24,7 @@ declare
     v_is_administrator constant boolean
         := 'pgclarify_owner'::name = any(pgclarify_private.roles_of(pgclarify_private.verify_caller(set_budget.caller)));
     v_corpus_id bigint := (pgclarify_private.edited_corpus(set_budget.caller, set_budget.corpus)).corpus_id;
-    -- What is null here is left out of what comes back; null takes a role or a limit away.
+    -- Options that are null here are missing from the result if omitted. An explicit null removes a role or a limit.
     v_settings jsonb := pgclarify_private.check_options(set_budget.options, '{
         "period": {"choices": ["day", "month", "total"]},
         "max_cost_usd": {"type": "number", "least": 0, "most": 1000000000000},
@@ -39,11 +39,11 @@ begin
         raise exception 'a budget needs a name of 1 to 100 characters'
             using errcode = 'invalid_parameter_value',
                 detail = format('It has %s.', coalesce(length(set_budget.name), 0)),
-                hint = 'Pass name => ''everyone'', say.';
+                hint = 'For example, pass name => ''everyone''.';
     end if;
     if v_settings ? 'binds_owner' and not v_is_administrator then
-        raise exception 'the option binds_owner is for members of pgclarify_owner'
-            using errcode = 'insufficient_privilege', hint = 'Leave it out.';
+        raise exception 'only members of pgclarify_owner can set the option binds_owner'
+            using errcode = 'insufficient_privilege', hint = 'Omit this option.';
     end if;
     perform pgclarify_private.check_roles_exist(array[v_settings ->> 'role']);
     perform pgclarify_private.note_roles(array[v_settings ->> 'role']::name[]);
@@ -74,7 +74,7 @@ begin
                     coalesce(v_budget.period, 'null'), coalesce(v_budget.max_cost_usd::text, 'null'),
                     coalesce(v_budget.max_calls::text, 'null')
                 ),
-                hint = 'Pass options => ''{"period": "month", "max_cost_usd": 200}'', say.';
+                hint = 'For example, pass options => ''{"period": "month", "max_cost_usd": 200}''.';
     end if;
     if v_known.budget_id is not null then
         update pgclarify.budget
@@ -156,5 +156,5 @@ begin atomic
 end;
 
 comment on function pgclarify.remove_budget(text, text) is
-'Remove a budget; true if there was one. name: its own. corpus: as in set_budget.';
+'Remove a budget; true if there was one. name: name of the budget. corpus: as in set_budget.';
 grant execute on function pgclarify.remove_budget(text, text) to pgclarify_user;

@@ -1,5 +1,5 @@
--- What embedding endpoints cost. Their calls are not in the ledger: a corpus has too many passages. Workers add up what they
--- have embedded, and write the sums every second. Embedding for a corpus waits while a budget is spent.
+-- What embedding endpoints cost. Their calls are not in the ledger, because a corpus has too many passages. Workers add up what
+-- they have embedded, and write the sums every second. While a budget is spent, embedding for its corpus waits.
 
 create or replace function pgclarify_private.endpoint_model(model text)
 returns text
@@ -14,8 +14,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.endpoint_model(text) is
-'The name that an embedding model has at its endpoint, and in model_price: without endpoint: and without the dimensions that '
-'are asked for. Null for a model that workers load, which costs nothing.';
+'The name of an embedding model at its endpoint and in model_price: without endpoint: and without the dimensions. Null for a '
+'model that workers load, which is free.';
 
 create or replace function pgclarify_private.count_embeddings(
     run_ids bigint[], embedding_space_ids bigint[], models text[], texts bigint[], tokens bigint[]
@@ -74,7 +74,7 @@ begin
             owed.operation, owed.model, owed.texts, owed.tokens, case when owed.cost_usd is null then owed.tokens else 0 end,
             coalesce(owed.cost_usd, 0)
         from owed
-        -- In one order, or two workers deadlock.
+        -- Always in the same order, to avoid deadlocks.
         order by owed.corpus_id, owed.requested_by, owed.requested_by_oid, owed.operation, owed.model
         on conflict on constraint embedding_usage_key do update
         set
@@ -101,10 +101,10 @@ end
 $$;
 
 comment on function pgclarify_private.count_embeddings(bigint[], bigint[], text[], bigint[], bigint[]) is
-'Count what endpoints have embedded, at the prices of now, and charge budgets with it. One element for each of: run_ids (the '
-'run that it was for), embedding_space_ids (the space that it was for), both null for what is neither; models, as spaces name '
-'them; texts and tokens, how many there were. Passages are charged to the owner of the corpus, questions to who asked, what is '
-'neither to the role that the worker logged in as.';
+'Count what endpoints have embedded, at current prices, and charge it to budgets. Arrays with one element for each count: '
+'run_ids (the run that asked), embedding_space_ids (the space that was filled), both null for other texts; models, as spaces '
+'name them; texts and tokens, their numbers. Passages are charged to the owner of the corpus, questions to the role that '
+'asked, and other texts to the role that the worker logged in as.';
 grant execute on function pgclarify_private.count_embeddings(bigint[], bigint[], text[], bigint[], bigint[])
 to pgclarify_worker;
 
@@ -113,7 +113,7 @@ returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Without names of budgets: this is shown to all who see the corpus.
+    -- Without names of budgets: every role that sees the corpus can read this.
     select
         case
             when price.input_usd is null then format(
@@ -144,7 +144,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.embedding_refusal(name, bigint, text) is
-'Why budgets in dollars let no passage of a corpus be embedded by a model behind an endpoint now; null if they do.';
+'Why budgets in dollars do not admit embedding a passage of a corpus by a model behind an endpoint now; null if they admit '
+'it.';
 
 create or replace function pgclarify_private.delay_unpaid_spaces()
 returns bigint[]
@@ -155,7 +156,7 @@ declare
     v_alike record;
     v_delayed bigint[] := '{}';
 begin
-    -- Where all models are local, nobody waits for a lock on budgets.
+    -- If all models are local, do not wait for a lock on budgets.
     if not exists (
         select from pgclarify.embedding_space as space
         where space.state <> 'retired' and starts_with(space.model, 'endpoint:')
@@ -166,7 +167,7 @@ begin
     if not exists (select from pgclarify.budget where budget.max_cost_usd is not null) then
         return v_delayed;
     end if;
-    -- Once for all corpora of an owner with the same model: only those that have budgets of their own differ.
+    -- Once for all corpora of an owner with the same model: only corpora with budgets of their own can differ.
     for v_alike in
         select
             array_agg(waiting.embedding_space_id) as space_ids,
@@ -215,5 +216,5 @@ end
 $$;
 
 comment on function pgclarify_private.delay_unpaid_spaces() is
-'The spaces for which budgets let nothing be embedded now. embedding_space.error says why: the next vectors that are stored '
-'end that.';
+'Delay the spaces whose embedding no budget admits now, and return them. embedding_space.error says why, until the next '
+'vectors are stored.';

@@ -1,4 +1,4 @@
--- Money, seen: what was used by whom, and what is left of budgets.
+-- Views of money: what was used and by which role, and what is left of budgets.
 
 create or replace view pgclarify.usage with (security_invoker) as
 select
@@ -40,8 +40,8 @@ select
 from pgclarify_private.embedding_usage;
 
 comment on view pgclarify.usage is
-'What runs that you may see have used, with a row for each day, corpus, role, operation and model; and the usage of embedding '
-'endpoints, in rows of its own.';
+'What the runs that you may see have used: a row for each day, corpus, role, operation and model. The usage of embedding '
+'endpoints is in separate rows.';
 comment on column pgclarify.usage.day is 'Day in UTC on which they were asked, or texts were embedded.';
 comment on column pgclarify.usage.corpus is
 'The corpus''s name at the time of the question; null without a corpus.';
@@ -87,7 +87,7 @@ begin
             from pgclarify.budget
             left join pgclarify.corpus on budget.corpus_id = corpus.corpus_id
             where
-                -- As policy budget_is_visible has it, which does not bind members of the owner.
+                -- The same as policy budget_is_visible, which does not apply to members of the owner.
                 'pgclarify_owner'::name = any(v_roles)
                 or pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, v_roles)
                 or corpus.analyst = any(v_roles)
@@ -101,7 +101,7 @@ end
 $$;
 
 comment on function pgclarify_private.reserved_now(pgclarify_private.caller) is
-'What reserved says at this moment, of the budgets that the caller sees.';
+'What reserved returns now for the budgets that the caller sees.';
 grant execute on function pgclarify_private.reserved_now(pgclarify_private.caller) to pgclarify_reader;
 
 create or replace view pgclarify.budget_status with (security_invoker) as
@@ -146,12 +146,12 @@ left join pgclarify_private.budget_counter as counter
 left join reserved on budget.budget_id = reserved.budget_id;
 
 comment on view pgclarify.budget_status is
-'Budgets that concern you, what was spent of each in its current period, and what is left.';
-comment on column pgclarify.budget_status.name is 'The name in the runs that it stops.';
+'Budgets that apply to you: what was spent of each in its current period, and what is left.';
+comment on column pgclarify.budget_status.name is 'Name of the budget; it is in the error of runs that the budget stops.';
 comment on column pgclarify.budget_status.role_name is
-'It applies to runs of this role and its members; null for everyone''s.';
+'It applies to runs of this role and its members; null for all roles.';
 comment on column pgclarify.budget_status.corpus is
-'It applies to runs on this corpus; null for runs on all corpora, and without one.';
+'It applies to runs on this corpus; null for all runs, with or without a corpus.';
 comment on column pgclarify.budget_status.period is 'Period of its limits: day, month or total.';
 comment on column pgclarify.budget_status.max_cost_usd is 'Its limit in US dollars; null for none.';
 comment on column pgclarify.budget_status.max_calls is 'Its limit in calls; null for none.';

@@ -1,4 +1,4 @@
--- What becomes of a call: its reply and its cost are kept, or its lease is given back.
+-- The end of a call: its reply and cost are stored, or its lease is released.
 
 create or replace function pgclarify_private.store_completions(
     worker_id bigint,
@@ -51,7 +51,7 @@ begin
             completion.budget_ids, completion.reserved_usd, completion.reserved_at, completion.cost_usd
         from pgclarify.completion
         where completion.completion_id in (select given.completion_id from given)
-        -- In the order of claims, or the two deadlock.
+        -- In the same order as claims, to avoid deadlocks.
         order by
             completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,
             completion.sample
@@ -69,8 +69,8 @@ begin
                 given.prompt_tokens, given.cached_tokens, given.completion_tokens, price.input_usd, price.cached_input_usd,
                 price.output_usd
             ) as cost_usd,
-            -- What a call is counted as of which the cost is not known: that it has lost its tokens, or its price since it
-            -- was claimed, is no reason to call it free. Where another has answered the same, what that cost.
+            -- A call of unknown cost counts as its reservation: it is not free only because its tokens, or its price since the
+            -- claim, are lost. If another run has stored the same reply, it counts as what that call cost.
             coalesce(locked.reserved_usd, locked.cost_usd, 0) as cost_otherwise
         from given
         inner join locked on given.completion_id = locked.completion_id
@@ -79,7 +79,7 @@ begin
     stored as (
         update pgclarify.completion
         set
-            -- What the call was about may have been erased since: then it counts, and what it said does not stay.
+            -- The document that the call showed may have been erased since: then the call counts, but its reply is not stored.
             reply = case when completion.erased_at is null then kept.reply end,
             prompt_tokens = kept.prompt_tokens,
             cached_tokens = kept.cached_tokens,
@@ -99,13 +99,13 @@ begin
         ) as kept
         where
             completion.completion_id = kept.completion_id
-            -- The first reply stays: runs may have been decided by it.
+            -- The first reply is kept: runs may already depend on it.
             and completion.finished_at is null
         returning completion.run_id
     ),
     counted as (
-        -- Every call, also one whose reply comes second, or after its lease was lost: it was paid for. After all rows of the
-        -- ledger and in the order of ids, as claims do.
+        -- Every call was paid for and counts, even if its reply comes second or after its lease was lost. This comes after all
+        -- rows of the ledger and in the order of ids, as in claims.
         insert into pgclarify_private.budget_counter as counter (budget_id, period_start, cost_usd, calls)
         select
             budget.budget_id,
@@ -137,8 +137,8 @@ begin
     from stored
     inner join pgclarify.run on run.run_id = stored.run_id
     where run.finished_at is not null;
-    -- Those that were cancelled before their replies came. One that somebody holds is not waited for, or replies of others
-    -- would be lost with the wait: the worker settles it when it winds up its attempt.
+    -- Settle runs that were cancelled before their replies arrived. Skip locked runs: a timeout would lose the other replies.
+    -- The worker settles a skipped run at the end of its attempt.
     if v_ended is not null then
         perform pgclarify_private.settle_runs(
             array(
@@ -156,9 +156,10 @@ $$;
 comment on function pgclarify_private.store_completions(
     bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[], integer[]
 ) is
-'Keep what a model said, what that cost, and count it: with the budgets that it was reserved of; if its lease was lost, with '
-'those that its run is for now. run_ids: who made the calls; null for what is no run. leases: leased_until, as it was claimed. '
-'Tokens are null where the endpoint did not say; cached_tokens are those of prompt_tokens that it had read before.';
+'Store what a model said and what that cost, and count it: for the budgets that reserved it, or, if its lease was lost, for '
+'those that apply to its run now. run_ids: the runs that made the calls; null without a run. leases: leased_until, as it was '
+'claimed. Tokens are null if the endpoint did not report them; cached_tokens are those of prompt_tokens that the endpoint '
+'took from its cache.';
 grant execute on function pgclarify_private.store_completions(
     bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[], integer[]
 ) to pgclarify_worker;
@@ -180,9 +181,9 @@ begin atomic
             inner join pgclarify.completion as locked
                 on given.completion_id = locked.completion_id
                 and locked.leased_by = release_completions.worker_id
-                -- Not one that was claimed since, by another attempt of the same run.
+                -- Not a row that another attempt of the same run has claimed since.
                 and given.leased_until = locked.leased_until
-            -- In the order of claims, or the two deadlock.
+            -- In the same order as claims, to avoid deadlocks.
             order by
                 locked.purpose, locked.model, locked.parameters, locked.prompt_version, locked.input_hash, locked.sample
             for no key update of locked
@@ -190,5 +191,5 @@ begin atomic
 end;
 
 comment on function pgclarify_private.release_completions(bigint, bigint[], timestamptz[]) is
-'Give leases back after calls that failed or were cut off. leases: leased_until, as it was claimed.';
+'Release leases after calls that failed or were cancelled. leases: leased_until, as it was claimed.';
 grant execute on function pgclarify_private.release_completions(bigint, bigint[], timestamptz[]) to pgclarify_worker;
