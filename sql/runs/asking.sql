@@ -1,4 +1,5 @@
--- Asking: a run that is served again where it may be, and entered otherwise; waited for, or not.
+-- Asking. An earlier run with the same question is reused if possible; otherwise a new run is entered, with or without waiting
+-- for it.
 
 create or replace function pgclarify_private.serve_again(
     run pgclarify.run, questions text[], requester name, roles name[]
@@ -28,8 +29,8 @@ end
 $$;
 
 comment on function pgclarify_private.serve_again(pgclarify.run, text[], name, name[]) is
-'Runs that have answered and serve these questions again, noted as served: object of questions, each with its run. questions: '
-'each once. None if pgclarify.reuse_runs is off.';
+'Find finished runs that these questions can reuse, and note each reuse: object of questions, each with its run. questions: '
+'distinct. Nothing is reused if pgclarify.reuse_runs is off.';
 
 create or replace function pgclarify_private.settings_of(run pgclarify.run)
 returns jsonb
@@ -40,7 +41,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.settings_of(pgclarify.run) is
-'Settings of a new run as enter_runs takes them: with what was said before, and without the timeout.';
+'Settings of a new run as enter_runs takes them: with the history, and without the timeout.';
 
 create or replace function pgclarify_private.once_each(questions text[])
 returns text[]
@@ -56,7 +57,7 @@ begin atomic
         );
 end;
 
-comment on function pgclarify_private.once_each(text[]) is 'Equal questions once, in the order in which they first come.';
+comment on function pgclarify_private.once_each(text[]) is 'Distinct questions, in the order of their first occurrence.';
 
 create or replace function pgclarify_private.not_served(questions text[], answered jsonb)
 returns text[]
@@ -72,7 +73,7 @@ begin atomic
         );
 end;
 
-comment on function pgclarify_private.not_served(text[], jsonb) is 'Questions that no run serves again, in order.';
+comment on function pgclarify_private.not_served(text[], jsonb) is 'Questions that no earlier run answers, in order.';
 
 create or replace function pgclarify_private.runs_of(
     questions text[], answered jsonb, entered_questions text[], run_ids bigint[]
@@ -92,7 +93,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.runs_of(text[], jsonb, text[], bigint[]) is
-'The run of each question, in order: one that serves it again, or one that was entered for it.';
+'The run of each question, in order: a reused one, or one that was entered for it.';
 
 create or replace function pgclarify_private.submit(caller pgclarify_private.caller, run pgclarify.run, questions text[])
 returns bigint[]
@@ -118,8 +119,8 @@ end
 $$;
 
 comment on function pgclarify_private.submit(pgclarify_private.caller, pgclarify.run, text[]) is
-'Enter a new run for each question without waiting: the run of each, in order. Answers still good are reused unless '
-'pgclarify.reuse_runs is off, equal questions asked once.';
+'Enter a new run for each question without waiting: the run of each, in order. Earlier answers that are still valid are '
+'reused unless pgclarify.reuse_runs is off; equal questions are asked once.';
 
 create or replace function pgclarify_private.ask(
     caller pgclarify_private.caller, run pgclarify.run, questions text[], timeout interval
@@ -162,7 +163,7 @@ begin
             'is_counted', pgclarify_private.counts_questions()
         );
         begin
-            -- In steps: an error shows the statement that it comes from.
+            -- In two statements: an error shows the statement that raised it.
             v_answer := pgclarify_private.loopback_call('loopback_enter', v_payload);
             v_entered := array(
                 select entered.value::bigint
@@ -176,13 +177,13 @@ begin
                 get stacked diagnostics
                     v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                     v_hint = pg_exception_hint, v_table = table_name, v_column = column_name, v_values = pg_datatype_name;
-                -- Anew: the way through the loopback tells the reader nothing.
+                -- Raise it again, because the context of the loopback does not help the reader.
                 raise exception
                     using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint, table = v_table,
                         column = v_column, datatype = v_values;
             when query_canceled or others then
-                -- Nobody waits any more, so nobody need pay any more. By the call's own id: it may not have come to know
-                -- those of its runs.
+                -- The caller has stopped waiting, so its runs must not cost more. This cancels by the id of the call, because
+                -- the call may not know the ids of its runs yet.
                 begin
                     perform pgclarify_private.loopback_call('loopback_cancel', jsonb_build_object('call_id', v_call_id));
                 exception
@@ -207,9 +208,9 @@ end
 $$;
 
 comment on function pgclarify_private.ask(pgclarify_private.caller, pgclarify.run, text[], interval) is
-'Enter a new run for each question and wait: the run of each, in order. Answers still good are reused unless '
-'pgclarify.reuse_runs is off, equal questions asked once. A cancelled call cancels its runs; after the timeout they go on, and '
-'error PC002 names them.';
+'Enter a new run for each question and wait: the run of each, in order. Earlier answers that are still valid are reused '
+'unless pgclarify.reuse_runs is off; equal questions are asked once. A cancelled call cancels its runs. After the timeout, '
+'the runs continue, and error PC002 lists them.';
 
 create or replace function pgclarify_private.ask_one(
     caller pgclarify_private.caller, run pgclarify.run, timeout interval
@@ -229,4 +230,4 @@ end
 $$;
 
 comment on function pgclarify_private.ask_one(pgclarify_private.caller, pgclarify.run, interval) is
-'Ask what one new run is to answer, and wait: its run, or an error, or a warning, of raise_unless_succeeded.';
+'Enter one new run and wait for it. Returns the run, with the errors and warnings of raise_unless_succeeded.';

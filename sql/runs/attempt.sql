@@ -1,5 +1,6 @@
--- Runs that are carried out, as what workers call finds them: in the attempt that they name, and searchable still. A run is
--- lost for an attempt once it was cancelled or another worker has taken it over: then every write of that attempt is PC006.
+-- Checks of running runs for the functions that workers call: the run is still in the attempt that the worker names, and its
+-- corpus can still be searched. An attempt loses its run when the run is cancelled or another worker takes it over. Then every
+-- write of that attempt is error PC006.
 
 create or replace function pgclarify_private.raise_run_is_lost(run_id bigint)
 returns void
@@ -36,7 +37,7 @@ end
 $$;
 
 comment on function pgclarify_private.lock_run(bigint, integer) is
-'Lock a run that is carried out in this attempt, or error PC006.';
+'Lock a run that is executed in this attempt, or error PC006.';
 
 create or replace function pgclarify_private.check_searchable(run pgclarify.run)
 returns void
@@ -66,8 +67,8 @@ end
 $$;
 
 comment on function pgclarify_private.check_searchable(pgclarify.run) is
-'Error 42704 if the corpus of a run was dropped, 42501 if who asked may not search it any more. What a run looks at is looked '
-'at with the roles of that moment, and not of its start.';
+'Error 42704 if the corpus of a run was dropped, 42501 if the role that asked may not search it any more. The current roles '
+'decide what a run reads, not the roles at its start.';
 
 create or replace function pgclarify_private.lock_searchable_run(run_id bigint, attempt integer)
 returns pgclarify.run
@@ -83,7 +84,7 @@ end
 $$;
 
 comment on function pgclarify_private.lock_searchable_run(bigint, integer) is
-'Lock a run as lock_run does, or an error of check_searchable.';
+'Lock a run as lock_run does, or raise an error of check_searchable.';
 
 create or replace function pgclarify_private.running_attempt(run_id bigint, attempt integer)
 returns pgclarify.run
@@ -104,7 +105,7 @@ end
 $$;
 
 comment on function pgclarify_private.running_attempt(bigint, integer) is
-'A run that is carried out in this attempt, or error PC006. For what writes nothing: a lock would have to be written.';
+'A run that is executed in this attempt, or error PC006. It is for functions that write nothing: a row lock would be a write.';
 
 create or replace function pgclarify_private.searchable_run(run_id bigint, attempt integer)
 returns pgclarify.run
@@ -120,7 +121,7 @@ end
 $$;
 
 comment on function pgclarify_private.searchable_run(bigint, integer) is
-'A run as of running_attempt, or an error of check_searchable.';
+'A run as in running_attempt, or an error of check_searchable.';
 
 create or replace function pgclarify_private.lost_runs(run_ids bigint[], attempts integer[])
 returns integer[]
@@ -137,5 +138,5 @@ begin atomic
 end;
 
 comment on function pgclarify_private.lost_runs(bigint[], integer[]) is
-'Which of the given runs, counted from 1, are no longer carried out in the given attempts.';
+'Positions of the given runs, from 1, that are no longer executed in the given attempts.';
 grant execute on function pgclarify_private.lost_runs(bigint[], integer[]) to pgclarify_worker;

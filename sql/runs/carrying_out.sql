@@ -1,4 +1,4 @@
--- Carrying runs out: what workers call. Every write names the attempt, so that a worker that lost a run cannot write into it.
+-- Executing runs: functions that workers call. Every write names the attempt, so a worker that lost a run cannot write to it.
 
 create or replace function pgclarify_private.start_run(run_id bigint, worker_id bigint, is_alone boolean default false)
 returns table (
@@ -16,7 +16,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- From the second crash on a run is carried out alone: only crashes that it was alone with can fail it.
+    -- After this many crashes, a run is executed alone: only crashes while it was alone can fail it.
     v_alone_from constant integer := 2;
     v_most_crashes constant integer := 10;
     v_run pgclarify.run;
@@ -24,7 +24,7 @@ declare
     v_error text;
     v_error_code text;
 begin
-    -- Not waited for: whoever holds it, in a transaction that is open, say, may hold it for long. The job comes back.
+    -- It does not wait for the lock: an open transaction may keep it for long. The job is retried.
     select run.* into v_run from pgclarify.run where run.run_id = start_run.run_id for update nowait;
     if not found then
         return;
@@ -34,7 +34,7 @@ begin
         perform pgclarify_private.settle_runs(array[v_run.run_id]);
         return;
     end if;
-    -- While a document is being erased, a run would read it. Neither is that waited for.
+    -- While a document is being erased, a run could still read it. This does not wait for that lock either.
     perform from pgclarify.corpus where corpus.corpus_id = v_run.corpus_id for key share nowait;
     v_roles := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     if v_run.corpus_id is null and v_run.corpus_name is not null then
@@ -75,13 +75,13 @@ begin
         raise exception 'run % is for a worker with a language model', v_run.run_id
             using errcode = 'lock_not_available',
                 detail = 'This worker has none, and another one that is running has.',
-                hint = 'It is left to that one.';
+                hint = 'The other worker will execute it.';
     end if;
     if start_run.worker_id not in (select living.worker_id from pgclarify_private.living_workers() as living) then
         raise exception 'worker % counts as dead', start_run.worker_id
             using errcode = 'lock_not_available',
-                detail = 'Its lease ran out.',
-                hint = 'It has to register again.';
+                detail = 'Its lease has expired.',
+                hint = 'Register it again.';
     end if;
     if v_run.crashes >= v_alone_from and not start_run.is_alone then
         return query
@@ -111,7 +111,7 @@ begin
             run.requested_by, v_roles
         ),
         graph_revision = seen.graph_revision,
-        -- The vector may be of the question as that attempt has relaxed it.
+        -- The vector may be of the question that that attempt relaxed.
         relaxed_question = null,
         question_vector = null,
         embedding_model = null,
@@ -131,11 +131,11 @@ end
 $$;
 
 comment on function pgclarify_private.start_run(bigint, bigint, boolean) is
-'Take a run in hand: what a worker needs to know; no row if it was cancelled, has ended, or cannot be carried out. '
-'must_be_alone: true, and all else null, if two workers in a row were lost with it: call again with is_alone while nothing '
-'else is carried out or begun. settings come with what was said before, as with_history has it; what was asked of no corpus '
-'has no corpus_id, embedding_model and dimensions. Error 55P03 if somebody holds it, if the worker counts as dead, or if it '
-'takes a language model, the worker has none, and a living one has.';
+'Start an attempt of a run, and return what the worker needs; no row if it was cancelled, has ended, or cannot be executed. '
+'must_be_alone: true, with nulls otherwise, if two workers in a row were lost while they executed it: call again with '
+'is_alone while the worker executes and starts no other run. settings include the history, as in with_history. A run without '
+'a corpus has no corpus_id, embedding_model and dimensions. Error 55P03 if another transaction has locked it, if the worker '
+'counts as dead, or if it needs a language model that this worker lacks and another live worker has.';
 grant execute on function pgclarify_private.start_run(bigint, bigint, boolean) to pgclarify_worker;
 
 create or replace function pgclarify_private.record_relaxation(run_id bigint, attempt integer, relaxed_question text)
@@ -179,7 +179,7 @@ as $$
 declare
     v_running bigint[];
 begin
-    -- In the order of ids, so that two workers never wait for each other.
+    -- In the order of ids, so that two workers do not deadlock.
     with locked as (
         select run.run_id
         from pgclarify.run
@@ -233,8 +233,8 @@ comment on function pgclarify_private.record_verdicts(
     bigint[], integer[], integer[], text[], text[], text[], text[], integer[], integer[], text[], bigint[],
     boolean[], text[], text[], text[], text[]
 ) is
-'Keep verdicts of several runs as they land, and return the runs that are still carried out in the given attempts; verdicts '
-'of others are dropped.';
+'Store verdicts of several runs as they arrive, and return the runs that are still executed in the given attempts; verdicts '
+'of other runs are discarded.';
 grant execute on function pgclarify_private.record_verdicts(
     bigint[], integer[], integer[], text[], text[], text[], text[], integer[], integer[], text[], bigint[],
     boolean[], text[], text[], text[], text[]
@@ -344,7 +344,7 @@ begin
     cross join lateral jsonb_to_record(given.value) as stage (
         name text, batch integer, step_ordinal integer, started_at timestamptz, duration_ms real, rows integer,
         calls integer, reused_calls integer, prompt_tokens bigint, completion_tokens bigint,
-        -- Workers of an earlier version do not tell these.
+        -- Workers of an earlier version do not send these.
         reused_prompt_tokens bigint, reused_completion_tokens bigint, model_ms double precision, note text
     );
     update pgclarify.run
@@ -372,8 +372,8 @@ begin
             from pgclarify.verdict
             where verdict.run_id = v_run.run_id and verdict.is_reused and v_run.route is distinct from 'answered'
         ) + (
-            -- Verdicts tell of themselves, also those that a consolidation took over; but one that answers in one pass is
-            -- of another stage.
+            -- Verdicts are counted by their own rows, also those that a consolidation copied. The exception is a run that
+            -- answers in one pass: its reused call is in another stage.
             select coalesce(sum(stage.reused_calls), 0)
             from pgclarify.stage
             where stage.run_id = v_run.run_id and stage.name <> 'judgement'
@@ -386,7 +386,7 @@ $$;
 comment on function pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, text, text, bigint) is
 'End a run. interpretations: array of objects with interpretation, answer, support, cohesion and citations (candidate_rank, '
 'is_medoid, quote, start_char, end_char), in order. stages: array of objects with the columns of table stage, in order. '
-'stop_code: what the worker alone knows of it; the rest follows from the tables. budget_id: the first budget that let no '
-'further call through.';
+'stop_code: the code that only the worker can know; other codes follow from the tables. budget_id: the first budget that '
+'refused a call.';
 grant execute on function
     pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, text, text, bigint) to pgclarify_worker;

@@ -15,7 +15,7 @@ select
     coalesce(found.start_char + length(evidence.quote), evidence.end_char) as end_char,
     found.start_char is not null as is_current
 from pgclarify.evidence
--- Of one row at most, which an aggregate tells the planner: what only counts citations need not look for it.
+-- The aggregate tells the planner that there is at most one row, so a query that only counts citations can skip it.
 left join lateral (
     select
         min(document.title) as title,
@@ -31,8 +31,8 @@ comment on column pgclarify.evidence_citation.run_id is 'The run.';
 comment on column pgclarify.evidence_citation.ordinal is 'The entry''s place in the run''s list, from 1.';
 comment on column pgclarify.evidence_citation.rank is 'Place among its citations, from 1.';
 comment on column pgclarify.evidence_citation.document_id is 'The document.';
-comment on column pgclarify.evidence_citation.title is 'Its title now; null if it has none or is gone.';
-comment on column pgclarify.evidence_citation.uri is 'Its address, for people; null if it has none or is gone.';
+comment on column pgclarify.evidence_citation.title is 'Its current title; null if it has none or was removed.';
+comment on column pgclarify.evidence_citation.uri is 'Its address, for people; null if it has none or was removed.';
 comment on column pgclarify.evidence_citation.passage_id is 'The passage.';
 comment on column pgclarify.evidence_citation.heading is 'Headings above the passage when it was cited.';
 comment on column pgclarify.evidence_citation.quote is 'The words that are cited, verbatim.';

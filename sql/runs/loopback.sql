@@ -1,6 +1,6 @@
--- The loopback: a second connection to this database, through which a call that waits hands over its request, so that a worker
--- sees it although the caller's transaction is open. Role pgclarify_loopback may do nothing but enqueue, cancel and look, and
--- only what is signed.
+-- The loopback is a second connection to this database. A call that waits sends its request through it, so that a worker sees
+-- the request although the caller's transaction is open. Role pgclarify_loopback can only enqueue, cancel and read, and only
+-- signed requests.
 
 create or replace function pgclarify_private.loopback_open(connection_name text)
 returns void
@@ -14,7 +14,7 @@ declare
     v_message text;
     v_settings jsonb;
 begin
-    -- A name in a schema that we may not look into is an error and no null.
+    -- A name in a schema without USAGE raises an error instead of null.
     if (
         case
             when has_schema_privilege(to_regnamespace('@extschema:dblink@'), 'usage')
@@ -23,7 +23,7 @@ begin
     ) is null then
         raise exception 'waiting for an answer needs the extension dblink'
             using errcode = 'PC005',
-                detail = 'A call that waits hands its request over on a second connection.',
+                detail = 'A call that waits sends its request on a second connection.',
                 hint = 'Have a superuser run pgclarify init again where dblink is installed, or use pgclarify.submit, commit, '
                     'and pgclarify.wait.';
     end if;
@@ -38,7 +38,7 @@ begin
             'password', v_loopback.password,
             'dbname', current_database(),
             'host', coalesce(v_loopback.host, v_loopback.socket_dir, 'localhost'),
-            -- A port belongs to its host.
+            -- A port is used only with its host.
             'port', coalesce(case when v_loopback.host is not null then v_loopback.port end::text, current_setting('port')),
             'connect_timeout', 10,
             'application_name', 'pgclarify',
@@ -49,7 +49,8 @@ begin
     );
     loop
         begin
-            -- A superuser who installs makes a function that connects also where the server asks for no password.
+            -- If a superuser installs pgclarify, it creates a function that can also connect when the server asks for no
+            -- password.
             if (
                 case
                     when has_schema_privilege(to_regnamespace('pgclarify_dblink'), 'usage')
@@ -72,9 +73,9 @@ begin
         exception
             when sqlclient_unable_to_establish_sqlconnection then
                 get stacked diagnostics v_message = pg_exception_detail;
-                -- Many callers at once: the role's connection limit keeps them from using up all connections. dblink
-                -- passes on PostgreSQL's text, without its SQLSTATE (53300). The text may be in the server's language, so
-                -- being near a limit counts, too.
+                -- With many callers at once, the role's connection limit keeps them from using all connections. dblink passes
+                -- on PostgreSQL's text, without its SQLSTATE (53300). The text may be in the server's language, so being near a
+                -- limit counts, too.
                 if clock_timestamp() > v_deadline
                     or v_message not like '%too many%'
                     and v_message not like '%remaining connection slots%'
@@ -90,7 +91,7 @@ begin
                             hint = 'Run pgclarify doctor, or use pgclarify.submit, commit, and pgclarify.wait.';
                 end if;
             when sqlstate '2F003' or connection_exception then
-                -- dblink itself refuses: there is no password, or the server did not ask for it.
+                -- dblink itself refused: there is no password, or the server did not ask for it.
                 get stacked diagnostics v_message = pg_exception_detail;
                 raise exception 'the loopback connection failed'
                     using errcode = 'PC005',
@@ -128,13 +129,13 @@ declare
     v_statement text;
     v_answer jsonb;
 begin
-    -- Whatever happens, and be it in the middle of opening or closing, the connection does not stay: it could be used by
-    -- anyone in this session.
+    -- The connection must always be closed, even after a cancel in the middle of opening or closing it: everyone in this
+    -- session could use it.
     perform pgclarify_private.loopback_open(v_connection);
     perform @extschema:dblink@.dblink_exec(v_connection, 'begin');
     select challenge.challenge into v_challenge
     from @extschema:dblink@.dblink(v_connection, 'select pgclarify_private.loopback_challenge()') as challenge (challenge text);
-    -- In variables: an error shows the statement that it comes from.
+    -- In variables: an error shows the statement that raised it.
     v_statement := format(
         'select pgclarify_private.%I(%L::jsonb, %L::bytea)',
         loopback_call.function_name,
@@ -161,8 +162,8 @@ end
 $$;
 
 comment on function pgclarify_private.loopback_call(text, jsonb) is
-'Call one of the loopback functions on a second connection, in a transaction of its own, with the payload signed for that '
-'transaction alone.';
+'Call one of the loopback functions on a second connection, in a separate transaction. The payload is signed for that '
+'transaction only.';
 
 create or replace function pgclarify_private.loopback_challenge()
 returns text
@@ -172,7 +173,8 @@ begin atomic
     select concat_ws(' ', pg_backend_pid(), extract(epoch from transaction_timestamp()));
 end;
 
-comment on function pgclarify_private.loopback_challenge() is 'What a signature must contain to be good for this transaction.';
+comment on function pgclarify_private.loopback_challenge() is
+'The text that a signature must contain to be valid in this transaction.';
 grant execute on function pgclarify_private.loopback_challenge() to pgclarify_loopback;
 
 create or replace function pgclarify_private.verify_loopback(function_name text, payload jsonb, signature bytea)
@@ -188,13 +190,13 @@ begin
     ) then
         raise exception 'the request is not signed'
             using errcode = 'insufficient_privilege',
-                detail = 'Loopback functions accept what pgclarify''s own functions signed for the running transaction.',
+                detail = 'Loopback functions accept only what functions of pgclarify signed for the running transaction.',
                 hint = 'Call the public functions, such as pgclarify.clarify.';
     end if;
 end
 $$;
 
-comment on function pgclarify_private.verify_loopback(text, jsonb, bytea) is 'Error 42501 unless the signature is good.';
+comment on function pgclarify_private.verify_loopback(text, jsonb, bytea) is 'Error 42501 unless the signature is valid.';
 
 create or replace function pgclarify_private.loopback_enter(payload jsonb, signature bytea)
 returns jsonb
@@ -207,7 +209,8 @@ declare
     v_parent_run_id bigint := (loopback_enter.payload ->> 'parent_run_id')::bigint;
 begin
     perform pgclarify_private.verify_loopback('loopback_enter', loopback_enter.payload, loopback_enter.signature);
-    -- Who is cut off while this is being committed does not know it: whoever cancels waits until it is over.
+    -- A caller that is cancelled during this commit does not know the run ids. loopback_cancel takes the same lock, so it waits
+    -- for the end of this transaction.
     perform pg_advisory_xact_lock(hashtextextended(loopback_enter.payload ->> 'call_id', 1885823084));
     if pgclarify_private.role_oid(v_requester) <> coalesce((loopback_enter.payload ->> 'requester_oid')::oid, 0)
         or pgclarify_private.role_oid(v_requester) = 0
@@ -218,7 +221,7 @@ begin
         raise exception '% not committed yet',
             coalesce('corpus "' || (loopback_enter.payload ->> 'corpus') || '" is', 'what this call goes on from is')
             using errcode = 'PC004',
-                detail = 'It, the run or the role was made in a transaction that is still open, so no worker sees it.',
+                detail = 'It, the run or the role was created in a transaction that is still open, so no worker sees it.',
                 hint = 'Commit first, then ask.';
     end if;
     if not exists (select from pgclarify_private.serving_workers()) then
@@ -227,7 +230,7 @@ begin
                 detail = 'Questions are answered by a worker process; none is connected to this database.',
                 hint = 'Start one with: pgclarify worker (or pgclarify up for the embedded server).';
     end if;
-    -- As the caller's session has it: enter_runs reads it from its own.
+    -- The setting of the caller's session: enter_runs reads it from this session.
     perform set_config('pgclarify.count_questions', loopback_enter.payload ->> 'is_counted', true);
     return to_jsonb(
         pgclarify_private.enter_runs(
@@ -304,7 +307,7 @@ end
 $$;
 
 comment on function pgclarify_private.loopback_is_served(jsonb, bytea) is
-'Whether a worker serves, for a caller whose snapshot does not show heartbeats.';
+'Whether a worker executes runs, for a caller whose snapshot does not show heartbeats.';
 grant execute on function pgclarify_private.loopback_is_served(jsonb, bytea) to pgclarify_loopback;
 
 create or replace function pgclarify_private.loopback_rows(payload jsonb, signature bytea)
@@ -323,8 +326,8 @@ end
 $$;
 
 comment on function pgclarify_private.loopback_rows(jsonb, bytea) is
-'Rows of runs, or turns of conversations, for a caller whose snapshot is older than they are; null if there are none. payload: '
-'object with row_type, ids and requester, as rows_in_json takes them.';
+'Rows of runs, or turns of conversations, for a caller whose snapshot is older than they are; null if there are none. '
+'payload: object with row_type, ids and requester, the parameters of rows_in_json.';
 grant execute on function pgclarify_private.loopback_rows(jsonb, bytea) to pgclarify_loopback;
 
 create or replace function pgclarify_private.rows_in_json(row_type text, ids bigint[], requester name)
@@ -358,7 +361,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.remote_rows(text, bigint[], name) is
-'rows_in_json as a second connection sees them, whose snapshot is new.';
+'The result of rows_in_json on a second connection, whose snapshot is new.';
 
 create or replace function pgclarify_private.current_rows(row_type anyelement, run_ids bigint[], requester name)
 returns setof anyelement
@@ -386,6 +389,6 @@ end
 $$;
 
 comment on function pgclarify_private.current_rows(anyelement, bigint[], name) is
-'What the function rows of a type returns of runs that are over, also of those whose end the snapshot of this transaction is '
-'too old to see. row_type: null of the type. Granted to nobody: the checks of a type of somebody else would run with our '
-'rights.';
+'What the function rows of a type returns for runs that are over, even if the snapshot of this transaction is too old to '
+'show their end. row_type: null of the type. No role has EXECUTE: the checks of a type that another role owns would run with '
+'our rights.';

@@ -17,7 +17,7 @@ begin
     if not found then
         raise exception 'run % does not exist', coalesce(visible_run.run_id::text, 'null')
             using errcode = 'undefined_object',
-                detail = 'There is none of that number that you may see.',
+                detail = 'No run of that number is visible to you.',
                 hint = case
                     when current_setting('transaction_isolation') in ('repeatable read', 'serializable') then
                         'This transaction sees runs only as they were when it began: if the run is newer, end it first.'
@@ -48,7 +48,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.reading_hint(text, bigint) is
-'How to read what a run of an operation came to, for a HINT.';
+'How to read the result of a run of an operation, for a HINT.';
 
 create or replace function pgclarify_private.result_rows(caller pgclarify_private.caller, run_id bigint, row_type text)
 returns jsonb
@@ -74,15 +74,15 @@ end
 $$;
 
 comment on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text) is
-'The rows that a run has, as a JSON array, for who may see it: an error, or a warning, of raise_unless_succeeded, or error '
-'55000 if rows of its operation are of another type.';
+'The rows of a run as a JSON array, if the caller may see it. Errors and warnings are those of raise_unless_succeeded; error '
+'55000 if its operation returns rows of another type.';
 grant execute on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text) to pgclarify_reader;
 
 create or replace function pgclarify_private.quote_position(content text, quote text, start_char integer)
 returns integer
 language sql immutable parallel safe
 begin atomic
-    -- Where it stood, it nearly always still stands, and then little of a long document is unpacked.
+    -- The quote is nearly always where it was, and then only a small part of a long document is decompressed.
     select
         case
             when
@@ -94,8 +94,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.quote_position(text, text, integer) is
-'Offset of a quote in a document now, from 0: start_char if it stands there, or its first occurrence; null if it is gone. '
-'Neither strict nor with a search_path, so that the planner puts its body in place of a call.';
+'Offset of a quote in the current document, from 0: start_char if the quote is there, or its first occurrence; null if it is '
+'gone. It is not strict and sets no search_path, so that the planner can inline it.';
 grant execute on function pgclarify_private.quote_position(text, text, integer) to pgclarify_reader;
 
 create or replace function pgclarify_private.cited(run_ids bigint[], roles name[])
@@ -141,7 +141,7 @@ begin atomic
             from (select distinct asked.run_id from unnest(cited.run_ids) as asked (run_id)) as run
             cross join lateral (
                 select pgclarify_private.withheld_ranks(run.run_id, cited.roles) as ranks
-                -- Once a run, and not once a citation.
+                -- OFFSET 0 makes the planner evaluate this once for each run, not for each citation.
                 offset 0
             ) as withheld
             cross join lateral (
@@ -190,22 +190,23 @@ begin atomic
                 select from pgclarify_private.visible_corpora(cited.roles) as visible
                 where visible.corpus_id = document.corpus_id
             )
-        -- Looked up by its key, however many documents the planner expects to be cited.
+        -- LIMIT makes the planner use the key, even if it expects many cited documents.
         limit 1
     ) as document on true
     cross join lateral (
         select pgclarify_private.quote_position(document.content, shown.quote, shown.start_char) as start_char
-        -- Once, although it is named three times.
+        -- OFFSET 0 makes the planner evaluate it once, although it is used three times.
         offset 0
     ) as found
     group by shown.run_id, shown.ordinal;
 end;
 
 comment on function pgclarify_private.cited(bigint[], name[]) is
-'What interpretations, steps and entries of lists of runs cite, a row each, as far as holders of these roles may read it. '
-'is_withheld: whether that which decides, which is the medoid, any citation of a step or the first one of an entry, is from a '
-'document that is closed to them. document_ids: each once, best first. citations: objects with the columns of view '
-'interpretation_citation, investigation_citation or evidence_citation. Quotes of removed documents stay.';
+'Citations of interpretations, steps and listed entries of runs, a row for each of these, if roles may read them. '
+'is_withheld: whether the decisive citation is from a document that is closed to these roles. It is the medoid of an '
+'interpretation, any citation of a step, and the first citation of an entry. document_ids: distinct, best first. citations: '
+'objects with the columns of view interpretation_citation, investigation_citation or evidence_citation. Quotes of removed '
+'documents are kept.';
 
 create or replace function pgclarify_private.rows(row_type pgclarify.clarification, run_ids bigint[], requester name)
 returns setof pgclarify.clarification
@@ -224,7 +225,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.rows(pgclarify.clarification, bigint[], name) is
-'Interpretations of runs, without asking who may see them; of the documents, what the requester may read now.';
+'Interpretations of runs. It does not check who may see the runs; documents are those that the requester may read now.';
 
 create or replace function pgclarify_private.rows(row_type pgclarify.run_outcome, run_ids bigint[], requester name)
 returns setof pgclarify.run_outcome
@@ -249,7 +250,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.rows(pgclarify.run_outcome, bigint[], name) is
-'How runs stand, in the order asked, without asking who may see them: nothing in it depends on who the requester is.';
+'States of runs, in the order of run_ids. It does not check who may see the runs: the requester makes no difference.';
 
 create or replace function pgclarify_private.raise_unless_succeeded(
     run_outcome pgclarify.run_outcome, operation text default 'clarify'
@@ -311,7 +312,7 @@ begin
                         hint = format('See: select pgclarify.explain(%s).', raise_unless_succeeded.run_outcome.run_id);
             end if;
         else
-            -- No row would say that it is not known whether the corpus has an answer.
+            -- An empty result would not show that the corpus may still have an answer.
             select known.meaning, known.help into v_known
             from pgclarify_private.stop_codes() as known
             where known.stop_code = v_stop_code
@@ -329,8 +330,8 @@ end
 $$;
 
 comment on function pgclarify_private.raise_unless_succeeded(pgclarify.run_outcome, text) is
-'Error PC003 for a failed or cancelled run, 55000 for one that is not over; a warning for a partial one, and for one that '
-'found nothing where the corpus may have an answer all the same.';
+'Error PC003 for a failed or cancelled run, 55000 for one that is not over. A warning for a partial run, and for one that '
+'found nothing although the corpus may have an answer.';
 
 create or replace function pgclarify_private.warn_of_partial(run_ids bigint[])
 returns void
@@ -345,7 +346,7 @@ declare
 begin
     select
         count(*),
-        -- What stopped most of them.
+        -- The most frequent reason.
         mode() within group (order by outcome.stop_reason) filter (where outcome.stop_code = 'budget'),
         min(outcome.run_id)
     into v_partial, v_refusal, v_example
@@ -382,5 +383,5 @@ end
 $$;
 
 comment on function pgclarify_private.warn_of_partial(bigint[]) is
-'One warning for all runs of a call that are partial, each counted as often as it was asked, and one for those that found '
-'nothing where the corpus may have an answer all the same; none if there is none.';
+'One warning for all partial runs of a call, each counted as often as it was asked, and one for runs that found nothing '
+'although the corpus may have an answer; no warning if there are no such runs.';

@@ -1,4 +1,4 @@
--- Runs: how they are entered, and when an earlier one answers in their place.
+-- Runs: how they are entered, and when an earlier run answers instead of a new one.
 
 create or replace function pgclarify_private.reuse_key(
     operation text, corpus_id bigint, question text, settings jsonb, requester name, roles name[]
@@ -15,8 +15,8 @@ begin atomic
                 reuse_key.question,
                 reuse_key.settings,
                 reuse_key.requester,
-                -- A superuser has every role: one that somebody makes or drops would change what it is served, and
-                -- nothing of what it sees.
+                -- A superuser has every role. With a list of them, every new or dropped role would prevent reuse, although a
+                -- superuser sees the same rows.
                 case
                     when exists (
                         select from pg_catalog.pg_roles where pg_roles.rolname = reuse_key.requester and pg_roles.rolsuper
@@ -30,8 +30,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.reuse_key(text, bigint, text, jsonb, name, name[]) is
-'What two runs must agree in for one to serve the other; beside it, corpus revision, model and prompts. Of a superuser, that '
-'it is one stands for its roles.';
+'Values that two runs must share for one to answer for the other; besides, corpus revision, model and prompts must be equal. '
+'For a superuser, the key says only that it is one, instead of its roles.';
 
 create or replace function pgclarify_private.explores(settings jsonb)
 returns boolean
@@ -54,8 +54,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.detects(text, jsonb) is
-'Whether a run with these settings goes by rules of ambiguity and by a trained classifier, which may change while the corpus '
-'stays as it is.';
+'Whether a run with these settings uses rules of ambiguity and a trained classifier, which may change while the corpus does '
+'not.';
 
 create or replace function pgclarify_private.is_on(parameter text)
 returns boolean
@@ -63,7 +63,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- Empty: it was set for a transaction that is over.
+    -- A setting that was local to a past transaction is empty.
     v_given constant text := nullif(btrim(current_setting(is_on.parameter, true)), '');
 begin
     return coalesce(v_given::boolean, true);
@@ -78,7 +78,7 @@ end
 $$;
 
 comment on function pgclarify_private.is_on(text) is
-'Whether a parameter of this session is on, as it is unless somebody has set it; or error 22023.';
+'Whether a parameter of this session is on, which is the default; error 22023 for a wrong value.';
 
 create or replace function pgclarify_private.reuses_runs()
 returns boolean
@@ -89,7 +89,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.reuses_runs() is
-'Whether runs that have answered serve equal questions of this session, as pgclarify.reuse_runs says; or error 22023.';
+'Whether this session reuses finished runs for equal questions, by pgclarify.reuse_runs; error 22023 for a wrong value.';
 
 create or replace function pgclarify_private.counts_questions()
 returns boolean
@@ -100,7 +100,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.counts_questions() is
-'Whether what this session asks counts as asked, as pgclarify.count_questions says; or error 22023.';
+'Whether questions of this session count as asked, by pgclarify.count_questions; error 22023 for a wrong value.';
 
 create or replace function pgclarify_private.find_reusable_runs(
     corpus_id bigint, operation text, questions text[], settings jsonb, requester name, roles name[]
@@ -109,7 +109,7 @@ returns table (question text, run_id bigint)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Materialized: to look through locks and sessions is most of what this takes.
+    -- Materialized: reading locks and sessions is most of the cost.
     with serving as materialized (
         select present.model, present.prompt_version, present.version from pgclarify_private.serving_workers() as present
     ),
@@ -131,7 +131,7 @@ begin atomic
     cross join lateral (
         select run.run_id
         from pgclarify.run
-        -- What they would answer now may be another thing in another version: readings are grouped by it, for one.
+        -- Another version may answer differently, for example because it groups readings differently.
         inner join pgclarify_private.worker as answering on run.worker_id = answering.worker_id
         where
             run.reuse_key = pgclarify_private.reuse_key(
@@ -142,11 +142,11 @@ begin atomic
                 find_reusable_runs.requester,
                 find_reusable_runs.roles
             )
-            -- Another role may have had the name.
+            -- A dropped role may have had the same name.
             and run.requested_by_oid = pgclarify_private.role_oid(find_reusable_runs.requester)
             and run.status = 'succeeded'
             and run.corpus_revision = seen.revision
-            -- Links come after a revision, and lead elsewhere.
+            -- Links are computed after a revision, and change what a run finds.
             and (
                 run.graph_revision = seen.graph_revision
                 or not pgclarify_private.explores(find_reusable_runs.settings)
@@ -168,9 +168,9 @@ begin atomic
 end;
 
 comment on function pgclarify_private.find_reusable_runs(bigint, text, text[], jsonb, name, name[]) is
-'Runs that answer these questions as asked by this role with these roles, at the revision that they see, and with the model, '
-'the prompts and the version in service. None if there is no corpus, or if rules of ambiguity and a classifier had a say: '
-'nothing would tell whether they are still the same.';
+'Runs that have answered these questions for this role with these roles, at the current revision, and with the model, '
+'prompts and version of the live workers. None without a corpus, and none if rules of ambiguity and a classifier were used, '
+'because nothing shows whether these are unchanged.';
 
 create or replace function pgclarify_private.defer_runs(run_ids bigint[], priority integer)
 returns void
@@ -191,7 +191,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.defer_runs(bigint[], integer) is 'Queue one job a run; higher priority first.';
+comment on function pgclarify_private.defer_runs(bigint[], integer) is 'Queue one job for each run; higher priority first.';
 
 create or replace function pgclarify_private.waited_for_priority()
 returns integer
@@ -202,7 +202,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.waited_for_priority() is
-'The priority of a run whose answer somebody waits for. Workers keep some room for such runs, and make their calls first.';
+'The priority of a run that a caller waits for. Workers reserve room for such runs, and make their calls first.';
 grant execute on function pgclarify_private.waited_for_priority() to pgclarify_worker;
 
 create or replace function pgclarify_private.count_questions(operation text, question text)
@@ -210,7 +210,7 @@ returns integer
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Its strings are counted, and nothing is parsed: a run is entered and shown whatever was asked.
+    -- This counts strings without parsing: every question must be entered and shown, even invalid JSON.
     select (octet_length(unescaped.line) - octet_length(replace(unescaped.line, '"', ''))) / 2
     from (
         select
@@ -223,7 +223,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.count_questions(text, text) is
-'How many questions a run of detect_ambiguity_many has, whose question is a JSON array of them; null for others.';
+'How many questions a run of detect_ambiguity_many has: its question is a JSON array of them. Null for other operations.';
 
 create or replace function pgclarify_private.enter_runs(
     requester name,
@@ -261,12 +261,12 @@ begin
         left join pgclarify.corpus on corpus.corpus_id = enter_runs.corpus_id
         cross join lateral (
             select
-                -- Counted once, and not each time that the run is shown.
+                -- Counted once here, instead of each time that the run is shown.
                 enter_runs.settings || jsonb_strip_nulls(
                     jsonb_build_object('questions', pgclarify_private.count_questions(enter_runs.operation, asked.question))
                 ) as settings
         ) as given
-        -- Not of no corpus where there was one.
+        -- Enter nothing if the corpus was dropped meanwhile.
         where enter_runs.corpus_id is null or corpus.corpus_id is not null
         order by asked.ordinal
         returning run.run_id
@@ -276,9 +276,9 @@ begin
         v_run_ids,
         case
             when cardinality(v_run_ids) > 1 then 0
-            -- A call that waits for one answer goes before all others: it is a person's, and a batch has many questions.
+            -- A call that waits for one answer goes first: a person is waiting, and a batch has many questions.
             when enter_runs.call_id is not null then pgclarify_private.waited_for_priority()
-            -- Also before one question that was submitted, since a program may submit any number of them one by one.
+            -- It also goes before one submitted question, because a program may submit any number of them one by one.
             else pgclarify_private.waited_for_priority() / 2
         end
     );
@@ -287,6 +287,6 @@ end
 $$;
 
 comment on function pgclarify_private.enter_runs(name, name[], text, bigint, text[], jsonb, bigint, uuid) is
-'Enter one queued run for each question, with its job, and return their ids in the order of the questions. corpus_id: null for '
-'what is asked of no corpus. settings: with what was said before, as with_history has it. Those of detect_ambiguity_many get '
-'how many "questions" there are.';
+'Enter one queued run for each question, with its job, and return their ids in the order of the questions. corpus_id: null '
+'for a question without a corpus. settings: with the history, as in with_history. For detect_ambiguity_many, it adds the '
+'number of "questions".';

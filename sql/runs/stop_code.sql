@@ -1,4 +1,5 @@
--- Stop codes: why a run that ended by itself has no result, or not all of it. Other places read from here what each means.
+-- Stop codes: why a run that ended by itself has no result, or only a part of it. Other functions read their meanings from
+-- here.
 
 create or replace function pgclarify_private.stop_codes()
 returns table (stop_code text, meaning text, help text)
@@ -72,7 +73,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.stop_codes() is
-'All stop codes of runs: what each means, as part of a sentence, and what helps.';
+'All stop codes of runs: the meaning of each, as part of a sentence, and advice.';
 grant execute on function pgclarify_private.stop_codes() to pgclarify_reader;
 
 create or replace function pgclarify_private.language_of(content text)
@@ -98,7 +99,7 @@ begin atomic
             dictionary.dictnamespace = 'pg_catalog'::regnamespace
             and dictionary.dictname like '%\_stem'
             and dictionary.dictinitoption like '%stopwords%'
-            -- What a dictionary makes of one of its stop words.
+            -- The dictionary returns an empty array for its stop words.
             and ts_lexize(dictionary.oid::regdictionary, word.word) = '{}'
         group by dictionary.dictname
         union all
@@ -115,7 +116,7 @@ begin atomic
             )
         having
             bool_or(
-                -- One at least that is no English word or name, and no letter: "pod vs pod memory", "w and z bosons".
+                -- At least one of them must not be an English word, name or letter: "pod vs pod memory", "w and z bosons".
                 length(word.word) > 1
                 and word.word <> all(string_to_array('na do jest to po za ale pod ma co ten ta', ' '))
             )
@@ -142,7 +143,7 @@ end;
 
 comment on function pgclarify_private.language_of(text) is
 'The language of a text, by the stop words of PostgreSQL''s own dictionaries, and some of Polish: a name such as english; '
-'"another" if it is not in Latin letters and has none of these words; null if nothing tells. Reads the first 4,000 characters.';
+'"another" if it is not in Latin letters and has none of these words; null if unknown. Reads the first 4,000 characters.';
 
 create or replace function pgclarify_private.is_foreign(run pgclarify.run)
 returns boolean
@@ -151,7 +152,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run alias for $1;
-    -- What is not the name of a language, such as simple, says nothing of one.
+    -- A configuration that is not named after a language, such as simple, gives no language.
     v_searched constant text := (
         select corpus.search_config
         from pgclarify.corpus
@@ -191,8 +192,8 @@ end
 $$;
 
 comment on function pgclarify_private.is_foreign(pgclarify.run) is
-'Whether a run may have found nothing because of a language: the rules of the extractive provider read English, and a search '
-'by words reads that of the corpus''s search_config.';
+'Whether a run may have found nothing because of a language: the rules of the extractive provider read only English, and a '
+'search by words reads only the language of the corpus''s search_config.';
 
 create or replace function pgclarify_private.has_result(run pgclarify.run)
 returns boolean
@@ -221,7 +222,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.has_result(pgclarify.run) is
-'Whether a run came to what its operation looks for; true for operations that do not look for answers in documents.';
+'Whether a run found what its operation looks for; true for operations that do not look for answers in documents.';
 
 create or replace function pgclarify_private.stop_code(run pgclarify.run, status text, known text)
 returns text
@@ -234,7 +235,7 @@ declare
     v_known alias for $3;
 begin
     if v_status not in ('succeeded', 'partial') then
-        -- The error says why.
+        -- The error gives the reason.
         return null;
     elsif v_known in ('budget', 'limit', 'failed_calls') then
         return v_known;
@@ -246,7 +247,7 @@ begin
     elsif pgclarify_private.has_result(v_run) then
         return null;
     elsif v_run.operation = 'consolidate' then
-        -- It has the grounded verdicts of another run, and cannot know why there is none.
+        -- It copies the grounded verdicts of another run, so it cannot know why there are none.
         return (select parent.stop_code from pgclarify.run as parent where parent.run_id = v_run.parent_run_id);
     elsif exists (
         select from pgclarify.step
@@ -265,5 +266,5 @@ end
 $$;
 
 comment on function pgclarify_private.stop_code(pgclarify.run, text, text) is
-'The stop code of a run that ends with a status: null if it has its whole result, or failed. known: what the worker alone '
-'knows, such as that a budget refused a call; null if it knows no more than the tables.';
+'The stop code of a run that ends with a status: null if its result is complete, or if it failed. known: the code that only '
+'the worker can know, for example that a budget refused a call; null if the tables say enough.';

@@ -1,4 +1,4 @@
--- Submitting, and coming back for the answer.
+-- Submitting questions, and reading the answers later.
 
 create or replace function pgclarify_private.submit_many(
     caller pgclarify_private.caller, questions text[], corpus text, top_k integer, options jsonb
@@ -40,8 +40,8 @@ begin atomic
 end;
 
 comment on function pgclarify.submit_many(text[], text, integer, jsonb) is
-'Ask many questions and come back for the answers: the run ids, in the order of the questions; equal questions share one. '
-'They are part of this transaction: workers see them once it commits. Parameters as in clarify.';
+'Ask many questions without waiting. Returns the run ids, in the order of the questions; equal questions share one. The runs '
+'are part of this transaction: workers see them once it commits. Parameters as in clarify.';
 grant execute on function pgclarify.submit_many(text[], text, integer, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.submit(
@@ -58,7 +58,7 @@ begin atomic
 end;
 
 comment on function pgclarify.submit(text, text, integer, jsonb) is
-'Ask a question and come back for the answer: the run id, for wait, result and cancel. It is part of this transaction: a '
+'Ask a question without waiting. Returns the run id, for wait, result and cancel. The run is part of this transaction: a '
 'worker sees it once it commits. Parameters as in clarify.';
 grant execute on function pgclarify.submit(text, text, integer, jsonb) to pgclarify_user;
 
@@ -67,8 +67,8 @@ returns boolean
 language sql stable strict
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- A row's transaction id lacks the epoch. It may be a little ahead of the snapshot, as this transaction's own is if others
-    -- have begun since the snapshot was taken; otherwise it is behind it.
+    -- The transaction id of a row has no epoch. It is normally behind the snapshot. It may be a little ahead: for example the
+    -- id of this transaction, if others began since the snapshot was taken.
     select
         coalesce(
             pg_xact_status(
@@ -133,8 +133,9 @@ begin atomic
 end;
 
 comment on function pgclarify.wait(bigint[], interval) is
-'Wait until the runs are over or the timeout has passed, and say how each stands: interpretations = 0 means that the corpus '
-'answers none. run_ids: from submit, committed. timeout: null means without end. Cancelling the call leaves the runs alone.';
+'Wait until the runs are over or the timeout has passed, and return the state of each: interpretations = 0 means that the '
+'corpus has no answer. run_ids: from submit, committed. timeout: null means no limit. Cancelling this call does not cancel '
+'the runs.';
 grant execute on function pgclarify.wait(bigint[], interval) to pgclarify_user;
 
 create or replace function pgclarify.result(run_id bigint)
@@ -151,7 +152,7 @@ begin atomic
 end;
 
 comment on function pgclarify.result(bigint) is
-'The readings that a run found; no row if the corpus answers none. Error 55000 if it is not over, PC003 if it failed or was '
+'The readings that a run found; no row if the corpus has no answer. Error 55000 if it is not over, PC003 if it failed or was '
 'cancelled; a warning if it is partial. run_id: from submit, or any clarification that you may see.';
 grant execute on function pgclarify.result(bigint) to pgclarify_reader;
 
@@ -187,5 +188,6 @@ begin atomic
 end;
 
 comment on function pgclarify.cancel(bigint) is
-'Cancel a run; false if it was over already. Calls in flight are cut off; what was paid for is kept. run_id: one of yours.';
+'Cancel a run; false if it was over already. Calls in flight are stopped; replies that were paid for are kept. run_id: one '
+'of yours.';
 grant execute on function pgclarify.cancel(bigint) to pgclarify_user;

@@ -44,7 +44,7 @@ end
 $$;
 
 comment on function pgclarify_private.cancel_runs(bigint[]) is
-'Cancel runs, and write down what they have paid for; returns how many were not over.';
+'Cancel runs, and record what they have paid for; returns how many were not over.';
 
 create or replace function pgclarify_private.has_frozen_snapshot()
 returns boolean
@@ -81,7 +81,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- Long enough for a worker to be restarted.
+    -- Long enough to restart a worker.
     v_patience constant interval := '30 seconds';
     v_started constant timestamptz := clock_timestamp();
     v_is_remote constant boolean := pgclarify_private.has_frozen_snapshot();
@@ -104,10 +104,11 @@ begin
         if clock_timestamp() > v_worker_sought_at + interval '5 seconds' then
             v_worker_sought_at := clock_timestamp();
             if v_is_remote then
-                -- A frozen snapshot shows no heartbeat, and a standby no lock.
+                -- A frozen snapshot does not show heartbeats, and a standby does not show locks.
                 v_is_served := pgclarify_private.loopback_call('loopback_is_served', '{}')::boolean;
             else
-                -- A transaction sees the sessions of its first look, and no worker that has started since.
+                -- A transaction caches the list of sessions at its first read, so it would not show a worker that started
+                -- later.
                 perform pg_stat_clear_snapshot();
                 v_is_served := exists (select from pgclarify_private.serving_workers());
             end if;
@@ -121,8 +122,8 @@ begin
                         hint = 'They go on as soon as one is started with: pgclarify worker.';
             end if;
         end if;
-        -- A small part of what it has taken so far: never much too late, never busy. A look through the loopback costs
-        -- milliseconds, a local one some microseconds.
+        -- The pause is a small part of the time since the start, so the caller is never much too late and does not poll too
+        -- often. A poll through the loopback costs milliseconds, a local one some microseconds.
         v_pause := greatest(
             case when v_is_remote then 0.01 else 0.002 end,
             least(
@@ -140,8 +141,8 @@ end
 $$;
 
 comment on function pgclarify_private.await(bigint[], timestamptz) is
-'Wait until the runs are over or the deadline has passed (null: for ever); returns those that are not over. Error PC001 if no '
-'worker has lived for half a minute.';
+'Wait until the runs are over or the deadline has passed (null: no limit); returns those that are not over. Error PC001 if '
+'no worker has been alive for half a minute.';
 
 create or replace function pgclarify_private.list_runs(run_ids bigint[])
 returns text

@@ -1,4 +1,4 @@
--- What a run had of a document that was closed to its reader since: it is not shown any more.
+-- What a run read of a document that was later closed to its reader: it is no longer shown.
 
 create or replace function pgclarify_private.withheld_ranks(run_id bigint, roles name[])
 returns integer[]
@@ -18,8 +18,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.withheld_ranks(bigint, name[]) is
-'Ranks of the candidates of a run whose document has readers that holders of these roles are not among. A document that was '
-'removed has no readers: its quotes stay until it is erased.';
+'Ranks of the candidates of a run whose document is closed to these roles. A document that was removed is closed to no role: '
+'its quotes are kept until it is erased.';
 
 create or replace view pgclarify_private.withheld_candidate with (security_barrier) as
 select candidate.run_id, candidate.rank
@@ -31,11 +31,12 @@ where
     document.readers is not null
     and not document.readers && (select pgclarify_private.my_roles())::name[]
     and candidate.corpus_id <> all((select pgclarify_private.my_analyzed_corpora())::bigint[])
-    -- Of other runs, it says nothing.
+    -- It shows nothing of other roles' runs.
     and pgclarify_private.is_among(run.requested_by, run.requested_by_oid, (select pgclarify_private.my_role_oids()));
 
 comment on view pgclarify_private.withheld_candidate is
-'The same for current_user, over the runs of its roles. It reads as its owner, since a closed document is not to be seen.';
+'The same for current_user, for the runs of its roles. It runs with the rights of its owner, because current_user cannot see '
+'a closed document.';
 comment on column pgclarify_private.withheld_candidate.run_id is 'The run.';
 comment on column pgclarify_private.withheld_candidate.rank is 'The candidate''s rank.';
 grant select on pgclarify_private.withheld_candidate to pgclarify_reader;
@@ -59,8 +60,8 @@ inner join pgclarify_private.withheld_candidate as withheld
 where evidence.rank = 1;
 
 comment on view pgclarify_private.withheld_entry is
-'Readings, steps and answers of runs whose words are from such a document: the one that speaks for a reading, any that a step '
-'cites, the first that an answer was found in.';
+'Interpretations, steps and answers of runs whose words are from such a document: the medoid of an interpretation, any '
+'citation of a step, or the first citation of an answer.';
 comment on column pgclarify_private.withheld_entry.kind is 'The table: interpretation, step or listed_answer.';
 comment on column pgclarify_private.withheld_entry.run_id is 'The run.';
 comment on column pgclarify_private.withheld_entry.ordinal is 'Its ordinal there.';
