@@ -1,4 +1,4 @@
--- What is done to a table that is attached, with its owner's rights: grants and triggers.
+-- Changes of an attached table itself, made with its owner's rights: grants and triggers.
 
 create or replace function pgclarify_private.owned_source(
     caller pgclarify_private.caller, corpus_id bigint, relation oid
@@ -28,7 +28,7 @@ begin
     if not found then
         raise exception 'table "%" is not attached to corpus "%"', owned_source.relation::regclass, v_corpus
             using errcode = 'undefined_object',
-                detail = 'A table that was dropped goes by its number, also if there is another one of its name now.',
+                detail = 'A dropped table is named by its number, even if another table has its name now.',
                 hint = 'List what is attached: select corpus, relation, relation_oid from pgclarify.source_status.';
     end if;
     return v_source;
@@ -72,7 +72,7 @@ end
 $$;
 
 comment on function pgclarify_private.source_steps(pgclarify_private.caller, bigint) is
-'Statements, for the caller to execute with its own rights, that an attached table still lacks: grants, then triggers.';
+'Statements that an attached table still needs, for the caller to execute with its own rights: grants, then triggers.';
 grant execute on function pgclarify_private.source_steps(pgclarify_private.caller, bigint) to pgclarify_user;
 
 create or replace function pgclarify_private.rows_to_load(caller pgclarify_private.caller, source_id bigint)
@@ -94,7 +94,7 @@ begin
     from pgclarify_private.members_of(v_source.relation) as member
     inner join pg_class on member.relation = pg_class.oid
     where member.kind = 'r';
-    -- Some milliseconds.
+    -- Counting takes some milliseconds.
     if v_bytes <= 10000000 then
         return (pgclarify_private.select_keys(
             v_source,
@@ -109,7 +109,7 @@ end
 $$;
 
 comment on function pgclarify_private.rows_to_load(pgclarify_private.caller, bigint) is
-'How many rows of an attached table have an id, in words: counted if the table is small, else PostgreSQL''s estimate.';
+'How many rows of an attached table have an id, as text: counted if the table is small, otherwise PostgreSQL''s estimate.';
 grant execute on function pgclarify_private.rows_to_load(pgclarify_private.caller, bigint) to pgclarify_user;
 
 create or replace function pgclarify_private.take_steps(caller pgclarify_private.caller, source_id bigint, is_dry_run boolean)
@@ -142,7 +142,7 @@ begin
                 v_collision = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
             raise notice 'it cannot be attached: %', v_collision using detail = v_detail, hint = v_hint;
     end;
-    -- Last, since they keep writers away until the transaction ends.
+    -- Triggers come last, because their locks block writers until the transaction ends.
     foreach v_step in array array(
         select step.statement from pgclarify_private.source_steps(take_steps.caller, take_steps.source_id) as step
         where not step.is_grant
@@ -153,7 +153,7 @@ begin
         end if;
     end loop;
     if take_steps.is_dry_run then
-        -- Which number it gets is not known before.
+        -- The number of the source is not known yet.
         raise notice 'it would be done with your rights, N being the number of the source'
             using detail = regexp_replace(
                 array_to_string(v_steps, E';\n') || ';',
@@ -166,8 +166,8 @@ end
 $$;
 
 comment on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean) is
-'Make grants and triggers that an attached table lacks, with the caller''s own rights. A dry run makes the grants only, to '
-'look at the ids, and tells the statements.';
+'Make grants and triggers that an attached table needs, with the caller''s own rights. A dry run makes only the grants, to '
+'check the ids, and reports the statements.';
 grant execute on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean) to pgclarify_user;
 
 create or replace function pgclarify.attach_table(
@@ -207,7 +207,7 @@ begin
             get stacked diagnostics
                 v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                 v_hint = pg_exception_hint, v_context = pg_exception_context;
-            -- Ours have it all; the way to them through internal functions tells the caller nothing.
+            -- Our own errors have both fields; the context of internal functions does not help the caller.
             if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify_private\.[^\n]* RAISE(\n|$)' then
                 raise;
             end if;
@@ -218,10 +218,10 @@ end
 $$;
 
 comment on function pgclarify.attach_table(text, regclass, text, text, jsonb) is
-'Make the rows of a table documents of a corpus, and keep them in step; returns the id of the source. Workers load it in the '
-'background (see source_status), triggers note what changes. corpus: name of one that you own. relation: the table, which '
-'you own, too. id_column: smallint, integer, bigint, uuid, text or varchar, with a unique index. content_column: text or '
-'varchar. options: title, uri (names of columns), readers (name of a column with an array of roles), metadata (name of a '
-'column, or a JSON array of names), id_prefix (what comes before the ids), dry_run (true: say what it would do and what is '
-'in the way, and do nothing).';
+'Make the rows of a table documents of a corpus, and keep them up to date; returns the id of the source. Workers load it in '
+'the background (see source_status), and triggers record changes. corpus: name of one that you own. relation: the table, '
+'which you must own, too. id_column: smallint, integer, bigint, uuid, text or varchar, with a unique index. content_column: '
+'text or varchar. options: title, uri (names of columns), readers (name of a column with an array of roles), metadata (name '
+'of a column, or a JSON array of names), id_prefix (added before the ids), dry_run (true: change nothing; report the steps '
+'and the problems).';
 grant execute on function pgclarify.attach_table(text, regclass, text, text, jsonb) to pgclarify_user;

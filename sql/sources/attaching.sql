@@ -1,5 +1,5 @@
--- Attaching tables to a corpus. What belongs to the user, grants on the table and its triggers, is made with the caller's own
--- rights; the rest by internal functions.
+-- Attaching tables to a corpus. Grants on the user's table and its triggers are made with the caller's own rights; internal
+-- functions do the rest.
 
 create or replace function pgclarify_private.raise_problem(code text, message text, detail text, hint text)
 returns void
@@ -32,7 +32,7 @@ begin
         raise exception 'no table is named'
             using errcode = 'invalid_parameter_value',
                 detail = 'Parameter relation is null.',
-                hint = 'Pass relation => ''public.articles'', say.';
+                hint = 'For example, pass relation => ''public.articles''.';
     end if;
     if coalesce(describe_source.settings ->> 'id_column', '') = ''
         or coalesce(describe_source.settings ->> 'content_column', '') = '' then
@@ -43,7 +43,7 @@ begin
                     case when coalesce(describe_source.settings ->> 'id_column', '') = ''
                         then 'id_column' else 'content_column' end
                 ),
-                hint = 'Pass id_column => ''id'', content_column => ''body'', say.';
+                hint = 'For example, pass id_column => ''id'', content_column => ''body''.';
     end if;
     if exists (
         select from jsonb_array_elements(describe_source.settings -> 'metadata') as listed
@@ -53,7 +53,7 @@ begin
             using errcode = 'invalid_parameter_value',
                 column = 'metadata',
                 detail = format('It is %s.', describe_source.settings -> 'metadata'),
-                hint = 'Pass a JSON array of names of columns: ["language"], say.';
+                hint = 'Pass a JSON array of names of columns, for example ["language"].';
     end if;
     if length(describe_source.settings ->> 'id_prefix') > 200 then
         raise exception 'option "id_prefix" has a wrong value'
@@ -83,7 +83,7 @@ end
 $$;
 
 comment on function pgclarify_private.describe_source(bigint, regclass, name, jsonb) is
-'The row of source that these settings ask for, without an id; error 22023 if they cannot be used.';
+'The row of source for these settings, without an id; error 22023 if they are not valid.';
 
 create or replace function pgclarify_private.attach_table(
     caller pgclarify_private.caller, corpus text, relation regclass, id_column text, content_column text, options jsonb
@@ -97,7 +97,7 @@ declare
     v_caller name := pgclarify_private.verify_caller(attach_table.caller);
     v_settings jsonb := pgclarify_private.check_options(
         case
-            -- One column needs no array.
+            -- A single column needs no array.
             when jsonb_typeof(attach_table.options -> 'metadata') = 'string'
                 then jsonb_set(
                     attach_table.options, '{metadata}', jsonb_build_array(attach_table.options -> 'metadata')
@@ -144,7 +144,7 @@ begin
             and source.relation = v_source.relation
             and source.state not in ('detached', 'removing')
         union all
-        -- Loading it would remove them, since no row has such an id.
+        -- Loading it would remove those documents, because no row has their ids.
         select
             'object_not_in_prerequisite_state',
             format('table "%s" has left documents with other ids', v_source.relation_name),
@@ -195,7 +195,7 @@ begin
         v_source.attached_by_oid, v_source.id_column, v_source.content_column, v_source.title_column, v_source.uri_column, v_source.metadata_columns,
         v_source.readers_column, v_source.id_prefix
     )
-    -- Once detached: what it left is compared with what the table has now.
+    -- If the table was detached earlier, its kept documents are compared with its current rows.
     on conflict on constraint source_corpus_id_relation_key do update set
         relation_name = excluded.relation_name,
         attached_by = excluded.attached_by,
@@ -214,7 +214,7 @@ begin
         raise exception 'table "%" is attached to corpus "%" already', v_source.relation_name, v_corpus.name
             using errcode = 'duplicate_object',
                 detail = 'Another transaction was faster.',
-                hint = 'Look how far it is: select state from pgclarify.source_status.';
+                hint = 'See its state: select state from pgclarify.source_status.';
     end if;
     perform pgclarify_private.load_anew(v_source_id);
     return v_source_id;
@@ -222,8 +222,8 @@ end
 $$;
 
 comment on function pgclarify_private.attach_table(pgclarify_private.caller, text, regclass, text, text, jsonb) is
-'The part of attach_table that needs the owner''s rights: everything but grants and triggers. Null for a dry run that has '
-'found something wrong, and told it.';
+'The part of attach_table that needs the owner''s rights: everything except grants and triggers. Null for a dry run that has '
+'found and reported a problem.';
 grant execute on function
     pgclarify_private.attach_table(pgclarify_private.caller, text, regclass, text, text, jsonb) to pgclarify_user;
 
@@ -238,7 +238,7 @@ begin
         state = 'loading', error = null, layout = null, load_phase = 'rows', load_cursor = null, load_started_at = now(),
         rows_added = 0, rows_changed = 0, rows_removed = 0
     where source.source_id = load_anew.source_id;
-    -- The id may have another type now, and the table another owner.
+    -- The id may have another type now, and the table may have another owner.
     perform pgclarify_private.make_capture(load_anew.source_id);
     perform pgclarify_private.make_table_reader(source.relation)
         from pgclarify_private.source where source.source_id = load_anew.source_id;
@@ -246,5 +246,5 @@ end
 $$;
 
 comment on function pgclarify_private.load_anew(bigint) is
-'Let workers compare all rows of an attached table with its documents, and make the functions that note its changes and read '
-'it.';
+'Let workers compare all rows of an attached table with its documents, and recreate the functions that record its changes '
+'and read it.';

@@ -1,4 +1,4 @@
--- What notes the changes of an attached table: one function a source, and the triggers that call it.
+-- Recording changes of an attached table: one function for each source, and the triggers that call it.
 
 create or replace function pgclarify_private.capture_name(source_id bigint)
 returns name
@@ -9,16 +9,16 @@ begin atomic
 end;
 
 comment on function pgclarify_private.capture_name(bigint) is
-'Name of the function, in schema pgclarify_private, that triggers of a source call.';
+'Name of the function, in schema pgclarify_private, that the triggers of a source call.';
 
 create or replace function pgclarify_private.noted_keys(rows text, id_column name, type oid)
 returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- The user's own statement must never fail because of us. Where the column is gone, its name is found outside of the
-    -- rows, with a type that no id has. Every change is one of any row then, and so it is if the column has another type.
-    -- concat uses the output function of the type; a cast could be a user's function.
+    -- The user's own statement must never fail because of us. If the column is gone, its name resolves to the outer query, with
+    -- a type that no id has. Then every change counts as a change of any row, and also if the column has another type. concat
+    -- uses the output function of the type; a cast could be a user's function.
     select format(
         'select concat(given.id) as key, pg_typeof(given.id) = %1$s as is_same_type'
         ' from (select null::pg_catalog.pg_snapshot as %2$I) as missing'
@@ -29,15 +29,15 @@ begin atomic
 end;
 
 comment on function pgclarify_private.noted_keys(text, name, oid) is
-'A query of the keys in a transition table, as text, and whether their column still has this type; rows without a key are left '
-'out.';
+'A query of the keys in a transition table, as text, and whether their column still has this type; rows without a key are '
+'skipped.';
 
 create or replace function pgclarify_private.packed_keys(rows text, query text, is_short boolean)
 returns text
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- By rows and not by keys: of one statement there are as many old ones as new ones.
+    -- Limited by rows, not by keys: an update has as many old rows as new ones.
     select format(
         case when packed_keys.is_short
             then
@@ -53,8 +53,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.packed_keys(text, text, boolean) is
-'A query of arrays with up to 3,000 keys of a query of noted_keys on a transition table; null in place of an array if the '
-'column is another one now. If it is short, it finds those of up to 3,000 rows, or nothing, in a third of the time.';
+'A query of arrays with up to 3,000 keys of a query of noted_keys on a transition table. An array is null if the column has '
+'changed. The short form returns the keys of at most 3,000 rows, or nothing, in a third of the time.';
 
 create or replace function pgclarify_private.noting(source_id bigint, one_key text, short text, long text)
 returns text
@@ -63,7 +63,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select format(
         $statements$
-        -- One row is what most statements change, and needs neither a sort nor a hash table.
+        -- Most statements change one row; that needs neither a sort nor a hash table.
         insert into pgclarify_capture.change (source_id, relation, keys)
         select %1$s, tg_relid, array[one.key] from (%2$s) as one where one.is_same_type;
         if not found then
@@ -79,7 +79,7 @@ begin atomic
         format(insertion.template, noting.source_id, noting.long)
     )
     from (
-        -- So many keys mostly fit into a row without TOAST.
+        -- An array of this size mostly fits into a row without TOAST.
         select
             'insert into pgclarify_capture.change (source_id, relation, keys) '
             'select %1$s, tg_relid, packed.keys[part.first : part.first + 149] from (%2$s) as packed (keys) '
@@ -88,8 +88,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.noting(bigint, text, text, text) is
-'Statements of a trigger function that note the keys of one statement: by a query of the key of noted_keys if it changed one '
-'row, else by the short and then by the long query of packed_keys.';
+'Statements of a trigger function that record the keys of one statement. If it changed one row, they use the key query of '
+'noted_keys; otherwise first the short, then the long query of packed_keys.';
 
 create or replace function pgclarify_private.make_capture(source_id bigint)
 returns void
@@ -136,7 +136,7 @@ begin
     v_new_long := pgclarify_private.packed_keys('new_rows', v_new, false);
     v_old_short := pgclarify_private.packed_keys('old_rows', v_old, true);
     v_old_long := pgclarify_private.packed_keys('old_rows', v_old, false);
-    -- Statements with their names spelt out take a fraction of the time of those built at run time.
+    -- Static statements take a fraction of the time of statements that are built at run time.
     v_body := format(
         $body$
 -- The table may have a column of any name, and one that is gone may have that of a variable.
@@ -204,7 +204,7 @@ begin
 end
 $body$,
         v_source.source_id,
-        -- 0 is no type: without the column every change is one of any row.
+        -- 0 is not a type: without the column, every change counts as a change of any row.
         coalesce(v_type, 0),
         v_source.id_column,
         v_triggers,
@@ -217,7 +217,7 @@ $body$,
                 ' and not exists (select from new_rows offset 1)',
                 v_new, v_old
             ),
-            -- Old keys are the new ones mostly, and then so are the arrays of them.
+            -- Old keys are mostly equal to the new ones, and then the arrays are equal, too.
             v_new_short || ' union ' || v_old_short,
             v_new_long || ' union ' || v_old_long
         ),
@@ -230,7 +230,7 @@ $body$,
     );
     v_propagation := pgclarify_private.set_ddl_propagation('off');
     execute format(
-        -- One setting and no more: to set one and put it back takes every statement of the user's some microseconds.
+        -- Only one setting: setting and restoring each one adds some microseconds to every statement of the user.
         'create or replace function pgclarify_private.%I() returns trigger language plpgsql security definer '
         'set search_path = pg_catalog, pgclarify_capture, pg_temp as %L',
         v_name, v_body
@@ -244,7 +244,7 @@ $body$,
         from pg_proc
         where pg_proc.pronamespace = 'pgclarify_private'::regnamespace and pg_proc.proname = v_name
     ) then
-        -- By way of the schema in which its new owner may create, as an owner has to.
+        -- The new owner must have CREATE on the function's schema, so the function moves through another schema first.
         execute format('alter function pgclarify_private.%I() set schema pgclarify_capture', v_name);
         execute format('alter function pgclarify_capture.%I() owner to pgclarify_capture', v_name);
         execute format('alter function pgclarify_capture.%I() set schema pgclarify_private', v_name);
@@ -255,8 +255,8 @@ end
 $$;
 
 comment on function pgclarify_private.make_capture(bigint) is
-'Make the function that triggers of a source call, or make it anew. It appends to change, and never fails because of the '
-'table. Error 39P01 for any other trigger than those of expected_triggers.';
+'Create or replace the function that the triggers of a source call. It appends to change, and never fails because of the '
+'table. Error 39P01 for a trigger that is not one of expected_triggers.';
 
 create or replace function pgclarify_private.expected_triggers(source pgclarify_private.source)
 returns table (name name, relation oid, event text, firing "char")
@@ -273,7 +273,8 @@ begin atomic
         kind.firing
     from tree
     inner join pgclarify_private.trigger_kinds() as kind on tree.is_part = coalesce(kind.is_for_parts, tree.is_part)
-    -- TRUNCATE of a partition fires its own trigger alone, and no partition gets one from its parent.
+    -- TRUNCATE of a partition fires only the partition's own trigger, and a partition does not inherit that trigger from its
+    -- parent.
     inner join pgclarify_private.members_of(expected_triggers.source.relation) as member
         on
             member.relation = expected_triggers.source.relation
@@ -281,7 +282,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.expected_triggers(pgclarify_private.source) is
-'The triggers that an attached table needs: name, table or partition, when, and in which sessions (pg_trigger.tgenabled).';
+'The triggers that an attached table needs: name, table or partition, event, and in which sessions they fire '
+'(pg_trigger.tgenabled).';
 
 create or replace function pgclarify_private.missing_triggers(source pgclarify_private.source)
 returns table (relation oid, statement text)
@@ -298,7 +300,7 @@ begin atomic
                 and not pg_trigger.tgisinternal
     ),
     needed as (
-        -- A table that has become a partition, say, needs other ones.
+        -- The needed triggers can change, for example when the table becomes a partition.
         select
             1 as place, pg_trigger.tgname as name, pg_trigger.tgrelid as relation,
             format('drop trigger %I on %s', pg_trigger.tgname, pg_trigger.tgrelid::regclass) as statement
@@ -334,13 +336,13 @@ begin atomic
 end;
 
 comment on function pgclarify_private.missing_triggers(pgclarify_private.source) is
-'Statements, in order, that give an attached table or its partitions what it lacks of its triggers; none if it is followed.';
+'Statements, in order, that create the missing triggers of an attached table or its partitions; none if it has them all.';
 
 create or replace function pgclarify_private.drop_capture(source_id bigint)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- What it says about the triggers that go along is meant to happen.
+-- Its notices about the dropped triggers are expected.
 set client_min_messages = 'warning'
 as $$
 begin
@@ -351,7 +353,7 @@ end
 $$;
 
 comment on function pgclarify_private.drop_capture(bigint) is
-'Drop the function that notes the changes of a source, and with it the triggers, whoever owns their tables.';
+'Drop the function that records the changes of a source, and its triggers, even if other roles own their tables.';
 
 create or replace function pgclarify_private.drop_orphan_capture()
 returns text
@@ -382,6 +384,6 @@ end
 $$;
 
 comment on function pgclarify_private.drop_orphan_capture() is
-'Drop one function that a dropped corpus has left, with its triggers, and return its name; null if there is none. Error 55P03 '
-'if somebody holds the table for longer than half a second.';
+'Drop one function of a dropped corpus, with its triggers, and return its name; null if there is none. Error 55P03 if '
+'another transaction locks the table for longer than half a second.';
 grant execute on function pgclarify_private.drop_orphan_capture() to pgclarify_worker;

@@ -1,11 +1,12 @@
--- Who may make triggers that call the function of a source.
+-- Which role may create triggers that call the function of a source.
 
 create or replace function pgclarify_private.capture_grants(source_id bigint)
 returns setof text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Adding a partition, restoring a dump and attach_table make triggers as the table's owner. Who fires one needs nothing.
+    -- The table's owner creates triggers when it adds a partition, restores a dump or calls attach_table. A role that only
+    -- fires a trigger needs no right.
     with capture as (
         select pg_proc.oid, pg_proc.proowner, pg_proc.proacl, pg_class.relowner
         from pgclarify_private.source
@@ -38,8 +39,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.capture_grants(bigint) is
-'Statements after which the owner of an attached table, and no other role, may make triggers that call the function of the '
-'source; none if it is so.';
+'Statements after which the owner of an attached table, and no other role, may create triggers that call the function of the '
+'source; none if nothing is missing.';
 
 create or replace function pgclarify_private.grant_capture(source_id bigint)
 returns void
@@ -56,5 +57,4 @@ end
 $$;
 
 comment on function pgclarify_private.grant_capture(bigint) is
-'Let the owner of an attached table, who may be another one now, and no other role make triggers that call the function of '
-'the source.';
+'Let only the current owner of an attached table create triggers that call the function of the source.';

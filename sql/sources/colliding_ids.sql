@@ -1,4 +1,4 @@
--- Ids of an attached table that other documents of the corpus have already.
+-- Ids of an attached table that are also ids of other documents of the corpus.
 
 create or replace function pgclarify_private.check_ids(caller pgclarify_private.caller, source_id bigint)
 returns void
@@ -9,7 +9,7 @@ declare
     v_source pgclarify_private.source;
     v_page pgclarify_private.source;
     v_other pgclarify_private.source;
-    -- Tables that are still being loaded: their rows are no documents yet.
+    -- Tables that are still being loaded: their rows are not documents yet.
     v_others pgclarify_private.source[];
     v_are_documents boolean;
     v_keys text[];
@@ -33,7 +33,7 @@ begin
         where source.corpus_id = v_source.corpus_id
             and source.source_id <> v_source.source_id
             and source.state = 'loading'
-            -- Others cannot collide.
+            -- Ids with other prefixes cannot collide.
             and (starts_with(source.id_prefix, v_source.id_prefix) or starts_with(v_source.id_prefix, source.id_prefix))
             -- Reading another role's table would run code of that role in the caller's session.
             and exists (
@@ -47,7 +47,7 @@ begin
     );
     v_page := v_source;
     v_page.load_cursor := null;
-    -- Page by page and by keys: how a join is planned depends on statistics that a new table does not have.
+    -- In pages and by keys: the plan of a join would depend on statistics that a new table does not have.
     while v_id is null and (v_are_documents or cardinality(v_others) > 0) loop
         v_keys := pgclarify_private.next_keys(v_page, 10000, 1000000000);
         exit when cardinality(v_keys) = 0;
@@ -95,7 +95,7 @@ begin
                 hint = coalesce(
                     v_hint,
                     format(
-                        'Set its documents apart: options => %L, say.',
+                        'For example, give its documents another prefix: options => %L.',
                         (
                             select jsonb_build_object('id_prefix', pg_class.relname || '/')
                             from pg_class
@@ -108,6 +108,6 @@ end
 $$;
 
 comment on function pgclarify_private.check_ids(pgclarify_private.caller, bigint) is
-'Error 23505 if rows of an attached table would be documents that were added by hand or come from another table, as far as the '
-'caller owns that.';
+'Error 23505 if rows of an attached table would be documents that were added by hand, or that come from another table of the '
+'caller.';
 grant execute on function pgclarify_private.check_ids(pgclarify_private.caller, bigint) to pgclarify_user;

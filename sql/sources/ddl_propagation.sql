@@ -1,5 +1,5 @@
--- Citus copies what a statement of DDL makes to its nodes, and connects to them as the role that the statement runs as. Our own
--- roles may not log in there, and the nodes need nothing of what is made at run time.
+-- Citus repeats DDL statements on its nodes, and connects to them as the role that runs the statement. Our roles cannot log in
+-- there, and the nodes do not need objects that are created at run time.
 
 create or replace function pgclarify_private.set_ddl_propagation(setting text)
 returns text
@@ -17,5 +17,5 @@ end
 $$;
 
 comment on function pgclarify_private.set_ddl_propagation(text) is
-'Set whether Citus copies what is made to its nodes, until the transaction ends, and return what was set before. Does nothing '
-'and returns null where the server has no Citus.';
+'Set whether Citus repeats DDL statements on its nodes, until the transaction ends, and return the former setting. Does '
+'nothing and returns null on a server without Citus.';

@@ -1,11 +1,11 @@
--- Following attached tables: their changes, their loads, and what is left of those that were detached.
+-- Following attached tables: their changes, their loads, and the removal of detached ones.
 
 create or replace function pgclarify_private.waiting_sources()
 returns table (source_id bigint, work text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- One probe of the index a source that has changes, however many it has.
+    -- One index probe for each source that has changes, independent of their number.
     with recursive changed as (
         (
             select change.source_id, change.changed_at
@@ -43,8 +43,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.waiting_sources() is
-'Attached tables with something to do, and what: changes, load or removal. Those that have waited longest come first; those of '
-'a corpus that is paused for a moment do not.';
+'Attached tables with work to do, and its kind: changes, load or removal. Those that have waited longest come first; those '
+'of a paused corpus are skipped.';
 grant execute on function pgclarify_private.waiting_sources() to pgclarify_worker;
 
 create or replace function pgclarify_private.take_source(source_id bigint)
@@ -71,8 +71,8 @@ end
 $$;
 
 comment on function pgclarify_private.take_source(bigint) is
-'Lock an attached table''s row, so that one worker at a time reads the table and no older reading overwrites a newer one; '
-'nulls if somebody has it, or if it is gone.';
+'Lock the row of an attached table, so that only one worker at a time reads the table and older rows never overwrite newer '
+'ones; nulls if another transaction has locked it, or if it is gone.';
 
 create or replace function pgclarify_private.fail_source(source_id bigint, error text)
 returns void
@@ -85,7 +85,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.fail_source(bigint, text) is
-'Stop following an attached table and keep why. Its documents stay. Its changes go, since a resync compares everything.';
+'Stop following an attached table and store the reason. Its documents are kept. Its changes are deleted, because a resync '
+'compares everything.';
 
 create or replace function pgclarify_private.passes(sqlstate text)
 returns boolean
@@ -96,13 +97,15 @@ begin atomic
     select left(passes.sqlstate, 2) in ('40', '53', '57', '58');
 end;
 
-comment on function pgclarify_private.passes(text) is 'True if an error says nothing about the table that was read.';
+comment on function pgclarify_private.passes(text) is
+'True if an error is temporary and says nothing about the table that was read.';
 
 create or replace function pgclarify_private.follow_changes(source_id bigint, max_changes integer, max_bytes bigint)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Somebody alters the table, or is adding a document of the same id: less than deadlock_timeout, so that we give way.
+-- Another transaction may alter the table, or add a document with the same id. This is less than deadlock_timeout, so that our
+-- transaction yields.
 set lock_timeout = '500ms'
 as $$
 declare
@@ -144,7 +147,7 @@ begin
             perform pgclarify_private.fail_source(v_source.source_id, v_fault);
             return 0;
         end if;
-        -- Of partitions that were detached there is nothing to read here: what is not the table's counts as no key.
+        -- Rows of detached partitions are not rows of the table, so these changes count as having no key.
         select
             array_agg(next_one.change_id order by next_one.change_id, next_one.place),
             array_agg(next_one.key order by next_one.change_id, next_one.place),
@@ -184,7 +187,7 @@ begin
             ),
             follow_changes.max_bytes
         );
-        -- The batch may end within the keys of a statement.
+        -- The batch may end within the keys of one statement.
         select
             array_agg(begun.change_id) filter (where begun.is_taken),
             array_agg(begun.change_id) filter (where not begun.is_taken),
@@ -198,7 +201,8 @@ begin
             where noted.key is null or read.key is not null
             group by noted.change_id
         ) as begun;
-        -- By arrays, since statistics of this table are never right, and each would be compared with each.
+        -- With arrays, because the statistics of this table are never right, and a join would compare each row with every
+        -- other.
         delete from pgclarify_private.change
         where change.source_id = v_source.source_id and change.change_id = any(v_taken_ids);
         update pgclarify_private.change
@@ -211,7 +215,7 @@ begin
         )
         where change.source_id = v_source.source_id and change.change_id = any(v_begun_ids);
         if v_is_any then
-            -- TRUNCATE; or the id has another type now, which what notes the changes has to know.
+            -- It was a TRUNCATE, or the id has another type now, which the capture function must know.
             perform pgclarify_private.load_anew(v_source.source_id);
         end if;
         perform pgclarify_private.merge_rows(v_source, v_keys);
@@ -231,9 +235,9 @@ end
 $$;
 
 comment on function pgclarify_private.follow_changes(bigint, integer, bigint) is
-'Take up to max_changes changed keys of an attached table, whose rows have about max_bytes together, and make its '
-'documents be like its rows now; returns how many were taken, null if somebody holds the table or the source. Changes of a '
-'table that nobody follows any more go.';
+'Take up to max_changes changed keys of an attached table, whose rows have about max_bytes together, and update its '
+'documents to match its rows; returns how many were taken, null if another transaction locks the table or the source. '
+'Changes of a table that is no longer followed are deleted.';
 grant execute on function pgclarify_private.follow_changes(bigint, integer, bigint) to pgclarify_worker;
 
 create or replace function pgclarify_private.load_source(source_id bigint, max_rows integer, max_bytes bigint)
@@ -266,7 +270,7 @@ begin
             return 0;
         end if;
         if v_source.load_phase = 'rows' then
-            -- Before anything is read: a partition that comes later is seen as a difference.
+            -- Before anything is read: a partition that is added later is then seen as a difference.
             v_layout := coalesce(v_source.layout, pgclarify_private.layout_of(v_source));
             v_keys := pgclarify_private.next_keys(v_source, load_source.max_rows, load_source.max_bytes);
             v_merged := pgclarify_private.merge_rows(v_source, v_keys);
@@ -332,8 +336,8 @@ $$;
 
 comment on function pgclarify_private.load_source(bigint, integer, bigint) is
 'Compare the next rows of an attached table that is being loaded, or the next of its documents, and return how many; null if '
-'somebody holds the table or the source. First every row becomes a document, then documents without a row go, then it is '
-'followed.';
+'another transaction locks the table or the source. First every row becomes a document, then documents without a row are '
+'removed, then the table is followed.';
 grant execute on function pgclarify_private.load_source(bigint, integer, bigint) to pgclarify_worker;
 
 create or replace function pgclarify_private.remove_source(source_id bigint, max_documents integer)
@@ -374,6 +378,6 @@ end
 $$;
 
 comment on function pgclarify_private.remove_source(bigint, integer) is
-'Remove the next documents of a table that was detached without keeping them, and the source after the last; returns how many, '
-'null if somebody holds the source or a document.';
+'Remove the next documents of a table that was detached without keeping them, and, after the last one, the source; returns '
+'how many, null if another transaction locks the source or a document.';
 grant execute on function pgclarify_private.remove_source(bigint, integer) to pgclarify_worker;

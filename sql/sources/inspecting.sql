@@ -1,12 +1,12 @@
--- What attached tables are made of, and whether they can still be followed.
+-- The structure of attached tables, and whether they can still be followed.
 
 create or replace function pgclarify_private.code_problems(source pgclarify_private.source)
 returns table (code text, message text, detail text, hint text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- The planner evaluates what is constant in the expressions that belong to the table: code, run as the table reader of the
-    -- table's owner. It may keep a worker waiting.
+    -- The planner evaluates constant expressions of the table's indexes and constraints. That is code of the table, and it runs
+    -- as the table reader of the table's owner. It may delay a worker.
     with members as (
         select members.relation from pgclarify_private.members_of(code_problems.source.relation) as members
     ),
@@ -53,7 +53,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.code_problems(pgclarify_private.source) is
-'Code of others that reading an attached table would run, as table_problems has it.';
+'Code of other roles that reading an attached table would run, as rows of table_problems.';
 
 create or replace function pgclarify_private.failure(message text, detail text)
 returns text
@@ -66,7 +66,8 @@ begin atomic
     );
 end;
 
-comment on function pgclarify_private.failure(text, text) is 'What source.error says of an error: what it is, and what to do.';
+comment on function pgclarify_private.failure(text, text) is
+'The text of source.error for an error: what happened, and what to do.';
 
 create or replace function pgclarify_private.source_fault(source pgclarify_private.source)
 returns text
@@ -91,7 +92,7 @@ begin
     ) as found
     limit 1;
     if v_fault is null then
-        -- resync grants it anew.
+        -- resync grants it again.
         select format(
             '%s: %s. Call pgclarify.resync as the owner of the table, or pgclarify.detach_table.',
             found.message, rtrim(found.detail, '.')
@@ -113,7 +114,7 @@ end
 $$;
 
 comment on function pgclarify_private.source_fault(pgclarify_private.source) is
-'Why an attached table cannot be read now, and what to do about it; null if it can.';
+'Why an attached table cannot be read now, and what to do about it; null if it can be read.';
 
 create or replace function pgclarify_private.layout_of(source pgclarify_private.source)
 returns text
@@ -145,7 +146,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.layout_of(pgclarify_private.source) is
-'A hash over the partitions of an attached table, and over the files of those whose TRUNCATE nobody notes; empty without any.';
+'A hash of the partitions of an attached table, and of the files of partitions whose TRUNCATE is not recorded; empty without '
+'partitions.';
 
 create or replace function pgclarify_private.trigger_fault(source pgclarify_private.source)
 returns text
@@ -158,13 +160,13 @@ begin atomic
         missing.relation::regclass
     )
     from pgclarify_private.missing_triggers(trigger_fault.source) as missing
-    -- A partition that came later is compared when its file changes.
+    -- A partition that was added later is compared when its file changes.
     where missing.relation = trigger_fault.source.relation
     limit 1;
 end;
 
 comment on function pgclarify_private.trigger_fault(pgclarify_private.source) is
-'Why changes of an attached table are not noted, and what to do about it; null if they are.';
+'Why changes of an attached table are not recorded, and what to do about it; null if they are.';
 
 create or replace function pgclarify_private.suspect_sources()
 returns setof bigint
@@ -198,7 +200,7 @@ begin atomic
                 else 5
             end
             or (relation.relkind = 'p' and source.layout is distinct from pgclarify_private.layout_of(source))
-            -- Its owner is another one.
+            -- The owner of the table has changed.
             or exists (select pgclarify_private.capture_grants(source.source_id))
             or exists (
                 select
@@ -226,7 +228,7 @@ begin atomic
     order by source.source_id;
 end;
 
-comment on function pgclarify_private.suspect_sources() is 'Attached tables of which something is other than it was.';
+comment on function pgclarify_private.suspect_sources() is 'Attached tables that have changed in some way.';
 
 create or replace function pgclarify_private.inspect_sources()
 returns integer
@@ -257,7 +259,7 @@ end
 $$;
 
 comment on function pgclarify_private.inspect_sources() is
-'Look what attached tables are made of. One that cannot be followed any more has failed; one with other partitions, or '
-'partitions with other files, is compared again. Returns how many. If a table has another owner, that one may make its '
-'triggers now, and the former one no more.';
+'Check the structure of attached tables. A table that can no longer be followed gets state failed; one with other '
+'partitions, or partitions with other files, is compared again. Returns how many. If a table has a new owner, that role may '
+'now create its triggers, and the former owner may not.';
 grant execute on function pgclarify_private.inspect_sources() to pgclarify_worker;

@@ -1,4 +1,4 @@
--- Rows of an attached table become documents; one that cannot be holds up no other.
+-- Rows of an attached table become documents; a row that cannot become one does not block the others.
 
 create or replace function pgclarify_private.note_unfit(source pgclarify_private.source, error text)
 returns void
@@ -11,7 +11,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.note_unfit(pgclarify_private.source, text) is
-'Say that some rows of an attached table cannot be documents; it is followed all the same.';
+'Record that some rows of an attached table cannot be documents; it is still followed.';
 
 create or replace function pgclarify_private.merge_fit_rows(
     source pgclarify_private.source, keys text[], out added bigint, out changed bigint, out removed bigint
@@ -27,7 +27,7 @@ declare
 begin
     if v_twin is not null then
         raise exception 'two rows have the id "%"', left(v_twin, 100)
-            using errcode = 'unique_violation', hint = 'Have ids that are unique over all partitions.';
+            using errcode = 'unique_violation', hint = 'Make ids unique over all partitions.';
     end if;
     v_merged := pgclarify_private.merge_documents(
         (merge_fit_rows.source).corpus_id,
@@ -66,7 +66,7 @@ end
 $$;
 
 comment on function pgclarify_private.merge_fit_rows(pgclarify_private.source, text[]) is
-'merge_rows for rows that a document can be made of; or an error.';
+'merge_rows for rows that can become documents; or an error.';
 
 create or replace function pgclarify_private.merge_rows(
     source pgclarify_private.source, keys text[], out added bigint, out changed bigint, out removed bigint
@@ -96,7 +96,7 @@ begin
             get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail;
     end;
     if v_many > 1 then
-        -- One row may be to blame, and would hold up all others.
+        -- One row may cause the error, and must not block the others.
         v_merged := pgclarify_private.merge_rows(merge_rows.source, merge_rows.keys[:v_many / 2]);
         v_half := pgclarify_private.merge_rows(merge_rows.source, merge_rows.keys[v_many / 2 + 1:]);
         added := v_merged.added + v_half.added;
@@ -104,7 +104,7 @@ begin
         removed := v_merged.removed + v_half.removed;
         return;
     end if;
-    -- What it was before it is no longer, and who could read that may not be who can read this.
+    -- Remove the old document: it is out of date, and the new row may have other readers.
     v_merged := pgclarify_private.merge_documents(
         (merge_rows.source).corpus_id,
         (merge_rows.source).source_id,
@@ -125,6 +125,6 @@ end
 $$;
 
 comment on function pgclarify_private.merge_rows(pgclarify_private.source, text[]) is
-'Read rows of an attached table by their keys, and make their documents be like them; keys without a row lose their document, '
-'and so do rows that none can be made of. Called with the source''s row locked. Returns how many documents were added, changed '
-'and removed.';
+'Read rows of an attached table by their keys, and update their documents to match. The document of a key is removed if it '
+'has no row, or a row that cannot become a document. Called with the source''s row locked. Returns how many documents were '
+'added, changed and removed.';

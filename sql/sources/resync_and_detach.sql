@@ -1,4 +1,4 @@
--- Comparing attached tables again, and following them no more.
+-- Comparing attached tables again, and detaching them.
 
 create or replace function pgclarify_private.resync(caller pgclarify_private.caller, corpus text, relation regclass)
 returns bigint
@@ -72,7 +72,7 @@ begin
             get stacked diagnostics
                 v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                 v_hint = pg_exception_hint, v_context = pg_exception_context;
-            -- Ours have it all; the way to them through internal functions tells the caller nothing.
+            -- Our own errors have both fields; the context of internal functions does not help the caller.
             if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify_private\.[^\n]* RAISE(\n|$)' then
                 raise;
             end if;
@@ -83,9 +83,9 @@ end
 $$;
 
 comment on function pgclarify.resync(text, regclass) is
-'Compare all rows of an attached table with its documents again, and mend what was missed: also triggers and grants that are '
-'gone, and a source that has failed, once its cause is mended. Returns the id of the source; source_status says how many rows '
-'were missing, different or too many. corpus: name of one that you own. relation: the table.';
+'Compare all rows of an attached table with its documents again, and correct the differences. It also restores missing '
+'triggers and grants, and restarts a failed source after its cause is fixed. Returns the id of the source; source_status '
+'shows how many rows were missing, different or too many. corpus: name of one that you own. relation: the table.';
 grant execute on function pgclarify.resync(text, regclass) to pgclarify_user;
 
 create or replace function pgclarify_private.detach_table(
@@ -116,7 +116,7 @@ begin
         error = null,
         load_cursor = null
     where source.source_id = v_source.source_id;
-    -- Without documents there is nothing to remember it for.
+    -- A source without documents need not be kept.
     delete from pgclarify_private.source
     where source.source_id = v_source.source_id
         and not exists (select from pgclarify.document where document.source_id = v_source.source_id);
@@ -149,8 +149,8 @@ end
 $$;
 
 comment on function pgclarify_private.corpus_grants(pgclarify_private.caller, text) is
-'For drop_corpus, which goes on with the corpus locked: tables that are attached to it, each with a statement that takes back '
-'what its table reader may read of it.';
+'For drop_corpus, which keeps the corpus locked: tables that are attached to it, each with the statement that revokes the '
+'rights of its table reader.';
 grant execute on function pgclarify_private.corpus_grants(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify_private.take_back(caller pgclarify_private.caller, relation oid, statement text)
@@ -174,7 +174,7 @@ end
 $$;
 
 comment on function pgclarify_private.take_back(pgclarify_private.caller, oid, text) is
-'Execute what takes back a grant on a table, with the caller''s own rights; tell it, if the table belongs to somebody else.';
+'Revoke a grant on a table, with the caller''s own rights; if another role owns the table, raise a notice instead.';
 grant execute on function pgclarify_private.take_back(pgclarify_private.caller, oid, text) to pgclarify_user;
 
 create or replace function pgclarify.detach_table(corpus text, relation regclass, options jsonb default '{}')
@@ -206,7 +206,7 @@ begin
             get stacked diagnostics
                 v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                 v_hint = pg_exception_hint, v_context = pg_exception_context;
-            -- Ours have it all; the way to them through internal functions tells the caller nothing.
+            -- Our own errors have both fields; the context of internal functions does not help the caller.
             if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify_private\.[^\n]* RAISE(\n|$)' then
                 raise;
             end if;
@@ -217,8 +217,7 @@ end
 $$;
 
 comment on function pgclarify.detach_table(text, regclass, jsonb) is
-'Follow a table no more: its triggers go, and what pgclarify might read of it. Returns the id of the source. '
-'corpus: name of one that you own. relation: the table; one that was dropped goes by its number, which '
-'source_status.relation_oid has: detach_table(''kb'', 16421). options: documents (what becomes of them: keep, the default, or '
-'remove, in the background).';
+'Stop following a table: drop its triggers, and revoke pgclarify''s rights to read it. Returns the id of the source. corpus: '
+'name of one that you own. relation: the table; for a dropped one, its number from source_status.relation_oid: '
+'detach_table(''kb'', 16421). options: documents (keep, the default, or remove them in the background).';
 grant execute on function pgclarify.detach_table(text, regclass, jsonb) to pgclarify_user;

@@ -1,5 +1,5 @@
 -- Rows of attached tables, and how they become documents. Statements on a user's table are built here and in
--- sources/colliding_ids.sql, and executed by the functions of sources/selecting.sql.
+-- sources/colliding_ids.sql. The functions of sources/selecting.sql execute them.
 
 create or replace function pgclarify_private.key_type(source pgclarify_private.source)
 returns text
@@ -19,27 +19,29 @@ begin atomic
 end;
 
 comment on function pgclarify_private.key_type(pgclarify_private.source) is
-'As what ids of an attached table are compared: bigint, uuid or text. These come back from text as they were.';
+'The type in which ids of an attached table are compared: bigint, uuid or text. Conversion to text and back does not change '
+'them.';
 
 create or replace function pgclarify_private.source_table(source pgclarify_private.source)
 returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Inheritance children are tables of their own.
+    -- Inheritance children are separate tables.
     select case pg_class.relkind when 'r' then 'only ' else '' end || source_table.source.relation::text
     from pg_catalog.pg_class
     where pg_class.oid = source_table.source.relation;
 end;
 
-comment on function pgclarify_private.source_table(pgclarify_private.source) is 'What to read an attached table from, quoted.';
+comment on function pgclarify_private.source_table(pgclarify_private.source) is
+'The quoted name from which an attached table is read.';
 
 create or replace function pgclarify_private.row_size(source pgclarify_private.source)
 returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Both take the length of what is stored apart from its pointer, without fetching it.
+    -- Both functions take the length from the TOAST pointer, without fetching the value.
     select string_agg(
         format(
             case used.use when 'content' then 'coalesce(octet_length(t.%I), 0)' else 'coalesce(pg_column_size(t.%I), 0)' end,
@@ -50,7 +52,8 @@ begin atomic
     from pgclarify_private.used_columns(row_size.source) as used;
 end;
 
-comment on function pgclarify_private.row_size(pgclarify_private.source) is 'SQL for about how many bytes a row of table t is.';
+comment on function pgclarify_private.row_size(pgclarify_private.source) is
+'SQL for the approximate size in bytes of a row of table t.';
 
 create or replace function pgclarify_private.comparable_keys(keys text[], key_type text)
 returns text[]
@@ -71,19 +74,21 @@ begin atomic
 end;
 
 comment on function pgclarify_private.comparable_keys(text[], text) is
-'Keys that a column of this type (see key_type) can hold; no row has another, left from before its type was changed.';
+'Keys that a column of this type (see key_type) can hold. Other keys are from before a change of its type, and no row has '
+'them.';
 
 create or replace function pgclarify_private.next_keys(source pgclarify_private.source, max_rows integer, max_bytes bigint)
 returns text[]
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
--- They hold where the statement is planned. By the index of the id column, even if nobody has analyzed the table yet.
+-- These settings apply where the statement is planned. They force the index of the id column, even if the table has not been
+-- analyzed yet.
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
 as $$
 begin
-    -- With ties: where nothing keeps ids unique, over partitions, rows of one id are seen together.
+    -- With ties: where ids are not unique over partitions, rows with one id are read together.
     return pgclarify_private.select_keys(
         next_keys.source,
         format(
@@ -118,7 +123,7 @@ end
 $$;
 
 comment on function pgclarify_private.next_keys(pgclarify_private.source, integer, bigint) is
-'Keys of the rows after load_cursor, in order: up to max_rows, of about max_bytes together, at least one.';
+'Keys of the rows after load_cursor, in order: up to max_rows, of about max_bytes together, and at least one.';
 
 create or replace function pgclarify_private.first_keys(source pgclarify_private.source, keys text[], max_bytes bigint)
 returns text[]
@@ -156,7 +161,7 @@ end
 $$;
 
 comment on function pgclarify_private.first_keys(pgclarify_private.source, text[], bigint) is
-'The first of these keys, so many that their rows have about max_bytes together; at least one.';
+'The first of these keys whose rows have about max_bytes together; at least one.';
 
 create or replace function pgclarify_private.missing_keys(source pgclarify_private.source, keys text[])
 returns text[]
@@ -174,7 +179,7 @@ begin atomic
     from (select pgclarify_private.key_type(missing_keys.source) as name) as typed;
 end;
 
-comment on function pgclarify_private.missing_keys(pgclarify_private.source, text[]) is 'Those of these keys that no row has.';
+comment on function pgclarify_private.missing_keys(pgclarify_private.source, text[]) is 'Those of these keys that have no row.';
 
 create or replace function pgclarify_private.read_rows(
     source pgclarify_private.source, keys text[], out documents pgclarify.document[], out unfit text
@@ -189,14 +194,14 @@ declare
         $sql$
         select
             measured.id,
-            -- Fetched once.
+            -- Fetched only once.
             case when not measured.is_too_long then concat(measured.stored) end,
             measured.is_too_long, measured.title, measured.uri, measured.metadata, measured.readers
         from (
             select
                 t.%1$I::text as id,
                 t.%2$I::text as stored,
-                -- A character has up to 4 bytes; the longest are not fetched to be counted.
+                -- A character has up to 4 bytes; the longest values are not fetched only to be counted.
                 coalesce(
                     octet_length(t.%2$I) > 10000000
                     and (octet_length(t.%2$I) > 40000000 or length(t.%2$I) > 10000000),
@@ -258,5 +263,5 @@ end
 $$;
 
 comment on function pgclarify_private.read_rows(pgclarify_private.source, text[]) is
-'The documents that rows with these keys are now. A row without content is none, nor is one whose id is empty or too '
-'long; unfit: such an id, cut, or null.';
+'The documents of the current rows with these keys. A row without content, or with an empty or too long id, has no document; '
+'unfit: such an id, shortened, or null.';

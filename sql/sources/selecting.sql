@@ -1,4 +1,4 @@
--- Executing statements on attached tables: by a function of the table reader, see sources/table_reader.sql.
+-- Executing statements on attached tables, by a function of the table reader: see sources/table_reader.sql.
 
 create or replace function pgclarify_private.required_table_reader_function(source pgclarify_private.source)
 returns name
@@ -43,8 +43,8 @@ end
 $$;
 
 comment on function pgclarify_private.select_keys(pgclarify_private.source, text, text[], text[], integer, bigint) is
-'Execute a statement on an attached table as its table reader, with the other parameters as $1 to $4; it returns one '
-'row with an array of keys.';
+'Execute a statement on an attached table as its table reader, with the other parameters as $1 to $4. The statement returns '
+'one row with an array of keys.';
 
 create or replace function pgclarify_private.select_rows(source pgclarify_private.source, statement text, keys text[])
 returns table (
@@ -64,4 +64,5 @@ end
 $$;
 
 comment on function pgclarify_private.select_rows(pgclarify_private.source, text, text[]) is
-'Execute a statement on an attached table as its table reader, with keys as $1; it returns such rows.';
+'Execute a statement on an attached table as its table reader, with keys as $1. The statement returns rows with the columns '
+'of this function.';

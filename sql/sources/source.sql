@@ -1,11 +1,11 @@
--- What can be attached to a corpus: every reason against a table, with the way out.
+-- Which tables can be attached to a corpus: every problem of a table, with its solution.
 
 create or replace function pgclarify_private.members_of(relation oid)
 returns table (relation oid, kind "char", owner oid)
 language sql stable strict security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Not pg_partition_tree, which would wait for whoever changes one of them.
+    -- Not pg_partition_tree: it would wait for transactions that change one of them.
     with recursive member (relation) as (
         select members_of.relation
         union
@@ -19,7 +19,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.members_of(oid) is
-'A table and all its partitions, of every level, with what kind of relation each is (pg_class.relkind) and its owner.';
+'A table and all its partitions, of every level, each with its kind (pg_class.relkind) and its owner.';
 
 create or replace function pgclarify_private.is_part(relation oid)
 returns boolean
@@ -56,7 +56,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.used_columns(pgclarify_private.source) is
-'The columns of an attached table that are read, each with what for: id, content, title, uri, readers or metadata.';
+'The columns of an attached table that are read, each with its use: id, content, title, uri, readers or metadata.';
 
 create or replace function pgclarify_private.table_problems(source pgclarify_private.source)
 returns table (code text, message text, detail text, hint text)
@@ -163,16 +163,16 @@ end
 $$;
 
 comment on function pgclarify_private.table_problems(pgclarify_private.source) is
-'Every reason why a table cannot be attached, or not be followed any more, whoever asks: name of the SQLSTATE, message, '
-'detail, hint. None if nothing is wrong.';
+'Every reason why a table cannot be attached, or can no longer be followed, for any caller: name of the SQLSTATE, message, '
+'detail, hint. No row if there is no problem.';
 
 create or replace function pgclarify_private.mixed_owners(source pgclarify_private.source)
 returns table (code text, message text, detail text, hint text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- An index of a table is made on its partitions, too, whoever owns them. So reading any table of a tree may run code of
-    -- every owner in it, as the role that reads the tables of one of them.
+    -- An index of a table also gets an index on each partition, even on those of other owners. So reading any table of a tree
+    -- may run code of every owner in it, as the table reader of one of them.
     with recursive ancestor (relation) as (
         select mixed_owners.source.relation::oid
         union
@@ -193,7 +193,7 @@ begin atomic
                 select attached.relowner from pg_catalog.pg_class as attached
                 where attached.oid = mixed_owners.source.relation
             )
-            -- As for functions, see code_problems.
+            -- As for functions: see code_problems.
             and not pg_has_role(pg_class.relowner, 'pgclarify_owner', 'member')
         order by relative.relation
         limit 1
@@ -215,7 +215,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.mixed_owners(pgclarify_private.source) is
-'That of table_problems which is about tables that the table inherits from, and its partitions, that belong to another role.';
+'The rows of table_problems about tables of another role that the table inherits from, or that are its partitions.';
 
 create or replace function pgclarify_private.index_hint(source pgclarify_private.source)
 returns text
@@ -236,12 +236,12 @@ begin atomic
         where pg_attribute.attname <> index_hint.source.id_column
     )
     select case
-        -- An expression, which no unique index can have.
+        -- An expression: a unique index of a partitioned table cannot have it.
         when exists (select from partitioned where partitioned.attnum = 0)
             then 'Attach its partitions, each by itself and by an id that is unique in it.'
         else format(
             'Make one: create unique index %son %s (%I%s). If two rows have one id, change that first.',
-            -- There is no such way for a table with partitions.
+            -- A table with partitions does not support this.
             case when not exists (select from partitioned) then 'concurrently ' end,
             index_hint.source.relation::text, index_hint.source.id_column, columns.others
         )
@@ -250,7 +250,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.index_hint(pgclarify_private.source) is
-'How to get the unique index that the id of an attached table needs.';
+'How to create the unique index that the id of an attached table needs.';
 
 create or replace function pgclarify_private.column_problems(source pgclarify_private.source)
 returns table (code text, message text, detail text, hint text)
@@ -266,7 +266,7 @@ begin atomic
             found.attgenerated,
             found.attcollation,
             format(
-                -- Not every type becomes text in one way only, as a generated column has to.
+                -- For some types, text output is not immutable, but a generated column needs that.
                 case
                     when exists (
                         select from pg_catalog.pg_type
@@ -356,7 +356,7 @@ begin atomic
                 and pg_index.indimmediate
                 and pg_index.indpred is null
                 and pg_index.indkey[0] = used.attnum
-                -- A partitioned table can have none on the id alone unless it is partitioned by it.
+                -- A partitioned table can have a unique index on the id alone only if it is partitioned by the id.
                 and (pg_index.indnkeyatts = 1 or pg_class.relkind = 'p')
         )
     union all
@@ -387,7 +387,8 @@ begin atomic
         on element.oid = case
             when pg_type.typsubscript = 'array_subscript_handler'::regproc then pg_type.typelem else pg_type.oid
         end
-    -- How another type becomes JSON its owner decides, and a worker would run his code. Of an enum he has to make a cast.
+    -- The owner of another type decides how it becomes JSON, so a worker would run that owner's code. For an enum, the owner
+    -- would have to create a cast.
     where
         used.use = 'metadata'
         and element.typnamespace <> 'pg_catalog'::regnamespace
@@ -401,4 +402,4 @@ begin atomic
 end;
 
 comment on function pgclarify_private.column_problems(pgclarify_private.source) is
-'Those of table_problems that are about columns.';
+'The rows of table_problems about columns.';

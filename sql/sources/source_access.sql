@@ -1,4 +1,4 @@
--- Who may attach a table, and who may read what is attached: reasons against it, with the way out.
+-- Which roles may attach a table, and which may read an attached one: every problem, with its solution.
 
 create or replace function pgclarify_private.access_problems(source pgclarify_private.source, role_name name)
 returns table (code text, message text, detail text, hint text)
@@ -30,7 +30,7 @@ begin
             format('Role %s may not use it.', access_problems.role_name),
             format('Its owner says: grant usage on schema %I to %I.', v_schema, access_problems.role_name);
     end if;
-    -- Asked about the role and not about ourselves: we may have been let in by somebody else who attached the table.
+    -- This checks the role, not the current user: we may have rights because another role attached the table.
     select string_agg(distinct quote_ident(used.name), ', ') into v_hidden
     from pgclarify_private.used_columns(access_problems.source) as used
     inner join pg_attribute
@@ -56,7 +56,8 @@ end
 $$;
 
 comment on function pgclarify_private.access_problems(pgclarify_private.source, name) is
-'What keeps a role from reading an attached table, as table_problems has it. A worker reads it only if nothing does.';
+'What prevents a role from reading an attached table, as rows of table_problems. A worker reads the table only if there are '
+'none.';
 
 create or replace function pgclarify_private.ownership_problems(source pgclarify_private.source, role_name name)
 returns table (code text, message text, detail text, hint text)
@@ -88,7 +89,7 @@ begin atomic
             pg_get_userbyid(pg_class.relowner), pg_namespace.nspname
         ),
         format('Role %s may not let it.', ownership_problems.role_name),
-        -- The table reader itself may not be there yet.
+        -- The table reader may not exist yet.
         format(
             'Let %s say: grant usage on schema %I to %I with grant option.',
             pg_get_userbyid(pg_namespace.nspowner), pg_namespace.nspname, ownership_problems.role_name
@@ -106,7 +107,7 @@ begin atomic
                 pg_roles.rolname = pgclarify_private.table_reader_of(ownership_problems.source.relation)
                 and has_schema_privilege(pg_roles.oid, pg_namespace.oid, 'usage')
         )
-        -- PUBLIC may, and so may every table reader.
+        -- PUBLIC has the right, so every table reader has it.
         and not exists (
             select from aclexplode(pg_namespace.nspacl) as granted
             where granted.grantee = 0 and granted.privilege_type = 'USAGE'
@@ -114,4 +115,4 @@ begin atomic
 end;
 
 comment on function pgclarify_private.ownership_problems(pgclarify_private.source, name) is
-'What keeps a role from making triggers on a table and letting a table reader read it, as table_problems has it.';
+'What prevents a role from creating triggers on a table and granting a table reader access, as rows of table_problems.';

@@ -1,4 +1,4 @@
--- How far attached tables are.
+-- The progress of attached tables.
 
 create or replace function pgclarify_private.source_statuses(caller pgclarify_private.caller)
 returns table (
@@ -19,7 +19,7 @@ returns table (
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Materialized, or its functions are called for each corpus.
+    -- Materialized: otherwise its functions are called for each corpus.
     with role as materialized (
         select pgclarify_private.roles_of(pgclarify_private.verify_caller(source_statuses.caller)) as names
     )
@@ -49,7 +49,7 @@ begin atomic
     inner join pgclarify_private.source on corpus.corpus_id = source.corpus_id
     cross join lateral (
         select least(coalesce(sum(coalesce(cardinality(change.keys), 1)), 0), 10000)::bigint as changes
-        -- A status stays cheap: more than that is "many".
+        -- The count stops here to keep the status cheap.
         from (
             select change.keys from pgclarify_private.change where change.source_id = source.source_id limit 10000
         ) as change
@@ -77,19 +77,20 @@ select
 from pgclarify_private.caller
 cross join lateral pgclarify_private.source_statuses(caller) as status;
 
-comment on view pgclarify.source_status is 'Tables that are attached to corpora of yours, and how far they are.';
+comment on view pgclarify.source_status is 'Tables that are attached to your corpora, and their progress.';
 comment on column pgclarify.source_status.corpus is 'Name of the corpus.';
 comment on column pgclarify.source_status.source_id is 'Key.';
-comment on column pgclarify.source_status.relation is 'The table; if it was dropped, the name that it had.';
-comment on column pgclarify.source_status.relation_oid is 'Its number, by which a dropped table is detached.';
+comment on column pgclarify.source_status.relation is 'The table; if it was dropped, its former name.';
+comment on column pgclarify.source_status.relation_oid is 'The table''s number, by which a dropped table is detached.';
 comment on column pgclarify.source_status.state is
-'loading (rows are compared with documents), following, failed (see error), detached (its documents stay) or removing (its '
-'documents go).';
+'loading (rows are compared with documents), following, failed (see error), detached (its documents are kept) or removing '
+'(its documents are being removed).';
 comment on column pgclarify.source_status.error is
-'Why it failed, or which rows cannot be documents; null if nothing is wrong.';
-comment on column pgclarify.source_status.pending_changes is 'Noted changes that no worker has taken; counted up to 10,000.';
+'Why it failed, or which rows cannot be documents; null if there is no problem.';
+comment on column pgclarify.source_status.pending_changes is 'Recorded changes that no worker has taken; counted up to 10,000.';
 comment on column pgclarify.source_status.rows_added is 'Rows without a document that the last load or resync found.';
-comment on column pgclarify.source_status.rows_changed is 'Rows unlike their document that the last load or resync found.';
+comment on column pgclarify.source_status.rows_changed is
+'Rows different from their document that the last load or resync found.';
 comment on column pgclarify.source_status.rows_removed is 'Documents without a row that the last load or resync found.';
 comment on column pgclarify.source_status.load_started_at is 'When the last load or resync began.';
 comment on column pgclarify.source_status.loaded_at is 'When a load or resync last ended; null before.';

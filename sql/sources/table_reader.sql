@@ -1,23 +1,23 @@
--- Statements on users' tables. The planner evaluates what is constant in the expressions of a table's indexes, constraints and
--- statistics: code of the table's owner, who can make such an index between our look at the table (code_problems) and the
--- planning. So each owner of attached tables has a role of its own (a table reader), which may read the attached tables of that
--- owner and nothing else, and each table reader owns one function, which reads. It may not use our schema, so that it can
--- neither name nor change its function.
+-- Statements on users' tables. The planner evaluates constant expressions of a table's indexes, constraints and statistics.
+-- These are code of the table's owner, who can create such an index after our check (code_problems) and before the planning. So
+-- each owner of attached tables has a separate role, a table reader, with rights to read the attached tables of that owner and
+-- nothing else. Each table reader owns one function, which reads. It has no rights on our schema, so it can neither call nor
+-- change its function.
 
 create or replace function pgclarify_private.table_reader_suffix(owner oid)
 returns text
 language sql stable strict security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- In another cluster the number may be another role's; then the name differs.
+    -- In another cluster, the number may be that of another role; then the name is different.
     select format('%s_%s', pg_roles.oid, left(encode(sha256(convert_to(pg_roles.rolname, 'UTF8')), 'hex'), 8))
     from pg_catalog.pg_roles
     where pg_roles.oid = table_reader_suffix.owner;
 end;
 
 comment on function pgclarify_private.table_reader_suffix(oid) is
-'What a table reader and its function are named after: oid and hashed name of the role whose tables it reads. Null without '
-'such a role.';
+'Suffix of the names of a table reader and its function: oid and hashed name of the role whose tables it reads. Null if that '
+'role does not exist.';
 
 create or replace function pgclarify_private.table_reader_of(relation oid)
 returns name
@@ -30,27 +30,27 @@ begin atomic
 end;
 
 comment on function pgclarify_private.table_reader_of(oid) is
-'Name of the role that reads attached tables of this table''s owner, also if that role is not there.';
+'Name of the role that reads attached tables of this table''s owner, even if it does not exist.';
 
 create or replace function pgclarify_private.is_table_reader(role oid)
 returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- pgclarify_table_reader read everybody's tables in older versions.
+    -- In older versions, pgclarify_table_reader read the tables of all owners.
     select coalesce(
         pg_get_userbyid(is_table_reader.role) ~ '^pgclarify_(reads_[0-9]+_[0-9a-f]{8}|table_reader)$', false
     );
 end;
 
-comment on function pgclarify_private.is_table_reader(oid) is 'True if a role reads attached tables, or has done so.';
+comment on function pgclarify_private.is_table_reader(oid) is 'True if a role reads attached tables, or did so in the past.';
 
 create or replace function pgclarify_private.table_reader_function(relation oid)
 returns name
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- A restore gives functions of roles that are missing to somebody else.
+    -- After a restore, functions of missing roles belong to another role.
     select pg_proc.proname
     from pg_catalog.pg_class
     inner join pg_catalog.pg_proc on pg_proc.proname = 'read_' || pgclarify_private.table_reader_suffix(pg_class.relowner)
@@ -94,7 +94,7 @@ begin
     if not found then
         return;
     end if;
-    -- Two transactions cannot change the rights on a schema at once.
+    -- Two transactions cannot change the rights on a schema at the same time.
     begin
         perform from pgclarify_private.applied_sql for update;
     exception
@@ -110,9 +110,9 @@ begin
     v_propagation := pgclarify_private.set_ddl_propagation('off');
     v_reader := pgclarify_private.make_reader_role(v_owner);
     execute format('drop function if exists %s', v_signature);
-    -- All that code of the table's owner does is undone: what it writes, sets, and wants to be called for at commit, when
-    -- the session's own role would call it. An error may hold what others may not read, so only its code is passed on, and
-    -- that only if it has no meaning of its own in ours.
+    -- All effects of code of the table's owner are undone: what it writes and sets, and deferred triggers, which the session's
+    -- own role would run at commit. An error text may contain data that the caller may not read, so only its code is passed on,
+    -- and only if that code has no special meaning in our functions.
     execute format(
         $statement$
 create function %s returns setof record language plpgsql stable security definer
@@ -157,14 +157,14 @@ $body$
     execute format('grant create on schema pgclarify_private to %I', v_reader);
     execute format('alter function %s owner to %I', v_signature, v_reader);
     execute format('revoke all on schema pgclarify_private from %I', v_reader);
-    -- It would hold by membership, too, if what it inherits is not switched off.
+    -- Membership would also give pgclarify_owner the right, but not if inheritance is switched off.
     execute format('grant execute on function %s to pgclarify_owner', v_signature);
     perform pgclarify_private.set_ddl_propagation(v_propagation);
 end
 $$;
 
 comment on function pgclarify_private.make_table_reader(oid) is
-'Make the role and the function that read attached tables of this table''s owner, unless they are there.';
+'Create the role and the function that read attached tables of this table''s owner, if they do not exist.';
 
 create or replace function pgclarify_private.drop_idle_table_reader()
 returns text
@@ -196,7 +196,7 @@ begin
             return null;
         end if;
         exit when v_is_locked;
-        -- Then look again: a transaction that attaches a table has changed this one.
+        -- Check again: a transaction that attaches a table has changed this one.
         lock table pgclarify_private.source in share mode;
         v_is_locked := true;
     end loop;
@@ -207,7 +207,7 @@ end
 $$;
 
 comment on function pgclarify_private.drop_idle_table_reader() is
-'Drop one function that reads tables of an owner of whom none is attached any more, and return its name; null if there is '
-'none. Its role goes, too, unless it may still read something, here or in another database. Error 55P03 if a table is being '
-'attached for longer than half a second.';
+'Drop one function that reads tables of an owner without attached tables, and return its name; null if there is none. It '
+'also drops its role, unless that role can still read something, here or in another database. Error 55P03 if a table is '
+'being attached for longer than half a second.';
 grant execute on function pgclarify_private.drop_idle_table_reader() to pgclarify_worker;

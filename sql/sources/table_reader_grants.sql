@@ -1,11 +1,11 @@
--- What table readers may read: statements for the owner of the table, who alone can grant it.
+-- Rights of table readers, as statements for the owner of the table: only the owner can grant them.
 
 create or replace function pgclarify_private.readable_columns(relation oid)
 returns table (reader oid, name name)
 language sql stable strict security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- What there is, and not what a source names: a column may have another name now.
+    -- This reads the real grants, not the columns of a source: a column may have been renamed.
     select granted.grantee, pg_attribute.attname
     from pg_catalog.pg_attribute
     cross join lateral aclexplode(pg_attribute.attacl) as granted
@@ -18,7 +18,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.readable_columns(oid) is
-'Columns of a table that table readers may read; also those of an owner that it had before.';
+'Columns of a table that table readers may read, including table readers of its former owners.';
 
 create or replace function pgclarify_private.revocation(relation oid, reader oid, names name[])
 returns text
@@ -35,14 +35,14 @@ begin atomic
 end;
 
 comment on function pgclarify_private.revocation(oid, oid, name[]) is
-'The statement that takes columns of a table back from a table reader; null without any.';
+'The statement that revokes columns of a table from a table reader; null without any.';
 
 create or replace function pgclarify_private.missing_grants(source pgclarify_private.source)
 returns setof text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- The table had another owner, whose code could read it as the table reader of that owner.
+    -- If the owner has changed, code of the former owner could read the table as the former owner's table reader.
     select pgclarify_private.revocation(missing_grants.source.relation, readable.reader, array_agg(readable.name))
     from pgclarify_private.readable_columns(missing_grants.source.relation) as readable
     where pg_get_userbyid(readable.reader) <> pgclarify_private.table_reader_of(missing_grants.source.relation)
@@ -67,7 +67,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.missing_grants(pgclarify_private.source) is
-'Statements that let its table reader, and no other one, read what is read of an attached table; none if that is so.';
+'Statements that let only its table reader read the used columns of an attached table; none if nothing is missing.';
 
 create or replace function pgclarify_private.spare_grants(source pgclarify_private.source)
 returns setof text
@@ -94,7 +94,7 @@ begin atomic
     cross join lateral aclexplode(pg_namespace.nspacl) as granted
     where
         pg_class.oid = spare_grants.source.relation
-        -- Others may have made that grant, but the owner of the table can say this only if it is its own schema.
+        -- Other roles may have made that grant, but the owner of the table can revoke it only in its own schema.
         and pg_has_role(pg_class.relowner, pg_namespace.nspowner, 'usage')
         and granted.grantor = pg_namespace.nspowner
         and granted.privilege_type = 'USAGE'
@@ -111,5 +111,5 @@ begin atomic
 end;
 
 comment on function pgclarify_private.spare_grants(pgclarify_private.source) is
-'Statements that take back what table readers may read of a table because of this source alone, and the schema of '
-'one that has no other table there.';
+'Statements that revoke what table readers may read of a table only because of this source, and of its schema if no other '
+'table there is attached.';

@@ -1,24 +1,24 @@
--- What the functions of triggers on attached tables know of us, and which triggers there are.
+-- What trigger functions on attached tables can see of our schemas, and the list of triggers.
 
--- Trigger functions run as role pgclarify_capture, which has schema pgclarify_capture and nothing else: not even schema
--- pgclarify, so that it cannot name its own functions, to hand them on or to move them here, where it could replace them.
+-- Trigger functions run as role pgclarify_capture. Its only right is on schema pgclarify_capture, not even on schema pgclarify.
+-- So it cannot name its own functions, and cannot give them away or move them to a schema where it could replace them.
 
 create or replace view pgclarify_capture.change as
 select change.source_id, change.relation, change.keys
 from pgclarify_private.change;
 
-comment on view pgclarify_capture.change is 'What trigger functions append to: pgclarify_private.change.';
+comment on view pgclarify_capture.change is 'Trigger functions append to it: pgclarify_private.change.';
 grant insert on pgclarify_capture.change to pgclarify_capture;
 
 create or replace view pgclarify_capture.source as
 select source.source_id, source.relation
 from pgclarify_private.source;
 
-comment on view pgclarify_capture.source is 'Which table the triggers of a source are on.';
+comment on view pgclarify_capture.source is 'The table of each source, for its triggers.';
 grant select on pgclarify_capture.source to pgclarify_capture;
 
--- Transition tables have no schema. Their functions find these two views where a trigger has none, and never what a session
--- calls so in pg_temp.
+-- Transition tables have no schema. If a trigger has none, its function finds these two views, and never a table of that name
+-- in the session's pg_temp.
 
 create or replace function pgclarify_private.refuse_trigger()
 returns boolean
@@ -33,21 +33,21 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.refuse_trigger() is 'Error 39P01, wherever a transition table is missing.';
+comment on function pgclarify_private.refuse_trigger() is 'Error 39P01 if a transition table is missing.';
 grant execute on function pgclarify_private.refuse_trigger() to pgclarify_capture;
 
 create or replace view pgclarify_capture.new_rows as
 select
 where pgclarify_private.refuse_trigger();
 
-comment on view pgclarify_capture.new_rows is 'Stands before pg_temp for a trigger that has no transition table of this name.';
+comment on view pgclarify_capture.new_rows is 'Found before pg_temp by a trigger that has no transition table of this name.';
 grant select on pgclarify_capture.new_rows to pgclarify_capture;
 
 create or replace view pgclarify_capture.old_rows as
 select
 where pgclarify_private.refuse_trigger();
 
-comment on view pgclarify_capture.old_rows is 'Stands before pg_temp for a trigger that has no transition table of this name.';
+comment on view pgclarify_capture.old_rows is 'Found before pg_temp by a trigger that has no transition table of this name.';
 grant select on pgclarify_capture.old_rows to pgclarify_capture;
 
 create or replace function pgclarify_private.trigger_kinds()
@@ -57,8 +57,8 @@ returns table (
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- One call a statement, with all its rows, is many times cheaper than one a row. But statement triggers do not fire under
-    -- logical replication, nor if the statement names another table of the same tree; row triggers do.
+    -- One call for each statement, with all its rows, is many times cheaper than one call for each row. But statement triggers
+    -- do not fire under logical replication, nor if the statement names another table of the same tree; row triggers do.
     select kind.suffix, kind.is_for_parts, kind.event, kind.trigger_type, kind.old_table, kind.new_table, kind.firing
     from (
         values
@@ -82,8 +82,9 @@ begin atomic
 end;
 
 comment on function pgclarify_private.trigger_kinds() is
-'The triggers that an attached table may need: end of the name, whether for tables with partitions and their like (null: for '
-'all), when, pg_trigger.tgtype, names of the transition tables (empty: none), and in which sessions (pg_trigger.tgenabled).';
+'The triggers that an attached table may need: suffix of the name, whether it is for tables with partitions and similar '
+'(null: for all), event, pg_trigger.tgtype, names of the transition tables (empty: none), and in which sessions it fires '
+'(pg_trigger.tgenabled).';
 
 create or replace function pgclarify_private.trigger_name(source_id bigint, suffix text)
 returns name
