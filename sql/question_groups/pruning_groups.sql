@@ -22,7 +22,8 @@ begin
         from unnest(v_group_ids) as listed (question_group_id)
         where not exists (select from pgclarify.run where run.question_group_id = listed.question_group_id)
     );
-    -- Who holds a corpus is the only one to put runs into its groups. What was put there before is seen by what follows.
+    -- Only a transaction that has locked a corpus adds runs to its groups. The next statement sees the runs that were added
+    -- before.
     v_corpus_ids := array(
         select corpus.corpus_id
         from pgclarify.corpus
@@ -51,6 +52,7 @@ end
 $$;
 
 comment on function pgclarify_private.prune_question_groups(bigint, integer) is
-'Delete groups that no run has any more, with their wordings: of the first so many after that number, or after none if it is '
-'null. Returns how many, and the number to go on from; null at the end. Groups of a corpus that somebody holds stay.';
+'Delete groups without runs, with their wordings. It checks a limited number of groups after the given id; null starts at '
+'the first. Returns how many were deleted, and the id to continue from; null at the end. Groups of a locked corpus are '
+'skipped.';
 grant execute on function pgclarify_private.prune_question_groups(bigint, integer) to pgclarify_worker;

@@ -1,4 +1,4 @@
--- Questions that mean the same, and documents cited for them: by workers, after the runs have ended.
+-- Groups of questions with the same meaning, and counts of cited documents: computed by workers, after the runs have ended.
 
 create or replace function pgclarify_private.wording_hash(question text)
 returns bytea
@@ -8,7 +8,7 @@ begin atomic
     select
         sha256(
             convert_to(
-                -- A question of nothing but punctuation is itself.
+                -- A question that has only punctuation is kept unchanged.
                 coalesce(
                     nullif(
                         btrim(regexp_replace(lower(wording_hash.question), '[[:space:]?!.,;:"''()¿¡…]+', ' ', 'g')), ''
@@ -21,7 +21,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.wording_hash(text) is
-'SHA-256 of a question without case, white space and punctuation: questions in the same words have the same.';
+'SHA-256 of a question without case, white space and punctuation: questions with the same words have the same hash.';
 
 create or replace function pgclarify_private.figures(question text)
 returns text[]
@@ -33,7 +33,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.figures(text) is
-'Figures in a question, sorted: 2024 is not 2023, however near all else is.';
+'Figures in a question, sorted: 2024 is not 2023, even if the rest is very similar.';
 
 create or replace function pgclarify_private.question_word(question text)
 returns text
@@ -52,7 +52,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.question_word(text) is
-'who, when, where or why, if a question has one of them; null otherwise: embeddings hardly tell "who" from "where".';
+'who, when, where or why, if a question has one of them; null otherwise: embeddings hardly distinguish "who" from "where".';
 
 create or replace function pgclarify_private.near_question_group(
     corpus_id bigint, embedding_model text, question text, question_vector @extschema:vector@.halfvec
@@ -60,13 +60,13 @@ create or replace function pgclarify_private.near_question_group(
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- With these in its header the function gives them back as they were.
+-- It is in the header so that the function restores it at its end.
 set hnsw.iterative_scan = 'off'
 set hnsw.ef_search = 200
 set hnsw.max_scan_tuples = 2000
 as $$
 declare
-    -- Chosen on pairs of questions: docs/dashboards.md.
+    -- Chosen on pairs of questions: see docs/dashboards.md.
     v_most_distance constant double precision := 0.15;
     v_depth constant integer := 40;
     v_dimensions constant integer := @extschema:vector@.vector_dims(near_question_group.question_vector);
@@ -82,7 +82,7 @@ declare
     v_near bigint;
     v_seen integer;
 begin
-    -- The nearest of all, whatever they are of: most often one look tells.
+    -- First the nearest without other conditions: in most cases this one probe is enough.
     execute format(
         $sql$
         select
@@ -105,7 +105,7 @@ begin
     if v_near is not null or v_seen < v_depth then
         return v_near;
     end if;
-    -- All of these are near, but of other corpora, say, or with other figures: some more are looked at.
+    -- All of these are near, but for example of other corpora, or with other figures: search some more.
     perform set_config('hnsw.iterative_scan', 'strict_order', true);
     execute format(
         $sql$
@@ -129,8 +129,8 @@ end
 $$;
 
 comment on function pgclarify_private.near_question_group(bigint, text, text, @extschema:vector@.halfvec) is
-'The group of a corpus whose leader is nearest to a question, as far as it is near enough, has the same figures and no other '
-'question word; null if there is none. By the index over the leaders.';
+'The group of a corpus whose leader is nearest to a question, if it is near enough, has the same figures and no other '
+'question word; null if there is none. It uses the index over the leaders.';
 
 create or replace function pgclarify_private.index_leaders(dimensions integer)
 returns void
@@ -141,7 +141,7 @@ declare
     v_index constant text := format('question_group_leader_%s_idx', index_leaders.dimensions);
 begin
     if to_regclass('pgclarify_private.' || v_index) is null then
-        -- Another worker may be making it, for questions of another corpus.
+        -- Another worker may be creating it, for questions of another corpus.
         lock table pgclarify_private.question_group in share row exclusive mode;
         execute format(
             'create index if not exists %1$I on pgclarify_private.question_group using hnsw'
@@ -154,7 +154,7 @@ end
 $$;
 
 comment on function pgclarify_private.index_leaders(integer) is
-'Make the index over leaders of this length, unless it is there: while there are none, it takes no time.';
+'Create the index over leaders of this length, if it does not exist: without leaders, this takes no time.';
 
 create or replace function pgclarify_private.begin_question_group(
     corpus_id bigint, embedding_model text, question text, question_vector @extschema:vector@.halfvec
@@ -175,7 +175,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.begin_question_group(bigint, text, text, @extschema:vector@.halfvec) is
-'A new group of a corpus, led by this question; without a vector, of questions in its words alone.';
+'A new group of a corpus, led by this question; without a vector, it only takes questions with the same words.';
 
 create or replace function pgclarify_private.lead_question_group(
     question_group_id bigint,
@@ -209,7 +209,7 @@ begin
         order by run.run_id
         for no key update skip locked
     );
-    -- Somebody holds one of them, who may wait for another: these words come again.
+    -- Another transaction has locked one of them. Waiting could deadlock, so this wording is processed later.
     if cardinality(v_run_ids) < (
         select count(*) from pgclarify.run where run.question_group_id = lead_question_group.question_group_id
     ) then
@@ -228,8 +228,8 @@ $$;
 comment on function pgclarify_private.lead_question_group(
     bigint, bigint, text, text, bytea, @extschema:vector@.halfvec
 ) is
-'Give a group that began without a vector its leader; if another group is near, its one wording and its runs go there '
-'instead, and it ends.';
+'Give a group without a vector its leader. If another group is near, its one wording and its runs move there instead, and '
+'the group is deleted.';
 
 create or replace function pgclarify_private.group_questions(
     most integer,
@@ -257,8 +257,9 @@ begin
     wanted_run_ids := '{}';
     wanted_questions := '{}';
     wanted_models := '{}';
-    -- What somebody holds is left for later. The corpus is locked before its runs, as everywhere, and so that one worker at a
-    -- time groups its questions: an advisory lock could be taken by anybody, and nobody would be told why nothing is grouped.
+    -- Locked rows are skipped until later. As everywhere, the corpus is locked before its runs; so only one worker at a time
+    -- groups its questions. It is not an advisory lock, because any role could take that, and then nothing would be grouped and
+    -- no error would say why.
     v_batch := array(
         select run.run_id
         from pgclarify.run
@@ -286,7 +287,7 @@ begin
     loop
         perform pgclarify_private.index_leaders(v_dimensions);
     end loop;
-    -- Wordings that are new, and those of groups without a leader to which a vector can be had.
+    -- New wordings, and wordings of groups without a leader for which a vector is available.
     for v_asked in
         select distinct on (run.corpus_id, folded.wording_hash)
             run.run_id, run.corpus_id, run.question, run.embedding_model, folded.wording_hash,
@@ -294,7 +295,7 @@ begin
             given.run_id is not null as is_given,
             coalesce(
                 given.vector::@extschema:vector@.halfvec,
-                -- Else it is of other words than those that were asked.
+                -- Otherwise the vector is of other words than those that were asked.
                 case
                     when run.embedding_model is not null and coalesce(run.relaxed_question, run.question) = run.question
                         then run.question_vector
@@ -399,7 +400,7 @@ end
 $$;
 
 comment on function pgclarify_private.group_questions(integer, bigint[], text[], text[]) is
-'Put runs that have ended into groups of questions that mean the same, at most so many, and count their citations. Returns how '
-'many, and questions whose vectors it wants for that: call it again with those in run_ids and vectors, null for one that '
-'could not be embedded. Runs whose questions would have to be embedded by one of skipped_models wait.';
+'Put a limited number of runs that have ended into groups of questions with the same meaning, and count their citations. '
+'Returns how many, and the questions whose vectors are missing: call it again with their run_ids and vectors, null for a '
+'question that could not be embedded. Runs whose questions need one of skipped_models wait.';
 grant execute on function pgclarify_private.group_questions(integer, bigint[], text[], text[]) to pgclarify_worker;

@@ -16,8 +16,8 @@ end
 $$;
 
 comment on function pgclarify_private.note_served(jsonb) is
-'Note that runs have answered once more, for workers to count; not where nothing can be written, as on a standby, nor where '
-'pgclarify.count_questions is off. answered: object of questions, each with its run.';
+'Record that runs have answered once more, for workers to count. It does nothing on a server that cannot write, such as a '
+'standby, or if pgclarify.count_questions is off. answered: object of questions, each with its run.';
 
 create or replace function pgclarify_private.count_served(most integer)
 returns integer
@@ -29,12 +29,12 @@ declare
     v_count integer;
 begin
     with noted as materialized (
-        -- Far more than are counted at once: those of a run that somebody holds shall not hide others.
+        -- Many more than are counted in one call: rows of a locked run must not hide others.
         select served_answer.ctid as place, served_answer.run_id
         from pgclarify_private.served_answer
         limit 100 * count_served.most
     ),
-    -- In the order in which others take them, and none that somebody holds: those are counted later.
+    -- Lock in the same order as other functions, and skip locked runs: they are counted later.
     locked as materialized (
         select taken.run_id
         from (select distinct noted.run_id from noted order by noted.run_id) as listed
@@ -46,7 +46,7 @@ begin
     gone as materialized (
         select listed.run_id
         from (select distinct noted.run_id from noted) as listed
-        -- Looked for at the end, once, and not with each batch.
+        -- Checked once at the end, not with each batch.
         where (select count(*) from locked) < count_served.most
             and not exists (select from pgclarify.run where run.run_id = listed.run_id)
     ),
@@ -79,6 +79,6 @@ end
 $$;
 
 comment on function pgclarify_private.count_served(integer) is
-'Add what note_served has noted to the runs that served, at most so many; returns how many. Those of runs that '
-'somebody holds stay noted.';
+'Add what note_served has recorded to the runs that answered, up to a limit; returns how many. Rows of locked runs are kept '
+'for later.';
 grant execute on function pgclarify_private.count_served(integer) to pgclarify_worker;
