@@ -1,6 +1,5 @@
--- A worker dies in the middle of a run. Its jobs are lost, and go back into the queue here. Another worker then takes the run
--- over: that is a new attempt, which runs/attempt.sql tells from the old one, and leases of calls are taken over in
--- ledger/claiming.sql.
+-- When a worker dies during a run, this puts its jobs back into the queue. Another worker then takes the run over as a new
+-- attempt, which runs/attempt.sql distinguishes from the old one. ledger/claiming.sql takes over the leases of its calls.
 
 create or replace function pgclarify_private.requeue_lost_jobs(worker_id bigint)
 returns integer
@@ -14,11 +13,12 @@ declare
     v_count integer := 0;
     v_living bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);
 begin
-    -- One that has just been woken would take its own runs for those of a dead worker.
+    -- A worker that was suspended would treat its own runs as those of a dead worker.
     if requeue_lost_jobs.worker_id <> all(v_living) then
         return 0;
     end if;
-    -- A job in hand belongs to a worker of the queue; if that one is unknown, or ours behind it is dead, it goes back.
+    -- A job in progress belongs to a worker of the queue. If that worker is unknown, or our worker behind it is dead, the job
+    -- goes back into the queue.
     for v_job in
         select job.id, (job.args ->> 'run_id')::bigint as run_id
         from pgclarify_queue.procrastinate_jobs as job
@@ -27,7 +27,7 @@ begin
                 select from pgclarify_private.worker
                 where worker.queue_worker_id = job.worker_id and worker.worker_id = any(v_living)
             )
-            -- A worker that has only just started has not said yet what the queue calls it.
+            -- A worker that has just started has not reported its id in the queue yet.
             and not exists (
                 select from pgclarify_queue.procrastinate_workers as queue_worker
                 where queue_worker.id = job.worker_id
@@ -40,8 +40,8 @@ begin
         for update of job skip locked
     loop
         begin
-            -- Queued, so that the dead worker, should it wake, can write nothing any more, and so that no crash of the next
-            -- worker is counted before that one has started the run.
+            -- The run is queued again. So the dead worker cannot write any more, even if it wakes up, and a crash of the next
+            -- worker counts only after that worker has started the run.
             update pgclarify.run
             set
                 status = 'queued',
@@ -60,7 +60,7 @@ begin
                 for update nowait
             );
         exception
-            -- The next time, when that session has let go of it.
+            -- Another session has locked the run; the next call tries again.
             when lock_not_available then
                 continue;
         end;
@@ -68,7 +68,7 @@ begin
         v_count := v_count + 1;
     end loop;
 
-    -- A job that failed although its run is not over, and that nobody living carries out, is tried again.
+    -- Retry a failed job whose run is not over and that no live worker executes.
     for v_job_id in
         select job.id
         from pgclarify_queue.procrastinate_jobs as job
@@ -87,7 +87,7 @@ begin
             where run.run_id = (job.args ->> 'run_id')::bigint and run.status in ('queued', 'running')
         );
 
-    -- A run of a dead worker whose job has gone for good.
+    -- A run of a dead worker whose job no longer exists.
     v_run_ids := array(
         select orphan.run_id
         from pgclarify.run as orphan
@@ -100,7 +100,7 @@ begin
         for update skip locked
     );
     if cardinality(v_run_ids) > 0 then
-        -- Queued again, or another worker would find them, too.
+        -- Queue it, or another worker would find it, too.
         update pgclarify.run set status = 'queued' where run.run_id = any(v_run_ids);
         perform pgclarify_private.defer_runs(v_run_ids, 0);
     end if;
@@ -109,7 +109,7 @@ end
 $$;
 
 comment on function pgclarify_private.requeue_lost_jobs(bigint) is
-'Put jobs of dead workers, and failed ones whose runs are not over, back into the queue; returns how many. A run whose worker '
-'was lost counts one crash more, unless the attempt has stored a reply: then it counts none. worker_id: who calls; a worker '
-'that counts as dead itself puts nothing back.';
+'Put jobs of dead workers, and failed jobs whose runs are not over, back into the queue; returns how many. A run whose '
+'worker was lost counts one crash more; if the attempt has stored a reply, its crashes are 0 again. worker_id: the caller; a '
+'worker that counts as dead puts nothing back.';
 grant execute on function pgclarify_private.requeue_lost_jobs(bigint) to pgclarify_worker;

@@ -1,4 +1,4 @@
--- What there is to do for workers: one statement says it, so that an idle worker sends hardly any other.
+-- Work that workers have to do. One statement returns it, so that an idle worker sends hardly any other.
 
 create or replace function pgclarify_private.due_work()
 returns text[]
@@ -49,7 +49,7 @@ begin atomic
                 ) or exists (
                     select from pgclarify_queue.procrastinate_jobs as job where job.status = 'failed'
                 ) or exists (
-                    -- Its job may have gone for good.
+                    -- Its job may no longer exist.
                     select from pgclarify.run where run.status = 'running'
                 ) then 'jobs' end
             ],
@@ -58,6 +58,6 @@ begin atomic
 end;
 
 comment on function pgclarify_private.due_work() is
-'What there may be to do for a worker: names that pgclarify/worker/serving.py knows. What another worker '
-'has in hand is named, too.';
+'Kinds of work that a worker may have to do: names that pgclarify/worker/serving.py knows. It includes work that another '
+'worker is doing.';
 grant execute on function pgclarify_private.due_work() to pgclarify_worker;

@@ -1,5 +1,5 @@
--- How much work waits: what a worker tells Prometheus of the whole database. A scrape is one call of this function, so it reads
--- counters and indexes, and no table whole.
+-- How much work waits: metrics of the whole database that a worker reports to Prometheus. A scrape is one call of this
+-- function, so it reads counters and indexes, and never a whole table.
 
 create or replace function pgclarify_private.work_counts()
 returns table (
@@ -55,7 +55,7 @@ begin atomic
             extract(epoch from clock_timestamp() - min(oldest_document.added_at)) as lag
         from pgclarify_private.corpus_count as counts
         left join lateral (
-            -- A probe of the index each.
+            -- One probe of the index for each.
             select min(probed.added_at) as added_at
             from (values (false), (true)) as kind (is_long)
             cross join lateral (
@@ -73,7 +73,7 @@ begin atomic
         job.in_background,
         job.delayed,
         (
-            -- As the partial index has it.
+            -- The same condition as the partial index.
             select count(*) from pgclarify_queue.procrastinate_jobs as taken
             where taken.status = 'doing' and taken.worker_id is not null
         ),
@@ -91,6 +91,6 @@ begin atomic
 end;
 
 comment on function pgclarify_private.work_counts() is
-'How much work waits in this database, for the metrics of a worker: one row of counts and ages in seconds, without any name or '
-'text. An age is 0 if nothing waits.';
+'How much work waits in this database, for the metrics of a worker: one row of counts and ages in seconds, without names or '
+'texts. An age is 0 if nothing waits.';
 grant execute on function pgclarify_private.work_counts() to pgclarify_worker;

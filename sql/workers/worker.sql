@@ -1,4 +1,4 @@
--- Workers: who is there. 1885823084 is 'pgcl' in ASCII: the first key of all our advisory locks.
+-- Workers, and which of them are alive. 1885823084 is 'pgcl' in ASCII: the first key of all our advisory locks.
 
 create or replace function pgclarify_private.living_workers()
 returns setof pgclarify_private.worker
@@ -8,7 +8,7 @@ begin atomic
     select worker.*
     from pgclarify_private.worker
     where
-        -- A row in a frozen snapshot says nothing of what came after it.
+        -- In a frozen snapshot, the row does not show later heartbeats.
         worker.seen_at + worker.lease > case
             when current_setting('transaction_isolation') in ('repeatable read', 'serializable') then now()
             else clock_timestamp()
@@ -25,15 +25,16 @@ begin atomic
                     select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database()
                 )
                 and pg_locks.granted
-                -- Anyone can take a lock of any number; only a worker's counts.
+                -- Every role can take a lock with any number; only locks of workers count.
                 and pg_catalog.pg_has_role(session.usesysid, 'pgclarify_worker', 'member')
         );
 end;
 
 comment on function pgclarify_private.living_workers() is
 'Workers that are alive: the session holds the advisory lock, and the last heartbeat is not older than the lease. The lock '
-'shows at once that a process was killed; the heartbeat shows one that is stopped, or cut off by the network. Workers that do '
-'not serve are included. Above READ COMMITTED, the heartbeat is judged at the start of the transaction.';
+'shows at once that a process was killed. The heartbeat shows that a process is stopped, or that the network is down. '
+'Workers that do not execute runs are included. Above READ COMMITTED, the heartbeat is compared with the start of the '
+'transaction.';
 
 create or replace function pgclarify_private.serving_workers()
 returns setof pgclarify_private.worker
@@ -52,7 +53,7 @@ create or replace function pgclarify_private.register_worker(
     provider text,
     model text,
     prompt_version text,
-    -- Workers of earlier versions do not say it.
+    -- Workers of earlier versions do not send it.
     is_serving boolean default true,
     lease interval default '20 seconds'
 )
@@ -63,7 +64,7 @@ as $$
 declare
     v_worker_id bigint;
 begin
-    -- The dead of long ago; what they did says who they were by id alone.
+    -- Delete workers that died long ago; other tables refer to workers only by id.
     delete from pgclarify_private.worker
     where worker.seen_at < now() - interval '30 days'
         and worker.worker_id not in (select living.worker_id from pgclarify_private.living_workers() as living);
@@ -78,8 +79,8 @@ end
 $$;
 
 comment on function pgclarify_private.register_worker(text, integer, text, text, text, text, boolean, interval) is
-'Enter a worker and return its id. It is alive once its session holds the advisory lock (1885823084, worker_id), and for as '
-'long as it calls note_heartbeat within its lease. is_serving: false for a process that only leases replies of the ledger.';
+'Register a worker and return its id. It is alive while its session holds the advisory lock (1885823084, worker_id) and it '
+'calls note_heartbeat within its lease. is_serving: false for a process that only leases replies of the ledger.';
 grant execute on function pgclarify_private.register_worker(
     text, integer, text, text, text, text, boolean, interval
 ) to pgclarify_worker;
@@ -101,7 +102,7 @@ begin atomic
             worker.worker_id = note_heartbeat.worker_id
             and (
                 worker.seen_at + worker.lease > clock_timestamp()
-                -- While no other worker lives, none takes anything over: one that only slept goes on.
+                -- Without another live worker, no run is taken over, so a worker that was only suspended may continue.
                 or not exists (
                     select from pgclarify_private.living_workers() as other where other.worker_id <> note_heartbeat.worker_id
                 )
@@ -112,8 +113,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.note_heartbeat(bigint, text[], bigint) is
-'The heartbeat of a worker, and what it has loaded. False if the lease has run out and another worker lives: the worker counts '
-'as dead for good, and has to register again.';
+'The heartbeat of a worker, and the models that it has loaded. False if the lease has expired and another worker is alive: '
+'then the worker stays dead, and must register again.';
 grant execute on function pgclarify_private.note_heartbeat(bigint, text[], bigint) to pgclarify_worker;
 
 create or replace function pgclarify_private.worker_statuses()
@@ -167,6 +168,6 @@ comment on column pgclarify.worker_status.model is 'Model that judges passages.'
 comment on column pgclarify.worker_status.prompt_version is 'Version of its prompts.';
 comment on column pgclarify.worker_status.embedding_models is 'Embedding models it has loaded.';
 comment on column pgclarify.worker_status.started_at is 'When it started.';
-comment on column pgclarify.worker_status.seen_at is 'When it last said that it is there.';
+comment on column pgclarify.worker_status.seen_at is 'Time of its last heartbeat.';
 comment on column pgclarify.worker_status.is_alive is 'True while its session is there and its heartbeat is within its lease.';
 grant select on pgclarify.worker_status to pgclarify_reader;
