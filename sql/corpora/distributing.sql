@@ -1,10 +1,10 @@
 -- Distributing: the passages and vectors of a corpus spread over the nodes of a Citus cluster. Experimental.
 --
--- A distributed corpus has the same tables, passage_<corpus_id> and passage_embedding_<space_id>, by the same names. They are
--- spread by document_id, the vectors of a document beside its passages. They are no partitions: Citus takes a partition only
--- with its parent, whose policies and views it refuses. The row of the corpus, its documents and words, and all runs stay on
--- the coordinator. Such a corpus has no neighborhood graph: workers keep that by locking rows, which Citus does not do on
--- several shards at once.
+-- A distributed corpus has the same tables, passage_<corpus_id> and passage_embedding_<space_id>, with the same names. They are
+-- distributed by document_id, and the vectors of a document are on the node of its passages. They are not partitions: Citus
+-- accepts a partition only with its parent, and it refuses the parent's policies and views. The row of the corpus, its
+-- documents and words, and all runs stay on the coordinator. Such a corpus has no neighborhood graph: workers update a graph
+-- with row locks, and Citus cannot lock rows on several shards at once.
 
 create or replace function pgclarify_private.is_distributed(corpus_id bigint)
 returns boolean
@@ -38,7 +38,7 @@ end
 $$;
 
 comment on function pgclarify_private.refuse_distributed(pgclarify.corpus, text) is
-'Error 0A000 if a corpus is distributed. feature: what it lacks then.';
+'Error 0A000 if a corpus is distributed. feature: what a distributed corpus does not support.';
 
 create or replace function pgclarify_private.spread_table(relation regclass, colocated_with regclass, shards integer)
 returns void
@@ -51,7 +51,7 @@ declare
     v_indexes text[];
     v_index text;
 begin
-    -- Made once the rows are there, which all shards do at the same time.
+    -- Created after the rows are there: all shards do it at the same time.
     select array_agg(pg_get_indexdef(pg_index.indexrelid)) into v_indexes
     from pg_index
     where pg_index.indrelid = spread_table.relation and not pg_index.indisprimary;
@@ -66,7 +66,7 @@ begin
         'select create_distributed_table(%L, ''document_id'', colocate_with => %L, shard_count => %s)',
         spread_table.relation, coalesce(spread_table.colocated_with::text, 'none'), coalesce(spread_table.shards::text, 'null')
     );
-    -- Citus leaves the rows in the local table, where nothing reads them.
+    -- Citus keeps the rows in the local table, where nothing reads them.
     execute format('select truncate_local_data_after_distributing_table(%L)', spread_table.relation);
     foreach v_index in array coalesce(v_indexes, '{}') loop
         execute v_index;
@@ -75,8 +75,8 @@ end
 $$;
 
 comment on function pgclarify_private.spread_table(regclass, regclass, integer) is
-'Distribute a table by document_id. colocated_with: the table whose shards it follows; null for one with shards of its own, as '
-'many as shards says.';
+'Distribute a table by document_id. colocated_with: the table whose shards it follows; null for separate shards, whose '
+'number is shards.';
 
 create or replace function pgclarify_private.check_cluster()
 returns integer
@@ -90,7 +90,7 @@ begin
         raise exception 'this database is not on a Citus cluster'
             using errcode = 'feature_not_supported',
                 detail = 'The extension citus is not installed in it.',
-                hint = 'See docs/citus.md for how to make a cluster.';
+                hint = 'docs/citus.md says how to create a cluster.';
     end if;
     execute 'select count(*) from pg_catalog.pg_dist_node where isactive and shouldhaveshards and groupid <> 0' into v_nodes;
     if v_nodes = 0 then
@@ -150,7 +150,8 @@ declare
     v_missing text;
 begin
     if not (v_settings -> 'dry_run')::boolean then
-        -- A transaction that writes to the corpus holds a key share on this row: those end first, and new ones wait.
+        -- A transaction that writes to the corpus holds a key share lock on this row. This waits for such transactions, and new
+        -- ones wait for this.
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
         perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
         select again.* into v_corpus from pgclarify.corpus as again where again.corpus_id = v_corpus.corpus_id;
@@ -178,7 +179,7 @@ begin
     end if;
     if not v_is_distributed and not (v_settings -> 'dry_run')::boolean then
         execute format('alter table pgclarify.passage detach partition %s', v_passage);
-        -- The functions that store passages take ids from the sequence themselves. It stays on this server.
+        -- The functions that store passages take ids from the sequence themselves. The sequence stays on this server.
         execute format('alter table %s alter column id drop default', v_passage);
         perform pgclarify_private.spread_table(v_passage, null, (v_settings -> 'shards')::integer);
         if v_embedding is not null then
@@ -194,7 +195,7 @@ begin
             $sql$
         into v_missing;
         if v_missing is not null then
-            raise exception 'searches on a node would find too little'
+            raise exception 'searches on a node would find too few passages'
                 using errcode = 'object_not_in_prerequisite_state',
                     detail = format(
                         'Sessions of role pgclarify_owner lack hnsw.iterative_scan = strict_order on: %s.', v_missing
@@ -238,7 +239,7 @@ end
 $$;
 
 comment on function pgclarify_private.drop_graph(pgclarify.corpus) is
-'Delete the neighborhood graph of a corpus, and what waits for a place in it. Called with the corpus locked.';
+'Delete the neighborhood graph of a corpus, and the queue of passages for it. Called with the corpus locked.';
 
 create or replace function pgclarify.distribute(corpus text, options jsonb default '{}')
 returns jsonb
@@ -249,8 +250,8 @@ begin atomic
 end;
 
 comment on function pgclarify.distribute(text, jsonb) is
-'Experimental. Spread the passages and vectors of a corpus over the nodes of a Citus cluster, in this transaction; until it '
-'ends, questions and changes of the corpus wait. corpus: name of one that you own. options: shards (8), dry_run (true: move '
-'nothing). Returns an object: is_distributed, passages and bytes (what is moved, with its indexes), nodes, shards. A corpus '
-'that is distributed already stays as it is.';
+'Experimental. Distribute the passages and vectors of a corpus over the nodes of a Citus cluster, in this transaction; until '
+'it ends, questions and changes of the corpus wait. corpus: name of one that you own. options: shards (8), dry_run (true: '
+'change nothing). Returns an object: is_distributed, passages and bytes (what is moved, with its indexes), nodes, shards. A '
+'corpus that is already distributed is not changed.';
 grant execute on function pgclarify.distribute(text, jsonb) to pgclarify_user;
