@@ -1,4 +1,4 @@
--- Exploration: what a worker looks at for a run before anything of it is chosen, each with the requester's roles as an
+-- Exploration: what a worker reads for a run before it chooses any of it. Every function has the requester's roles as an
 -- explicit predicate. Partitions are named, never reached through their parent.
 
 create or replace function pgclarify_private.ranked_passages(
@@ -97,9 +97,9 @@ as $$
 declare
     v_run pgclarify.run := pgclarify_private.lock_searchable_run(find_passages.run_id, find_passages.attempt);
 begin
-    -- What a run writes before its end need not outlive a crash: it would be carried out again. So nobody waits for the disk.
+    -- Do not wait for the disk: after a crash the run is executed again, so what it wrote before its end may be lost.
     perform set_config('synchronous_commit', 'off', true);
-    -- Those of an investigation are of its sub-questions.
+    -- Vectors of an investigation are of its sub-questions.
     update pgclarify.run
     set question_vector = find_passages.query_vector, embedding_model = find_passages.embedding_model
     where run.run_id = find_passages.run_id
@@ -117,9 +117,9 @@ $$;
 comment on function pgclarify_private.find_passages(
     bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text
 ) is
-'Search for a run, as its requester, and keep nothing: the depth best passages, best first. method: dense, lexical or hybrid. '
-'signal: dense, lexical or both, to have each scored by that, too; null for no second score. embedding_model: what the vector '
-'is of; error 40001 if the corpus has another by now.';
+'Search for a run, as its requester, and store nothing: the depth best passages, best first. method: dense, lexical or '
+'hybrid. signal: dense, lexical or both, for a second score; null for none. embedding_model: model of the vector; error '
+'40001 if the corpus has another one now.';
 grant execute on function pgclarify_private.find_passages(
     bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text
 ) to pgclarify_worker;
@@ -156,7 +156,7 @@ declare
     v_vector @extschema:vector@.halfvec;
     v_space_id bigint;
 begin
-    -- Also without a vector: neighbors are those of a model.
+    -- Also without a vector: neighbors belong to one embedding model.
     v_space_id := (pgclarify_private.active_space(v_run.corpus_id, find_neighbors.embedding_model)).embedding_space_id;
     v_vector := pgclarify_private.query_vector(
         v_run.corpus_id, find_neighbors.embedding_model, find_neighbors.query_vector
@@ -164,7 +164,7 @@ begin
     if v_space_id is null or pgclarify_private.is_distributed(v_run.corpus_id) then
         return;
     end if;
-    -- What is hidden or gone takes no place among the k. Rows of passages are read once, and carried along.
+    -- Hidden and removed passages do not count as one of the k. Rows of passages are read only once.
     return query execute format(
         $sql$
         select
@@ -223,7 +223,7 @@ begin
         find_neighbors.k, coalesce(find_neighbors.known, '{}');
 exception
     when undefined_table then
-        -- The corpus has no graph, or has none any more.
+        -- The corpus has no graph, or no longer has one.
         return;
 end
 $$;
@@ -231,10 +231,11 @@ $$;
 comment on function pgclarify_private.find_neighbors(
     bigint, integer, text[], bigint[], integer, bigint[], text, @extschema:vector@.halfvec, text, text
 ) is
-'The edges of some passages that the requester of a run may read, to passages that he may read: of each the k nearest at most, '
-'nearest first. Content and the like only of those that are not known yet, in one row each. document_ids, passage_ids: the '
-'passages. known: passage_ids. question, query_vector, embedding_model, signal: as for find_passages, and error 40001 also '
-'without a vector. No row if the corpus has no graph. Stable: all of it is of one snapshot.';
+'The edges of some passages that the requester of a run may read, to passages that the requester may read: at most the k '
+'nearest of each, nearest first. Content and other values are returned only for passages that are not known yet, in one row '
+'each. document_ids, passage_ids: the passages. known: passage_ids. question, query_vector, embedding_model, signal: as for '
+'find_passages; error 40001 also without a vector. No row if the corpus has no graph. Stable: everything is from one '
+'snapshot.';
 grant execute on function pgclarify_private.find_neighbors(
     bigint, integer, text[], bigint[], integer, bigint[], text, @extschema:vector@.halfvec, text, text
 ) to pgclarify_worker;
@@ -302,8 +303,9 @@ $$;
 comment on function pgclarify_private.record_candidates(
     bigint, integer, integer[], text[], bigint[], double precision[], text[], bigint[], integer[], integer[]
 ) is
-'Keep candidates of a run beside those that are there, and return the ranks of those that were kept: passages that are gone, '
-'or that its requester may not read now, are left out. Error 23505 for a rank that is there: they are sent once, unlike steps.';
+'Store candidates of a run in addition to the existing ones, and return the ranks of those that were stored: passages that '
+'are gone, or that its requester may not read now, are skipped. Error 23505 for a rank that exists: unlike steps, candidates '
+'are sent once.';
 grant execute on function pgclarify_private.record_candidates(
     bigint, integer, integer[], text[], bigint[], double precision[], text[], bigint[], integer[], integer[]
 ) to pgclarify_worker;

@@ -1,4 +1,4 @@
--- The vector of a question, which must be of the model that its corpus is searched with.
+-- The vector of a question. It must be from the model that its corpus is searched with.
 
 create or replace function pgclarify_private.active_space(corpus_id bigint, embedding_model text)
 returns pgclarify.embedding_space
@@ -23,8 +23,8 @@ end
 $$;
 
 comment on function pgclarify_private.active_space(bigint, text) is
-'The space that a corpus is searched in, null if there is none yet, or error 40001 if it is of another model than this one. '
-'Stable: what the same statement searches is what this one has seen.';
+'The space that a corpus is searched in, null if there is none yet, or error 40001 if it has another model than the given '
+'one. Stable: it has the same snapshot as the search in the same statement.';
 
 create or replace function pgclarify_private.query_vector(
     corpus_id bigint, embedding_model text, query_vector @extschema:vector@.halfvec
@@ -54,5 +54,5 @@ end
 $$;
 
 comment on function pgclarify_private.query_vector(bigint, text, @extschema:vector@.halfvec) is
-'The vector of a question, or error 40001 if the corpus is no longer searched with the model that it is of, 22000 if it is of '
-'another length. Stable, as active_space is.';
+'The vector of a question, or error 40001 if the corpus is no longer searched with its model, 22000 if it has another '
+'length. Stable, as active_space is.';

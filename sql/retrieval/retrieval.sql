@@ -7,7 +7,8 @@ language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select replace(
-        -- The first line is for the index; a passage whose readers hold "" is told from one that has none by the second.
+        -- The first line is for the index. The second line separates passages whose readers contain "" from those without
+        -- readers.
         $sql$
             coalesce(passage.readers, '{""}'::name[]) && (:roles || ''::name)
             and (passage.readers is null or passage.readers && :roles)
@@ -18,8 +19,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.is_visible_sql(text) is
-'The condition that a row of passage may be read by these roles, in a form that the index over readers answers. roles: how '
-'the statement names them, such as $3.';
+'The condition that these roles may read a row of passage, in a form that the index over readers supports. roles: their name '
+'in the statement, for example $3.';
 
 create or replace function pgclarify_private.are_few_visible(counted pgclarify_private.corpus_count, roles name[], few bigint)
 returns boolean
@@ -29,7 +30,7 @@ as $$
 declare
     v_visible bigint;
 begin
-    -- What has no readers is visible to all, and need not be counted to be too many.
+    -- Passages without readers are visible to all. If there are more than few of them, nothing needs to be counted.
     if (are_few_visible.counted).passages - (are_few_visible.counted).restricted_passages > are_few_visible.few then
         return false;
     end if;
@@ -55,7 +56,7 @@ create or replace function pgclarify_private.dense(
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
--- With these two in its header the function gives them back as they were.
+-- These two are in its header so that the function restores them at its end.
 set hnsw.iterative_scan = 'strict_order'
 set hnsw.ef_search = 40
 as $$
@@ -80,13 +81,13 @@ begin
     select counted.* into v_count
     from pgclarify_private.corpus_count as counted where counted.corpus_id = dense.corpus_id;
     v_embedding := pgclarify_private.partition_name('passage_embedding', v_space.embedding_space_id);
-    -- The index is over this very expression.
+    -- The index is over exactly this expression.
     v_distance := format(
         '(embedding.vector::@extschema:vector@.halfvec(%1$s))'
         ' operator(@extschema:vector@.<=>) ($1::@extschema:vector@.halfvec(%1$s))',
         v_space.dimensions
     );
-    -- More in a larger corpus: 40 find .91 of the ten nearest of 100,000 passages, and .76 of 200,000.
+    -- It grows with the corpus: 40 find .91 of the ten nearest of 100,000 passages, and .76 of 200,000.
     perform set_config(
         'hnsw.ef_search',
         least(
@@ -107,10 +108,10 @@ begin
             v_embedding, v_distance
         ) into document_ids, passage_ids, scores using dense.query_vector, dense.depth;
     else
-        -- Few passages are visible: all of them are compared. An index scan would give up before it met enough.
+        -- Few passages are visible: compare all of them. An index scan would stop before it found enough.
         v_is_exact := pgclarify_private.are_few_visible(v_count, dense.roles, 10000);
         if not v_is_exact then
-            -- The scalar subquery stays a filter of the index scan; as a join it would be sorted.
+            -- The scalar subquery stays a filter of the index scan; a join would need a sort.
             execute format(
                 $sql$
                 select array_agg(document_id), array_agg(passage_id), array_agg(1 - distance)
@@ -148,7 +149,7 @@ begin
                             and embedding.passage_id = passage.id
                         where %4$s
                     ) as visible
-                    -- The approximate index has not this expression, and so is kept out of the plan.
+                    -- The approximate index does not have this expression, so the planner cannot use it.
                     order by visible.distance + 0
                     limit $2
                 ) as nearest
@@ -165,8 +166,8 @@ end
 $$;
 
 comment on function pgclarify_private.dense(bigint, name[], @extschema:vector@.halfvec, integer) is
-'The depth passages of a corpus nearest to a vector that these roles may read, by cosine similarity, as arrays. Where few '
-'are visible they are compared one by one; depth passages come back if that many are visible.';
+'The depth passages of a corpus nearest to a vector that these roles may read, by cosine similarity, as arrays. If few are '
+'visible, they are compared one by one; depth passages are returned if that many are visible.';
 
 create or replace function pgclarify_private.score_by_turns(
     passage text,
@@ -193,7 +194,7 @@ begin
     passage_ids := '{}';
     scores := '{}';
     foreach v_query in array score_by_turns.candidate_queries loop
-        -- The score is worked out where the passage is: of an append of several searches, all their rows would be sent.
+        -- The score is computed on the node of the passage: an append of several searches would send all their rows.
         execute format(
             $sql$
             select
@@ -220,7 +221,7 @@ begin
         coalesce(array_agg(best.score), '{}')
     into document_ids, passage_ids, scores
     from (
-        -- One may match several of the queries.
+        -- A passage may match several of the queries.
         select seen.document_id, seen.passage_id, max(seen.score) as score
         from unnest(document_ids, passage_ids, scores) as seen (document_id, passage_id, score)
         group by seen.document_id, seen.passage_id
@@ -233,9 +234,9 @@ $$;
 comment on function pgclarify_private.score_by_turns(
     text, text, name[], tsquery[], bigint, tsquery[], double precision[], double precision, integer
 ) is
-'The depth best passages by BM25 of a distributed table, as arrays, out of max_candidates that match the first of '
-'candidate_queries, or else the next ones. is_visible: the condition that one may be read, with roles as $2. queries, weights, '
-'mean_lexemes: as bm25_sql wants them.';
+'The depth best passages by BM25 of a distributed table, as arrays. They are chosen from max_candidates that match the first '
+'of candidate_queries, or, if these are too few, the next ones. is_visible: the condition that a passage may be read, with '
+'roles as $2. queries, weights, mean_lexemes: as for bm25_sql.';
 
 create or replace function pgclarify_private.lexical(
     corpus_id bigint,
@@ -250,14 +251,14 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- Passages that are scored at most.
+    -- Maximum number of passages that are scored.
     v_candidates constant bigint := 5000;
     v_corpus pgclarify.corpus;
     v_count pgclarify_private.corpus_count;
     v_queries tsquery[];
     v_weights double precision[];
     v_candidate_queries tsquery[];
-    -- Those of passages for everyone, and those of restricted passages alone.
+    -- Lexemes of passages for everyone, and lexemes that only restricted passages have.
     v_open_queries tsquery[];
     v_other_query tsquery;
     v_rarest bigint;
@@ -265,7 +266,7 @@ declare
     v_is_visible text := 'true';
     v_are_few_visible boolean := false;
     v_candidate_sql text;
-    -- On shards, where so few match that there need not be a limit before they are sorted by score.
+    -- On shards, if the matching passages are few enough, they need no limit before they are sorted by score.
     v_are_all_scored boolean := false;
 begin
     document_ids := '{}';
@@ -282,8 +283,9 @@ begin
         -- Then every passage that has any of the lexemes is a candidate.
         v_are_few_visible := pgclarify_private.are_few_visible(v_count, lexical.roles, v_candidates);
     end if;
-    -- Rarest first; passages with one of them are candidates, of as many lexemes as bring few enough passages together.
-    -- Those of restricted passages alone are chosen apart: that there are any must not change what is found of the others.
+    -- Rarest first. Candidates are the passages with one of the rarest lexemes, for as many lexemes as keep the number of
+    -- candidates small. Lexemes that only restricted passages have are chosen separately: their existence must not change what
+    -- is found among the others.
     with asked as (
         select
             seen.*,
@@ -316,7 +318,8 @@ begin
         return;
     end if;
     if v_rarest > v_candidates and not v_are_few_visible then
-        -- Even the rarest is common: passages with all lexemes come first, then with all but the most common one, and so on.
+        -- Even the rarest lexeme is common: passages with all lexemes come first, then those with all except the most common
+        -- one, and so on.
         select array_remove(v_other_query || array_agg(nested.query order by nested.length desc), null)
         into v_candidate_queries
         from (
@@ -337,7 +340,7 @@ begin
             return;
         end if;
     end if;
-    -- An append stops as soon as the limit is reached, so that later branches are often not even begun.
+    -- An append stops at the limit, so later branches often never start.
     select
         case when count(*) > 1 then 'select distinct on (document_id, id) * from (' else '(' end
         || string_agg(
@@ -346,8 +349,8 @@ begin
                 (
                     select passage.document_id, passage.id, passage.lexemes, passage.lexeme_count
                     from %s as passage
-                    -- Without corpus_id, which the partition implies: before there are statistics, the planner would take
-                    -- it for selective and walk the primary key.
+                    -- Without corpus_id, which the partition implies: before there are statistics, the planner would treat it
+                    -- as selective and scan the primary key.
                     where passage.lexemes @@ $1[%s] and %s
                 )
                 $sql$,
@@ -386,8 +389,8 @@ end
 $$;
 
 comment on function pgclarify_private.lexical(bigint, name[], text, integer) is
-'The depth best passages of a corpus by BM25 that these roles may read, as arrays. Candidates come by the rarest lexemes of '
-'the question through the GIN index, so that common words cost nothing.';
+'The depth best passages of a corpus by BM25 that these roles may read, as arrays. Candidates are found by the rarest '
+'lexemes of the question through the GIN index, so common words cost nothing.';
 
 create or replace function pgclarify_private.search(
     corpus_id bigint,
@@ -412,7 +415,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- Each list goes deeper than what is asked for, or a passage that both find late would never be seen.
+    -- Each list is longer than top_k. Otherwise a passage that is late in both lists would never be found.
     v_depth integer := case when search.method = 'hybrid' then greatest(2 * search.top_k, 100) else search.top_k end;
     v_dense record;
     v_lexical record;
@@ -454,7 +457,7 @@ begin
             order by score desc, listed.document_id, listed.passage_id
             limit $9
         ),
-        -- A step of its own: Citus does not join the shards of passages with tables of the coordinator.
+        -- A separate step: Citus does not join the shards of passages with tables of the coordinator.
         found as materialized (
             select
                 fused.passage_id, fused.document_id, passage.heading, passage.content, passage.start_char,
@@ -462,7 +465,7 @@ begin
             from fused
             inner join %s as passage
                 on passage.corpus_id = $1 and passage.document_id = fused.document_id and passage.id = fused.passage_id
-            -- Both lists have only these already. Asked once more, so that no wrong count or plan ever shows a passage.
+            -- Both lists contain only visible passages. This checks again, so that a wrong count or plan never shows a passage.
             where passage.readers is null or passage.readers && $10
         )
         select

@@ -1,4 +1,4 @@
--- Signals: what words or vectors say of how well given passages fit a question, whoever found them.
+-- Signals: how well given passages fit a question by words or vectors, independent of the search that found them.
 
 create or replace function pgclarify_private.question_lexemes(
     counted pgclarify_private.corpus_count, roles name[], search_config text, question text
@@ -16,15 +16,15 @@ set search_path = pg_catalog, pg_temp
 rows 10
 as $$
 declare
-    -- Open passages that say enough of how common words are; and how many of these roles are looked at where there are fewer.
+    -- The minimum number of open passages for statistics of lexemes. With fewer, this many visible passages are read instead.
     v_sample constant bigint := 2000;
-    -- Restricted passages with a lexeme that do not count for the choice of candidates. As many as lexical scores, so
-    -- that they cost no more than what is looked at anyway.
+    -- Maximum number of restricted passages with a lexeme that do not count for the choice of candidates. Equal to the number
+    -- that lexical scores, so that they cost no more than the other candidates.
     v_uncounted constant bigint := 5000;
     v_open bigint := (question_lexemes.counted).passages - (question_lexemes.counted).restricted_passages;
 begin
     if (question_lexemes.counted).restricted_passages > 0 and v_open < v_sample then
-        -- Too few are for everyone: what these roles can read says how common words are to them.
+        -- Too few passages are open: the frequency of words comes from passages that these roles can read.
         return query execute format(
             $sql$
             with asked_for as materialized (
@@ -83,10 +83,10 @@ end
 $$;
 
 comment on function pgclarify_private.question_lexemes(pgclarify_private.corpus_count, name[], text, text) is
-'The lexemes of a question that a corpus has, each as a query, with its weight in BM25, and the mean length of a passage. Both '
-'are of passages without readers of their own; where there are few of those, of up to 2,000 that these roles can read: what '
-'they cannot read never shows in a score. passages: by how many a lexeme is rare or common; 0 if it stands in restricted ones '
-'alone, and in no more than 5,000. all_passages: in how many it stands.';
+'The lexemes of a question that a corpus has, each as a query, with its weight in BM25, and the mean length of a passage. '
+'Both are computed from open passages, or, if there are few of those, from up to 2,000 passages that these roles can read: '
+'passages that they cannot read never affect a score. passages: the number by which a lexeme is rare or common; 0 if only '
+'restricted passages have it, and at most 5,000 of them. all_passages: number of all passages that have it.';
 
 create or replace function pgclarify_private.bm25_sql(passage text, queries text, weights text, mean_lexemes text)
 returns text
@@ -95,8 +95,8 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     -- BM25 with the usual constants, k1 = 1.2 and b = 0.75, in Lucene's form. Robertson and Zaragoza, The Probabilistic
     -- Relevance Framework (2009).
-    -- ts_rank of one lexeme of weight 1 that occurs n times is (1 + 1/4 + … + 1/n²) / 1.64493406685, which nothing but n
-    -- decides. Read backwards it counts occurrences without unpacking the tsvector; from 64 on it makes no difference.
+    -- ts_rank of one lexeme of weight 1 that occurs n times is (1 + 1/4 + … + 1/n²) / 1.64493406685, which depends only on n.
+    -- Its inverse counts occurrences without unpacking the tsvector; from 64 on, more occurrences make no difference.
     select format(
         $sql$
         select
@@ -125,8 +125,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.bm25_sql(text, text, text, text) is
-'The query for the score of one passage by BM25; null if it has none of the lexemes. passage: how the statement names its row; '
-'queries, weights, mean_lexemes: how it names the lexemes of the question, their weights, and the mean length of a passage.';
+'The query for the BM25 score of one passage; null if it has none of the lexemes. passage: name of its row in the statement; '
+'queries, weights, mean_lexemes: names of the lexemes of the question, their weights, and the mean length of a passage.';
 
 create or replace function pgclarify_private.signal_sql(
     corpus_id bigint,
@@ -142,8 +142,8 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- BM25 of each lexeme of the question at which a passage scores tanh(1). By what the lexemes weigh in the corpus it would be
-    -- told whether there are any in passages that may not be read.
+    -- BM25 for each lexeme of the question at which a passage scores tanh(1). It is constant: a unit from weights in the corpus
+    -- would reveal whether hidden passages have the lexemes.
     v_unit constant double precision := 4;
     v_corpus pgclarify.corpus;
     v_count pgclarify_private.corpus_count;
@@ -183,7 +183,7 @@ begin
         );
     end if;
     if signal_sql.query_vector is not null and v_corpus.embedding_space_id is not null then
-        -- A vector of zeros is at no distance from anything: NaN; greatest takes no notice of null.
+        -- The distance to a vector of zeros is NaN; greatest ignores null.
         v_by_vector := format(
             $sql$
             greatest(0, 1 - nullif(
@@ -196,7 +196,7 @@ begin
         );
     end if;
     return format(
-        -- Within the open interval, so that nothing that divides a score makes it equal to another.
+        -- Inside the open interval, so that dividing scores by a number never makes different ones equal.
         'greatest(1e-6::double precision, least(1 - 1e-6::double precision, %s))',
         case signal_sql.signal
             when 'lexical' then v_by_words
@@ -208,10 +208,10 @@ end
 $$;
 
 comment on function pgclarify_private.signal_sql(bigint, name[], text, text, @extschema:vector@.halfvec, text, text) is
-'The expression for what a signal says of a passage: greater than 0 and less than 1. signal: dense (cosine similarity), '
-'lexical (tanh of BM25 for each lexeme of the question, in units of 4), both (the mean of these) or null (then null). roles: '
-'of who asks; words weigh what they weigh in what these can read. '
-'passage: how the statement names a row with lexemes and lexeme_count. vector: the expression for its vector.';
+'The expression for the signal of a passage: greater than 0 and less than 1. signal: dense (cosine similarity), lexical '
+'(tanh of BM25 for each lexeme of the question, in units of 4), both (their mean) or null (then null). roles: roles of the '
+'requester; the weights of words are from passages that these can read. passage: name of a row with lexemes and lexeme_count '
+'in the statement. vector: the expression for its vector.';
 
 create or replace function pgclarify_private.signal_scores(
     corpus_id bigint,
@@ -242,7 +242,7 @@ begin
             with given as materialized (
                 select * from unnest($1, $2) with ordinality as given (document_id, passage_id, place)
             ),
-            -- A step of its own, without an outer join: for an outer join Citus would read all shards whole.
+            -- A separate step, without an outer join: for an outer join, Citus would read all shards completely.
             found as materialized (
                 select given.place, passage.lexemes, passage.lexeme_count, %3$s
                 from given
@@ -275,5 +275,5 @@ end
 $$;
 
 comment on function pgclarify_private.signal_scores(bigint, name[], text, text, @extschema:vector@.halfvec, text[], bigint[]) is
-'What a signal says of given passages, in their order; null if the signal is. Parameters as for signal_sql. Whether anybody '
-'may read them is not looked at.';
+'The signal of given passages, in their order; null if the signal is null. Parameters as for signal_sql. It does not check '
+'who may read the passages.';
