@@ -1,10 +1,10 @@
-"""What guidance by verdicts is worth: known answers that are covered, calls that this takes, and how long it takes.
+"""What guidance by verdicts is worth: the known answers that it covers, its calls and its time.
 
-python -m benchmarks.adaptive_clarify DATA_DIR, where the data sets are (.jsonl.gz): ambignq.corpus and
-ambignq.questions, of several answers each; squad2.corpus and squad2.ambiguous, of one; with --corpora musique, those in
-several steps, of which each step is taken for a reading. Two verifiers judge: an oracle, which knows the answers and so
-shows what the exploration itself can do, and the extractive one. With --model, the worker in use does: `pgclarify up
---detach` with a language model first.
+python -m benchmarks.adaptive_clarify DATA_DIR. DATA_DIR has these data sets (.jsonl.gz): ambignq.corpus and
+ambignq.questions (several answers a question); squad2.corpus and squad2.ambiguous (one answer a question). --corpora
+musique adds questions in several steps, and counts each step as a reading. Two verifiers judge: an oracle, which knows
+the answers and so measures the exploration alone, and the extractive verifier. With --model, the running worker judges:
+start `pgclarify up --detach` with a language model first.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ Carry: TypeAlias = Callable[[Sequence[int]], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Known:
-    """One answer that is known.
+    """One known answer.
 
     Attributes:
         reading: The question that it answers.
-        names: Its spellings.
-        gold: The documents that give it; none if it is not known which do.
+        names: The spellings of the answer.
+        gold: The documents that give the answer; empty if they are not known.
     """
 
     reading: str
@@ -77,25 +77,25 @@ class Known:
     gold: frozenset[str] = frozenset()
 
     def is_given_by(self, document_id: str, text: str) -> bool:
-        """Whether a document is one that gives it or, where that is not known, whether a text of it has it."""
+        """Whether a document gives the answer; if the gold documents are not known, whether its text has the answer."""
         return document_id in self.gold if self.gold else cover_exact_match(text, self.names)
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question, in which corpus it is asked, and what is known of it."""
+    """A question, its corpus, and its known answers."""
 
     corpus: str
     text: str
     known: tuple[Known, ...]
 
     def covered(self, grounded: Sequence[tuple[str, str]]) -> int:
-        """How many known answers the verdicts give, of which the documents and answers are given."""
+        """How many known answers the verdicts give. Each verdict is given as its document and its answer."""
         return sum(any(one.is_given_by(*verdict) for verdict in grounded) for one in self.known)
 
 
 def load_questions(data_dir: Path, corpora: Collection[str]) -> list[Question]:
-    """All questions of some data sets; of equal ones the first."""
+    """All questions of some data sets. Of equal questions, only the first one counts."""
     questions = []
     if "ambignq" in corpora:
         for row in read(data_dir / "ambignq.questions.jsonl.gz"):
@@ -118,11 +118,11 @@ def load_questions(data_dir: Path, corpora: Collection[str]) -> list[Question]:
 
 
 class Oracle:
-    """A completer that knows: it reads the known answer in a passage, and abstains on all others. It takes its time.
+    """A completer that knows the answers: it reads a known answer where a passage has one, and abstains elsewhere.
 
     Args:
-        questions: What is known.
-        model: Under which its replies are kept: what another one has paid for is not taken.
+        questions: The questions with their known answers.
+        model: The name in the keys of its replies, so that it does not reuse replies of another model.
         seconds: How long a call takes.
     """
 
@@ -134,26 +134,26 @@ class Oracle:
         self._seconds = seconds
 
     def adapt(self, call: ModelCall[T]) -> ModelCall[T]:
-        """Take all calls: a question is as relaxed as it can be, which takes a call to find out."""
+        """Take all calls. A call for relaxation finds that the question cannot be relaxed further."""
         return call
 
     def request(self, call: ModelCall[Any]) -> CompletionRequest:
-        """Decide already, to answer later."""
+        """Decide now; `complete` returns the decision."""
         payload = {"asked": [one.content for one in call.messages], "reply": self.reply(call)}
         return CompletionRequest(call.purpose, self.model, {}, call.version, (), sample=call.sample, payload=payload)
 
     async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        """Say what was decided."""
+        """Return the decision."""
         await asyncio.sleep(self._seconds)
         assert request.payload is not None
         return Completion(json.dumps(request.payload["reply"]), 0, 0, 1000 * self._seconds)
 
     def known(self, question: str) -> Sequence[Known]:
-        """What is known of a question."""
+        """Return the known answers of a question."""
         return self._questions[question].known
 
     def reply(self, call: ModelCall[Any]) -> dict[str, object]:
-        """Say what is known."""
+        """Return the known answers."""
         if call.purpose == "relaxation":
             return {"query": call.messages[1].content.removeprefix("Question: ")}
         assert call.payload is not None
@@ -167,12 +167,12 @@ class Oracle:
 
 @dataclass
 class Row:
-    """What one way of asking comes to, over some questions.
+    """The results of one way of asking, over some questions.
 
     Attributes:
         covered: Known answers that were found.
-        calls: Verdicts and relaxations, paid for or not, each question.
-        rounds: Batches, each question.
+        calls: Verdicts and relaxations for each question, including those from the ledger.
+        rounds: Batches for each question.
     """
 
     covered: int = 0
@@ -184,7 +184,7 @@ class Row:
 async def serving(
     dsn: str, models: LanguageModels, embedders: Embedders, classifier: AmbiguityClassifier | None = None
 ) -> AsyncIterator[Carry]:
-    """A worker in this process, which carries out the runs that it is told of; None means the classifier that ships."""
+    """A worker in this process, which carries out the runs it is given; None means the classifier that ships."""
     completer = models.completer
     entry: dict[str, Any] = {
         "provider": completer.provider,
@@ -213,7 +213,7 @@ async def serving(
 def submit(
     connection: product.Connection, questions: Sequence[Question], retrieval: str, budget: int, verify: str
 ) -> Mapping[Question, int]:
-    """Submit questions, and say which run is whose."""
+    """Submit questions, and return the run of each question."""
     options = {"retrieval": retrieval, "budget": budget, "verify": verify}
     run_ids: dict[Question, int] = {}
     for corpus in sorted({one.corpus for one in questions}):
@@ -227,7 +227,7 @@ def submit(
 
 
 def look(connection: product.Connection, run_ids: Mapping[Question, int]) -> Row:
-    """See what runs came to."""
+    """Read the results of runs."""
     ids = list(run_ids.values())
     states = {
         row["status"] for row in connection.execute("select status from pgclarify.run where run_id = any(%s)", [ids])
@@ -255,7 +255,7 @@ def look(connection: product.Connection, run_ids: Mapping[Question, int]) -> Row
 async def compare(
     dsn: str, questions: Sequence[Question], carry: Carry, verify: str = "checks"
 ) -> Mapping[tuple[str, int], Row]:
-    """Ask all questions in every way."""
+    """Ask all questions in each way."""
     rows = {}
     with product.connect(dsn) as connection:
         for retrieval in ("fixed", "adaptive"):
@@ -268,7 +268,7 @@ async def compare(
 
 
 def table(title: str, questions: Sequence[Question], rows: Mapping[tuple[str, int], Row]) -> Table:
-    """Show what each way came to, beside fixed retrieval of TOP_K passages."""
+    """Show the results of each way, and those of fixed retrieval of TOP_K passages."""
     known = sum(len(one.known) for one in questions)
     most = rows["fixed", TOP_K]
     shown = Table("retrieval", "budget", "covered", "of fixed 20", "calls", "of fixed 20", "rounds", title=title)
@@ -294,7 +294,7 @@ async def judge_here(dsn: str, questions: Sequence[Question]) -> list[Table]:
     shown = []
     try:
         for name, verifier, verify in (
-            # It is right by definition, and quotes nothing that would prove it.
+            # The oracle is right by definition, but its quotes would not pass the checks.
             ("oracle", Oracle(questions), "none"),
             ("extractive", ExtractiveVerifier(await embedders.get(MODEL), load_span_reader()), "checks"),
         ):
@@ -304,7 +304,7 @@ async def judge_here(dsn: str, questions: Sequence[Question]) -> list[Table]:
                     rows = await compare(dsn, mine, carry, verify)
                     shown.append(table(f"{name}, {len(mine)} questions of {corpus}", mine, rows))
             with product.connect(dsn) as connection:
-                # Another verifier's answers are not to be served for this one's.
+                # Otherwise runs would reuse the results of the other verifier.
                 connection.execute("delete from pgclarify.run")
     finally:
         embedders.close()
@@ -312,7 +312,7 @@ async def judge_here(dsn: str, questions: Sequence[Question]) -> list[Table]:
 
 
 async def time_here(dsn: str, questions: Sequence[Question]) -> list[Figure]:
-    """Time one run after another, each call of the oracle taking CALL_SECONDS, in both ways."""
+    """Time one run after another in both ways. Each call of the oracle takes CALL_SECONDS."""
     embedders = Embedders()
     seconds: dict[str, list[float]] = {"fixed": [], "adaptive": []}
     try:
@@ -332,7 +332,7 @@ async def time_here(dsn: str, questions: Sequence[Question]) -> list[Figure]:
 
 
 def time_served(dsn: str, questions: Sequence[Question]) -> list[Figure]:
-    """Time one call of clarify after another over a model server that reads something in three of four passages."""
+    """Time one call of clarify after another. The model server reads something in three of four passages."""
     seconds: dict[str, list[float]] = {"fixed": [], "adaptive": []}
     with (
         openai_server.spawn(latency=CALL_SECONDS) as endpoint,
@@ -340,7 +340,7 @@ def time_served(dsn: str, questions: Sequence[Question]) -> list[Figure]:
         product.connect(dsn) as connection,
         step(f"{len(questions)} questions over a server"),
     ):
-        # No question twice, whose verdicts would be there.
+        # Ask no question twice: its verdicts would come from the ledger.
         for place, question in enumerate(questions):
             retrieval = "adaptive" if place % 2 else "fixed"
             started = time.perf_counter()
@@ -364,7 +364,7 @@ def _compared(what: str, fixed: Sequence[float], adaptive: Sequence[float]) -> l
 
 
 def load(dsn: str, data_dir: Path, corpora: Iterable[str]) -> None:
-    """Load corpora with a worker that is alive, and wait until they are linked."""
+    """Load corpora with a running worker, and wait until they are linked."""
     command = [sys.executable, "-m", "pgclarify.cli", "load"]
     environment = os.environ | {"PGCLARIFY_DATABASE_URL": dsn}
     linked = "select passages > 0 and linked = passages as are_all from pgclarify.corpus_status where corpus = %s"
@@ -378,7 +378,7 @@ def load(dsn: str, data_dir: Path, corpora: Iterable[str]) -> None:
 
 
 async def judge_in_use(data_dir: Path, questions: Sequence[Question]) -> list[Table]:
-    """Compare with the model of the worker in use: fixed TOP_K first, so that most of the rest is paid for."""
+    """Compare with the model of the running worker; fixed TOP_K first, because the other way reuses its calls."""
     dsn = running_dsn(load_settings())
     corpora = sorted({one.corpus for one in questions})
     load(dsn, data_dir, corpora)
@@ -395,7 +395,7 @@ async def judge_in_use(data_dir: Path, questions: Sequence[Question]) -> list[Ta
 
 
 def _chosen(questions: Sequence[Question], most: int | None, half: int | None) -> list[Question]:
-    """Of each data set, the first so many, or every other of them."""
+    """The first questions of each data set, or every other one of them."""
     by_corpus: dict[str, list[Question]] = {}
     for one in questions:
         by_corpus.setdefault(one.corpus, []).append(one)
@@ -407,9 +407,9 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=["ambignq", "squad2"])
-    parser.add_argument("--model", action="store_true", help="ask the model of the worker in use")
-    parser.add_argument("--questions", type=int, help="of each data set, the first so many only")
-    parser.add_argument("--half", type=int, choices=[0, 1], help="every other question only")
+    parser.add_argument("--model", action="store_true", help="ask the model of the running worker")
+    parser.add_argument("--questions", type=int, help="use only the first N questions of each data set")
+    parser.add_argument("--half", type=int, choices=[0, 1], help="use every other question only")
     arguments = parser.parse_args()
     questions = load_questions(arguments.data_dir, arguments.corpora)
     questions = _chosen(questions, arguments.questions, arguments.half)
@@ -421,7 +421,7 @@ def _main() -> None:
         with openai_server.spawn() as idle, product.worker(dsn, idle, concurrency=1):
             load(dsn, arguments.data_dir, arguments.corpora)
         console.print(*asyncio.run(judge_here(dsn, questions)))
-        # Some of each data set.
+        # Choose some questions of each data set.
         timed = questions[:: max(1, len(questions) // _TIMED)][:_TIMED]
         show([*asyncio.run(time_here(dsn, timed)), *time_served(dsn, timed)])
 

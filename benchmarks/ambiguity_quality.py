@@ -1,14 +1,17 @@
-"""How well ambiguous questions are told from clear ones, and in what time.
+"""How well, and how fast, the classifier separates ambiguous questions from clear ones.
 
-python -m benchmarks.ambiguity_quality DATA_DIR [--classifier FILE], where clamber, abg-coqa and squad2.* are. What
-ships is trained on all rows, and cannot be tested on any of them. So the same script trains the same method on one side
-of the split here, in some minutes, and everything is measured on the other one; FILE is such a one that was trained
-before. Beside ours: a logistic regression on the vector of the question and three features (words, referential words,
-Coleman-Liau index), trained on that side of the same data set, with both classes of one weight and as they are; and
-the answer "clear", always. --baselines measures these alone, which takes a minute and trains nothing of ours.
+python -m benchmarks.ambiguity_quality DATA_DIR [--classifier FILE]. DATA_DIR has clamber, abg-coqa and squad2.*. The
+classifier that ships is trained on all rows, so no row can test it. This benchmark trains a classifier with the same
+script on the training side of the split, which takes some minutes, and measures it on the other side. FILE is a
+classifier that was trained so before.
 
-With --base-url a chat model is asked too, with a few examples, about --questions of each data set. Its replies are kept
-in --replies, so that a benchmark that was cut off goes on where it was.
+The baselines are a logistic regression and the constant answer "clear". The regression uses the vector of the question
+and three features (words, referential words, Coleman-Liau index). It is trained on the training side of the same data
+set, once with equal weights for both classes and once without weights. --baselines measures the baselines alone, which
+takes a minute.
+
+With --base-url, a chat model judges --questions of each data set, too, with a few examples in its prompt. --replies
+keeps its replies, so that an interrupted benchmark continues where it was.
 """
 
 from __future__ import annotations
@@ -53,13 +56,13 @@ Scores = NDArray[np.float64]
 
 
 def trained_on_one_side(data_dir: Path) -> AmbiguityClassifier:
-    """Train as what ships is trained, on fewer rows."""
+    """Train a classifier as the one that ships, on fewer rows."""
     with step("training on one side of the split"):
         return AmbiguityClassifier(pack(train(*training_data(data_dir, only_training_side=True))))
 
 
 async def measure(data_dir: Path, classifier: AmbiguityClassifier) -> tuple[Table, list[Figure]]:
-    """Judge the unseen side, and take the time."""
+    """Judge the test side, and measure the time."""
     table = _table()
     embedder = load_embedder(AmbiguityClassifier.embedding_model)
     try:
@@ -76,7 +79,7 @@ async def measure(data_dir: Path, classifier: AmbiguityClassifier) -> tuple[Tabl
 
 
 async def baselines(data_dir: Path) -> Table:
-    """What needs no classifier of ours, on the unseen side."""
+    """Measure the baselines on the test side."""
     table = _table()
     embedder = load_embedder(AmbiguityClassifier.embedding_model)
     try:
@@ -94,7 +97,7 @@ async def _add_baselines(table: Table, name: str, embedder: LocalEmbedder, rows:
     with step(f"{name}: baselines"):
         for method, strength, class_weight in (
             ("logistic regression", 0.001, "balanced"),
-            # Of 0.001 to 100 the one with the best F1 on the very rows of the test: more than a baseline is due.
+            # The value from 0.001 to 100 with the best F1 on the test rows themselves, which favors the baseline.
             ("logistic regression, classes as they are", 0.1, None),
         ):
             plain = await _plain(embedder, trained_on, unseen, strength, class_weight)
@@ -115,7 +118,7 @@ async def _plain(
     strength: float,
     class_weight: str | None,
 ) -> Scores:
-    """What any toolbox offers; "balanced" gives both classes the same weight, however few questions are ambiguous."""
+    """A standard logistic regression. "balanced" gives both classes the same weight: few questions are ambiguous."""
     model = make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=2_000, class_weight=class_weight))
     model.fit(await _three_features(embedder, trained_on), _labels(trained_on))
     probabilities: Scores = model.predict_proba(await _three_features(embedder, rows))[:, 1]
@@ -129,7 +132,7 @@ async def _three_features(embedder: LocalEmbedder, rows: Sequence[Example]) -> N
 
 
 async def _kinds(classifier: AmbiguityClassifier, embedder: LocalEmbedder, rows: Sequence[Example]) -> list[Figure]:
-    """How many kinds of ambiguous questions are named right."""
+    """How often the kind of an ambiguous question is right."""
     ambiguous = [row for row in rows if row.is_ambiguous]
     asked = [(row.question, row.history) for row in ambiguous]
     vectors = await embedder.encode([text for question in asked for text in classifier.inputs(*question)])
@@ -145,7 +148,7 @@ async def _kinds(classifier: AmbiguityClassifier, embedder: LocalEmbedder, rows:
 
 
 async def _time(classifier: AmbiguityClassifier, embedder: LocalEmbedder, rows: Sequence[Example]) -> list[Figure]:
-    """Milliseconds a question, without history."""
+    """Milliseconds for a question without history."""
     asked: list[tuple[str, Sequence[str]]] = [(row.question, ()) for row in rows[:_BATCH]]
     texts = [text for question in asked for text in classifier.inputs(*question)]
     vectors = await embedder.encode(texts)
@@ -177,7 +180,7 @@ async def _time(classifier: AmbiguityClassifier, embedder: LocalEmbedder, rows: 
 
 
 async def ask(given: argparse.Namespace, classifier: AmbiguityClassifier) -> Table:
-    """Let a chat model judge, and ours on the same questions."""
+    """Let a chat model and our classifier judge the same questions."""
     table = _table()
     key = SecretStr(os.environ.get("OPENAI_API_KEY", "none"))
     embedder = load_embedder(AmbiguityClassifier.embedding_model)
@@ -189,14 +192,14 @@ async def ask(given: argparse.Namespace, classifier: AmbiguityClassifier) -> Tab
                 chosen = sorted(unseen, key=_digest)[: given.questions]
                 judged: list[bool | None] = []
                 for row in chosen:
-                    # None if the reply cannot be read.
+                    # The judgement in the reply; None if it cannot be parsed.
                     said, _ = await kept.ask(ambiguity(row.question, row.history))
                     judged.append(said)
                     if given.verbose:
                         print(f"{row.is_ambiguous!s:5} {judged[-1]!s:5} {row.history} {row.question}", file=sys.stderr)
                 labels = _labels(chosen)
                 _add(table, name, "pgclarify", labels, await _judge(classifier, embedder, chosen), classifier.threshold)
-                # What cannot be read counts as clear: nobody is asked back.
+                # A reply that cannot be parsed counts as clear, because the product would not ask back.
                 _add(
                     table, name, f"{given.model}, few-shot", labels, np.array([float(bool(one)) for one in judged]), 0.5
                 )
@@ -219,7 +222,7 @@ def _table() -> Table:
 
 
 def _add(table: Table, data: str, method: str, labels: NDArray[np.bool_], scores: Scores, threshold: float) -> None:
-    """A row, with intervals of 95 % by percentile bootstrap over questions."""
+    """A row with 95 % intervals (percentile bootstrap over questions)."""
     chance = np.random.default_rng(7)
     draws = [chance.integers(len(labels), size=len(labels)) for _ in range(_RESAMPLES)]
     draws = [draw for draw in draws if labels[draw].any()]
@@ -264,13 +267,13 @@ _MEASURES: Mapping[str, Callable[[NDArray[np.bool_], Scores, float], float]] = {
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data_dir", type=Path)
-    parser.add_argument("--classifier", type=Path, help="trained with --part training before")
+    parser.add_argument("--classifier", type=Path, help="a classifier that was trained with --part training")
     parser.add_argument("--baselines", action="store_true", help="measure the baselines alone")
     parser.add_argument("--base-url")
     parser.add_argument("--model", default="local")
-    parser.add_argument("--questions", type=int, default=100, help="of each data set that the model is asked about")
-    parser.add_argument("--replies", type=Path, help="keep the model's replies here, and go on from there")
-    parser.add_argument("--verbose", action="store_true", help="print every question that the model is asked")
+    parser.add_argument("--questions", type=int, default=100, help="questions of each data set that the model judges")
+    parser.add_argument("--replies", type=Path, help="file that keeps the model's replies between runs")
+    parser.add_argument("--verbose", action="store_true", help="print each question that the model judges")
     given = parser.parse_args()
     if given.baselines:
         Console(width=160).print(asyncio.run(baselines(given.data_dir)))

@@ -1,9 +1,9 @@
-"""What the gate in front of clarify is worth: calls that are saved, and known answers that are lost.
+"""What the router in front of clarify is worth: the calls that it saves, and the known answers that it loses.
 
-python -m benchmarks.ask_back DATA_DIR, where the data sets are (.jsonl.gz): squad2.corpus, squad2.ambiguous,
-squad2.answerable, ambignq.corpus and ambignq.questions; clamber and abg-coqa, too. The classifier is trained as the one
-that ships, but not on what is asked about here (--classifier FILE takes one). Two providers answer: an oracle, which
-knows the answers and reads them wherever they stand, and so shows what the gate itself loses; and the extractive one.
+python -m benchmarks.ask_back DATA_DIR. DATA_DIR has these data sets (.jsonl.gz): squad2.corpus, squad2.ambiguous,
+squad2.answerable, ambignq.corpus, ambignq.questions, clamber and abg-coqa. The classifier is trained like the one that
+ships, but not on the questions that are asked here (--classifier FILE takes an existing one). Two providers answer: an
+oracle, which knows the answers and so shows what the router alone loses; and the extractive provider.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _WAYS: Mapping[str, Mapping[str, object]] = {
 
 @dataclass(frozen=True)
 class Row:
-    """What one way of asking comes to, over some questions.
+    """The results of one way of asking, over some questions.
 
     Attributes:
-        found: Known answers among the answers of the interpretations.
-        interpretations: All of them.
-        calls: What each question asked for, paid for or not.
-        routes: How many questions went which way.
-        saved: What the runs say that they saved.
+        found: Known answers that the answers of the interpretations give.
+        interpretations: How many interpretations all runs have.
+        calls: Model calls for each question, including those from the ledger.
+        routes: How many questions took each route.
+        saved: The savings that the runs report.
     """
 
     found: int
@@ -67,16 +67,16 @@ class Row:
 
 
 class Knowing(Oracle):
-    """An oracle with a short way: it reads the first known answer in the first passage that gives one."""
+    """An oracle that also answers directly: it reads the first known answer in the first passage that gives one."""
 
     def reply(self, call: ModelCall[Any]) -> dict[str, object]:
-        """Say what is known."""
+        """Return the known answers."""
         if call.purpose != "answer":
             return super().reply(call)
         prompt = Prompt(CompletionRequest(call.purpose, self.model, {}, call.version, call.messages))
         contents, documents = prompt.passages, call.document_ids
         for number, content in enumerate(contents, start=1):
-            # Where passages share documents, any of them may be this one's.
+            # If passages share a document, the answer may be in any of them.
             mine = documents[number - 1 : number] if len(documents) == len(contents) else documents
             for known in self.known(prompt.question):
                 if any(known.is_given_by(document_id, content) for document_id in mine):
@@ -88,7 +88,7 @@ class Knowing(Oracle):
 
 
 def questions(data_dir: Path) -> dict[str, list[Question]]:
-    """All questions that the classifier was not trained on, by what they are."""
+    """All questions that the classifier was not trained on, by kind."""
     ambignq, ambiguous = (load_questions(data_dir, [corpus]) for corpus in ("ambignq", "squad2"))
     clear = [
         Question("squad2", text, (Known(text, (row["answer"],), frozenset([row["passage"]])),))
@@ -107,12 +107,12 @@ def questions(data_dir: Path) -> dict[str, list[Question]]:
 
 
 async def ask(dsn: str, asked: Sequence[Question], options: Mapping[str, object], carry: Carry) -> Row:
-    """Ask questions in one way, and see what they come to."""
+    """Ask questions in one way, and read the results."""
     (corpus,) = {one.corpus for one in asked}
     with product.connect(dsn) as connection:
         (submitted,) = connection.execute(
             "select pgclarify.submit_many(%s, %s, options => %s) as ids",
-            # What knows the answers quotes nothing that would prove them.
+            # The oracle's quotes would not pass the checks.
             [[one.text for one in asked], corpus, Jsonb({**options, "verify": "none"})],
         ).fetchall()
         run_ids = submitted["ids"]
@@ -147,7 +147,7 @@ async def ask(dsn: str, asked: Sequence[Question], options: Mapping[str, object]
 
 
 def table(title: str, asked: Sequence[Question], rows: Mapping[str, Row]) -> Table:
-    """Show what each way came to."""
+    """Show the results of each way."""
     columns = ("way", "answered in one pass", "known answers", "readings", "calls", "saved, as the runs say")
     shown = Table(*columns, title=title)
     known = sum(len(one.known) for one in asked)
@@ -165,7 +165,7 @@ def table(title: str, asked: Sequence[Question], rows: Mapping[str, Row]) -> Tab
 
 
 async def compare(dsn: str, asked: Mapping[str, Sequence[Question]], classifier: AmbiguityClassifier) -> list[Table]:
-    """Ask everything in every way, of both providers."""
+    """Ask both providers all questions in each way."""
     embedders = Embedders()
     everything = [one for mine in asked.values() for one in mine]
     shown = []
@@ -182,7 +182,7 @@ async def compare(dsn: str, asked: Mapping[str, Sequence[Question]], classifier:
                             rows[way] = await ask(dsn, mine, options, carry)
                     shown.append(table(f"{name}: {len(mine)} questions of {kind}", mine, rows))
             with product.connect(dsn) as connection:
-                # Another provider's answers are not to be served for this one's.
+                # Otherwise runs would reuse the results of the other provider.
                 connection.execute("delete from pgclarify.run")
     finally:
         embedders.close()
@@ -192,8 +192,8 @@ async def compare(dsn: str, asked: Mapping[str, Sequence[Question]], classifier:
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
-    parser.add_argument("--questions", type=int, help="of each kind, the first so many only")
-    parser.add_argument("--classifier", type=Path, help="trained with --part training before")
+    parser.add_argument("--questions", type=int, help="use only the first N questions of each kind")
+    parser.add_argument("--classifier", type=Path, help="a classifier that was trained with --part training")
     arguments = parser.parse_args()
     if arguments.classifier:
         classifier = AmbiguityClassifier(arguments.classifier.read_bytes())

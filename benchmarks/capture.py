@@ -1,4 +1,4 @@
-"""The user's writes with the triggers of an attached table, without them, and with the least that a trigger can do."""
+"""Writes to an attached table: with its triggers, without them, and with the cheapest trigger that records a change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pgclarify import embedded
 
 _ROWS = 100_000
 _ROUNDS = 4
-# Long enough that what each new session does once, to load and plan the function, does not count.
+# Each new session loads and plans the function once. The time is long enough to make that negligible.
 _SECONDS = 6
 _WORKLOADS = {
     # name: clients, script
@@ -29,7 +29,7 @@ _WORKLOADS = {
     ),
 }
 _AIMS = {"UPDATE of one row, 16 clients": "<= 1.15", "UPDATE of 1,000 rows in one statement": "<= 1.2"}
-# What nothing that notes a change can be cheaper than: a trigger that inserts one row.
+# The cheapest trigger that records a change: it inserts one row.
 _FLOOR = """
     create table noted (
         noted_id bigint generated always as identity primary key,
@@ -55,7 +55,7 @@ _SWITCHES = {
 
 
 def measure() -> list[Figure]:
-    """One table, attached and detached in turns; no worker, so that nothing else is measured."""
+    """Attach and detach one table in turns. No worker runs, so that only the writes are measured."""
     with product.database() as dsn, product.connect(dsn) as connection, tempfile.TemporaryDirectory() as folder:
         connection.execute("select pgclarify.create_corpus('articles')")
         with step(f"a table of {_ROWS:,} rows"):
@@ -73,7 +73,7 @@ def measure() -> list[Figure]:
             path.write_text(script)
             rates: dict[str, list[float]] = {kind: [] for kind in _SWITCHES}
             with step(name):
-                # In turns there and back, so that whatever else the machine does hits all of them.
+                # In turns, forwards and backwards, so that other load on the machine affects all variants.
                 for turn in range(_ROUNDS):
                     for kind in sorted(_SWITCHES, reverse=turn % 2 == 1):
                         on, off = _SWITCHES[kind]
@@ -97,7 +97,7 @@ def measure() -> list[Figure]:
 
 
 def _rate(dsn: str, script: Path, clients: int) -> float:
-    """Transactions a second."""
+    """Measure transactions a second."""
     options = ["--no-vacuum", "--protocol=prepared", f"--client={clients}", "--jobs=2", f"--time={_SECONDS}"]
     done = subprocess.run(
         [embedded.binary("pgbench"), *options, f"--file={script}", dsn], capture_output=True, text=True, check=True

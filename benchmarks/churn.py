@@ -1,4 +1,4 @@
-"""Loading, deleting and building the graph at once, and whether what comes out is right.
+"""Load documents, delete documents and build the graph at the same time, then check the result.
 
 python -m benchmarks.churn [--seconds 60] [--documents 3000]
 """
@@ -34,15 +34,15 @@ _DELETERS = 3
 _DOCUMENTS_A_LOAD = 20
 _SECONDS_BETWEEN_BUILDS = 5.0
 _PASSAGES_A_BATCH = 2000
-# What a worker meets and tries again.
+# Errors after which a worker tries again.
 _PASSING = (psycopg.errors.DeadlockDetected, psycopg.errors.LockNotAvailable)
 
 
 def measure(seconds: float = SECONDS, documents: int = DOCUMENTS) -> list[Figure]:
-    """Two loaders, three deleters, a linker and somebody who builds the graph again and again; then look at it.
+    """Run two loaders, three deleters, a linker and a loop that rebuilds the graph; then check the graph.
 
     Args:
-        seconds: How long they are at it.
+        seconds: How long they run.
         documents: How many ids they add, change and remove.
     """
     vectors = _vectors().tolist()
@@ -146,7 +146,7 @@ def measure(seconds: float = SECONDS, documents: int = DOCUMENTS) -> list[Figure
 
 
 def _vectors() -> NDArray[np.float32]:
-    """Vectors in few groups, so that passages have neighbors however few there are: float32, rows of unit length."""
+    """Vectors in few groups, so that even few passages have neighbors: float32, rows of unit length."""
     generator = np.random.default_rng(60)
     drawn = generator.standard_normal((_TOPICS, made_up.DIMENSIONS), dtype=np.float32)[np.arange(_KINDS) % _TOPICS]
     drawn += generator.standard_normal(drawn.shape, dtype=np.float32)
@@ -156,7 +156,7 @@ def _vectors() -> NDArray[np.float32]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long they are at it")
-    parser.add_argument("--documents", type=int, default=DOCUMENTS, help="ids that are added, changed and removed")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long to run")
+    parser.add_argument("--documents", type=int, default=DOCUMENTS, help="how many ids are added, changed and removed")
     arguments = parser.parse_args()
     show(measure(arguments.seconds, arguments.documents))

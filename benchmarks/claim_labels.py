@@ -1,21 +1,21 @@
 """Claims with labels: does a passage fully give this answer to this reading?
 
-The labels were made by a language model agent that read each claim and its passage, blind to the maker: it saw neither
-who made a claim nor what a judge says of it, and the order was random. No person has checked them.
+A language model agent made the labels. It read each claim and its passage in random order, without the source of the
+claim and without the judgements of other judges. No person has checked the labels.
 
-benchmarks/labels/squad2.claims.jsonl has one claim a line, and no text of the data set: its questions and passages are
-named by id, and what was copied from a passage by its place there ("answer_at": [start, end]). Fields:
+benchmarks/labels/squad2.claims.jsonl has one claim in each line, and no text of the data set: it has the ids of
+questions and passages, and the positions of texts that were copied from a passage ("answer_at": [start, end]). Fields:
 
-source          who made it: a model, the extractive provider, or squad2.answerable (a question of people, with its
-                answer or with another answer of the same passage)
-part            development: for choosing rules. held: reported once. By the passage that the data set names
-label, fault    yes or no; of a no, why: other_subject, not_answered, wrong_answer (the passage gives another one),
-                incomplete
-form            of a yes: plain; paraphrase, number, pronoun: the passage says it in other words, writes the number
-                otherwise, or names its subject in another sentence
-stands_alone    whether the reading says what it is about, without its passage
-is_reading      whether it is a reading of the question that was asked
-is_borderline   whether another careful reader may decide otherwise
+source          the source of the claim: a model, the extractive provider, or squad2.answerable (a question by a
+                person, with its answer or with another answer from the same passage).
+part            development: for choosing rules. held: reported once. The gold passage of the question decides.
+label, fault    yes or no. The fault is the reason of a no: other_subject, not_answered, wrong_answer (the passage
+                gives another answer) or incomplete.
+form            how the passage gives the answer, for a yes: plain, paraphrase (in other words), number (written
+                differently) or pronoun (the subject is named in another sentence).
+stands_alone    whether the reading names its subject, without its passage.
+is_reading      whether it is a reading of the question.
+is_borderline   whether another careful reader may decide differently.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class LabelledClaim:
     """One claim with its label.
 
     Attributes:
-        claim_id: Of the claim.
-        source: Who made it.
-        is_held: Whether no rule may be chosen by it.
-        question: What was asked.
+        claim_id: The id of the claim.
+        source: The source of the claim.
+        is_held: Whether the claim is only for reporting, not for choosing rules.
+        question: The question that was asked.
         stated: The reading and its answer.
-        passage: What should give the answer.
+        passage: The passage that should give the answer.
         is_supported: The label.
-        kind: Why not, or in which form it is given.
+        kind: The fault of a no, or the form of a yes.
         is_reading: Whether it is a reading of the question.
-        is_borderline: Whether the label may be disputed.
+        is_borderline: Whether another reader may choose another label.
     """
 
     claim_id: str
@@ -64,7 +64,7 @@ class LabelledClaim:
 
     @property
     def is_hard(self) -> bool:
-        """Neither in the passage's own words nor about another subject."""
+        """Whether the claim is hard to judge: neither in the passage's own words, nor about another subject."""
         return self.kind not in ("plain", "other_subject")
 
 
@@ -73,7 +73,7 @@ def read_claims(data_dir: Path, labels: Path = LABELS) -> list[LabelledClaim]:
 
     Args:
         data_dir: Where squad2.corpus, squad2.ambiguous and squad2.answerable are (.jsonl.gz).
-        labels: One claim a line.
+        labels: A file with one claim in each line.
     """
     passages = {
         row["id"]: Passage(row["id"], place, row["text"], title=row["title"])

@@ -1,4 +1,4 @@
-"""What it takes to claim and store calls: without a budget, with one, and with one at many claimants at once."""
+"""The time to claim and store calls: without a budget, with a budget, and with a budget and many claimants at once."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def measure(dsn: str, rounds: int = 200, claimants: int = 64) -> dict[str, float
     """Claim and store 20 calls a round.
 
     Args:
-        dsn: A database with the schema in it, as superuser; what is claimed stays there.
-        rounds: How many rounds one claimant does.
-        claimants: How many there are at once.
+        dsn: A database with the schema, as superuser. The claims stay in it.
+        rounds: Rounds of one claimant.
+        claimants: Claimants at the same time.
 
     Returns:
-        Median milliseconds of a claim, and of a store, by case; and calls a second of all claimants.
+        Median milliseconds of a claim and of a store, by case, and the calls a second of all claimants together.
     """
     with ExitStack() as stack:
 

@@ -1,4 +1,4 @@
-"""How long one `clarify` takes over the two calls in it that must follow each other: relaxation, then verdicts."""
+"""The time of one `clarify` beyond its two consecutive model calls: relaxation, then verdicts."""
 
 from __future__ import annotations
 

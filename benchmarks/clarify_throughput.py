@@ -1,7 +1,6 @@
-"""How close `clarify_many` comes to what the endpoint can answer: 64 calls at once, 400 ms each, 160 a second.
+"""The throughput of `clarify_many`, as a share of the endpoint's: 64 calls at once, 400 ms each, 160 a second.
 
-And the CPU time of the worker for each of these calls, which depends less on what else the machine does; and its
-memory.
+Also the worker's memory, and its CPU time for each call, which depends less on other load on the machine.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Every view for dashboards over many runs: its newest page, the rows that a tool samples, an aggregate, a week of it;
-and the queries that docs/dashboards.md prints.
+"""Every view for dashboards over many runs: its newest page, a sample of rows, an aggregate and one week.
+
+Also the queries of docs/dashboards.md.
 
 python -m benchmarks.dashboards [--runs 1000000] [--database DIR] [--view NAME...]
 
-As the owner of all, as a reader who has asked a fiftieth of the runs, and as the analyst of all corpora. Milliseconds,
-and how often a plain count of all runs, in the same minute, would fit into them. With a folder, the server stays, and
-the runs are made only once.
+Three roles read them: the owner, a user who has asked a fiftieth of the runs, and the analyst of all corpora. The
+figures are milliseconds, and the ratio to a plain count of all runs in the same minute. With --database, the server
+stays, and the runs are made only once.
 """
 
 from __future__ import annotations
@@ -36,19 +37,19 @@ _DOCUMENTS = 20_000
 _REPEATS = 3
 _READER, _ANALYST = "benchmark_reader", "benchmark_analyst"
 _COUNT = "select count(*) from pgclarify.run"
-# Metabase samples so many rows of each view to see what is in its columns.
+# Metabase samples this many rows of each view to learn about its columns.
 _SAMPLE = 10_000
 
 
 @dataclass(frozen=True)
 class _View:
-    """What a dashboard asks of a view.
+    """The queries that a dashboard sends to a view.
 
     Args:
         name: The view.
-        newest: What its top page is ordered by.
-        aggregate: Select list, condition and grouping of its usual chart; None where it is one by itself.
-        everything: The same over all rows, where the usual one has a condition.
+        newest: The order of its first page.
+        aggregate: Select list, condition and grouping of its usual chart; None if the view is an aggregate itself.
+        everything: The same over all rows, if the usual chart has a condition.
         filtered: The condition of a week.
     """
 
@@ -59,7 +60,7 @@ class _View:
     everything: str | None = None
 
     def queries(self) -> Iterator[tuple[str, str]]:
-        """What is asked, and how."""
+        """A query and its settings."""
         yield "page", f"select * from pgclarify.{self.name} order by {self.newest} limit 100"  # noqa: S608 - constants
         yield "sample", f"select * from pgclarify.{self.name} limit {_SAMPLE}"  # noqa: S608 - constants
         for what, chart in (("aggregate", self.aggregate), ("of all", self.everything)):
@@ -72,7 +73,7 @@ class _View:
 
 
 def _printed(view: str) -> Iterator[tuple[str, str]]:
-    """The queries of docs/dashboards.md that ask this view."""
+    """The queries of docs/dashboards.md that read this view."""
     for block in blocks(CHECKOUT / "docs" / "dashboards.md", "sql"):
         for query in block.code.split(";"):
             if re.search(rf"pgclarify\.{view}\b", query):
@@ -93,7 +94,7 @@ _VIEWS = (
     _View(
         "interpretation_citation",
         "created_at desc",
-        # Of a month: what was cited altogether is in cited_document.
+        # For one month: cited_document has the citations of all time.
         "corpus, count(*), count(distinct document_id) where created_at > now() - interval '30 days' by corpus",
         f"{_week('created_at')} limit {_SAMPLE}",
         "corpus, count(*), count(distinct document_id) by corpus",
@@ -230,7 +231,7 @@ _MAKE = (
 
 
 def make(dsn: str, runs: int) -> None:
-    """Make the runs, all at once: what they hang on is not checked."""
+    """Make all runs at once, without checking foreign keys."""
     given = {"runs": runs, "corpora": _CORPORA, "documents": _DOCUMENTS, "reader": _READER}
     with product.connect(dsn) as connection:
         for role in (_READER, _ANALYST):
@@ -251,7 +252,7 @@ def make(dsn: str, runs: int) -> None:
 
 
 def _bound(statement: str, given: dict[str, object]) -> bytes:
-    # What is bound by the server would have no type here.
+    # The client binds the values: the server would not know their types.
     text = statement
     for name, value in given.items():
         text = text.replace(f"%({name})s", f"'{value}'" if isinstance(value, str) else str(value))
@@ -259,7 +260,7 @@ def _bound(statement: str, given: dict[str, object]) -> bytes:
 
 
 def measure(dsn: str, views: Sequence[str] = ()) -> Table:
-    """Ask every view everything, as everyone; views: names of some, or none for all."""
+    """Send all queries to all views, as each role. views: names of the views; none for all."""
     table = Table("view", "query", "rows", *(f"{who}, ms" for who in ("owner", "reader", "analyst")), "most over count")
     for column in table.columns[2:]:
         column.justify = "right"
@@ -283,7 +284,7 @@ def measure(dsn: str, views: Sequence[str] = ()) -> Table:
 
 
 def _milliseconds(connection: product.Connection, role: str | None, query: str) -> tuple[float, int]:
-    """Median over some repeats, and how many rows come."""
+    """Median milliseconds over some repeats, and the number of rows."""
     connection.execute(sql.SQL("set role {}").format(sql.SQL("none") if role is None else sql.Identifier(role)))
     seconds = []
     for _ in range(_REPEATS):

@@ -1,7 +1,7 @@
-"""How close a dbt model of 1,000 questions comes to what the endpoint can answer: 64 calls at once, 400 ms each.
+"""The throughput of a dbt model of 1,000 questions, as a share of the endpoint's: 64 calls at once, 400 ms each.
 
-dbt's own start counts: it is what somebody waits for who types `dbt run`. Takes the dbt that `make dbt` installs, or
-the one that PGCLARIFY_DBT names.
+dbt's own start counts, because a user of `dbt run` waits for it. The dbt is the one that `make dbt` installs, or the
+one that PGCLARIFY_DBT names.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ select search_id, query from public.search_log
 
 
 def measure(dsn: str, corpus: str, *, questions: int) -> list[Figure]:
-    """Build the model twice: all questions for the first time, and nothing new."""
+    """Build the model twice: first all questions are new, then none."""
     with (
         tempfile.TemporaryDirectory(prefix="pgclarify-benchmark-") as folder,
         openai_server.spawn(latency=CALL_SECONDS, concurrency=AT_ONCE) as endpoint,

@@ -1,4 +1,4 @@
-"""How fast a log of searches is judged: `detect_ambiguity_many` over plain encode of the same texts.
+"""The speed of `detect_ambiguity_many` on a log of searches, compared with a plain encode of the same texts.
 
 python -m benchmarks.detection [--questions 20000]
 """
@@ -22,9 +22,9 @@ _PARTS = 4
 
 
 def measure(questions: int = QUESTIONS) -> list[Figure]:
-    """Judge different questions in turns with the plain model, which embeds as many other ones between.
+    """Judge questions in turns with the plain model, which embeds as many other questions in between.
 
-    A machine that slows down meanwhile does so for both.
+    If the machine slows down meanwhile, it slows down for both.
     """
     texts = list(dict.fromkeys(made_up.questions(2 * questions + 1_000, seed=31)))[: 2 * questions]
     judged, encoded = texts[::2], texts[1::2]

@@ -1,8 +1,8 @@
-"""A corpus on one server, and the same over 2, 4 and 8 shards of a Citus cluster: what a search reads, finds and takes.
+"""A corpus on one server and on 2, 4 and 8 shards of a Citus cluster: pages read, recall and time of a search.
 
 python -m benchmarks.distributed --url postgresql://postgres@coordinator/bench [--passages 20000] [--shards 2 4 8]
 
-The database is one in which docs/citus.md was followed, without a corpus.
+The database is set up as docs/citus.md says, and has no corpus.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PASSAGES = 20_000
 SHARDS = (2, 4, 8)
 _QUESTIONS = 50
 _DEPTH = 20
-# As pgclarify_private.dense has it, for a corpus that all may read.
+# The query of pgclarify_private.dense, for a corpus that all roles may read.
 _NEAREST = """
     explain (analyze, buffers, timing off, format json)
     select embedding.document_id, embedding.passage_id
@@ -37,11 +37,11 @@ _NEAREST = """
 
 
 def measure(dsn: str, passages: int = PASSAGES, shards: Sequence[int] = SHARDS) -> Iterator[Figure]:
-    """Load a corpus, measure it, and do the same with one that is distributed, for each number of shards.
+    """Load and measure a corpus on one server, then a distributed one for each number of shards.
 
     Args:
-        dsn: The database, as a superuser of the coordinator; no worker may be alive in it.
-        passages: How many each corpus has.
+        dsn: The database, as a superuser of the coordinator. No worker may serve it.
+        passages: Passages of each corpus.
         shards: Numbers of shards.
     """
     documents = passages // made_up.PASSAGES_A_DOCUMENT
@@ -70,7 +70,7 @@ def _searches(
     asked: NDArray[np.float32],
     nearest: NDArray[np.int64],
 ) -> Iterator[Figure]:
-    """Recall of the vectors, and how long a hybrid search takes."""
+    """Recall of the search by vectors, and the time of a hybrid search."""
     found, milliseconds = list[float](), list[float]()
     statement = (
         "select result.document_id, result.content from pgclarify.corpus cross join lateral"
@@ -105,13 +105,13 @@ def _places(connection: product.Connection, corpus: str) -> dict[tuple[str, str]
 
 
 def _reads(connection: product.Connection, name: str, corpus: str, asked: NDArray[np.float32]) -> Iterator[Figure]:
-    """Rows that a shard sends and pages that it reads, for a search by vectors."""
+    """The rows that a shard sends and the pages that it reads for a search by vectors."""
     (space,) = connection.execute(
         "select embedding_space_id as id from pgclarify.corpus where name = %s", [corpus]
     ).fetchall()
     pages, rows = list[float](), list[float]()
     with connection.transaction():
-        # As the functions run: on the nodes, the role has settings of its own.
+        # The settings with which the functions run. On the nodes, the role has other settings.
         connection.execute("set local role pgclarify_owner")
         connection.execute("set local citus.explain_all_tasks = on")
         connection.execute("set local hnsw.iterative_scan = strict_order")
@@ -131,7 +131,7 @@ def _reads(connection: product.Connection, name: str, corpus: str, asked: NDArra
 
 
 def _shard_plans(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """The plans of the tasks of a distributed query; the plan itself if it is none."""
+    """The plans of the tasks of a distributed query; for another query, its plan."""
     within = plan
     while "Distributed Query" not in within:
         if "Plans" not in within:

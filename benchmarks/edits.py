@@ -1,4 +1,4 @@
-"""Ten thousand edits of an attached table in a minute: how far behind the corpus falls, and when it has caught up.
+"""Ten thousand edits of an attached table in a minute: how late the corpus is, and when it is up to date again.
 
 python -m benchmarks.edits [--rows N] [--seconds N] [--backend torch]
 """
@@ -30,7 +30,7 @@ _STALE = """
 
 @dataclass
 class _Watch:
-    """What corpus_status said meanwhile."""
+    """The figures of corpus_status during the edits."""
 
     most_pending: int = 0
     longest_lag: float = 0.0
@@ -49,7 +49,7 @@ class _Watch:
 def measure(
     rows: int = ROWS, seconds: float = SECONDS, backend: EmbeddingBackend = EmbeddingBackend.AUTO
 ) -> list[Figure]:
-    """Edit every row of an attached table once, one UPDATE a transaction, evenly over the seconds."""
+    """Edit each row of an attached table once, in one transaction for each UPDATE, evenly over the seconds."""
     sentences = made_up.phrases(12, seed=5)
     with product.database() as dsn, worker_of(dsn, backend), product.connect(dsn) as connection:
         connection.execute("create table public.article (id integer primary key, body text not null)")

@@ -1,8 +1,8 @@
-"""How fast documents become searchable with an embedding endpoint: against what endpoint and database can do at most.
+"""How fast documents become searchable with an embedding endpoint, compared with the limits of endpoint and database.
 
-The endpoint is a stub that works on one request at a time, and takes 50 ms for it, whatever is in it. What the worker
-and the database can do without it is measured with a stub that takes no time. Where these two cannot do as much as the
-endpoint, a longer latency shows how well they keep it busy.
+The endpoint is a stub that works on one request at a time and takes 50 ms for each, independent of its size. A stub
+that takes no time measures the limit of the worker and the database. If that limit is below the endpoint's, a longer
+latency shows how well the worker keeps the endpoint busy.
 
 python -m benchmarks.embedding_endpoint [--passages N] [--latency SECONDS]
 """
@@ -26,7 +26,7 @@ _TEXTS_A_REQUEST = 32
 
 
 def measure(passages: int = PASSAGES, latency: float = LATENCY) -> list[Figure]:
-    """Load the same documents with an endpoint that takes its time, and with one that takes none."""
+    """Load the same documents with an endpoint with a latency, and with one without."""
     limit = _TEXTS_A_REQUEST / latency
     with product.database() as dsn:
         with step(f"{passages:,} passages, {latency * 1000:.0f} ms a request"):
@@ -45,7 +45,7 @@ def measure(passages: int = PASSAGES, latency: float = LATENCY) -> list[Figure]:
 
 
 def _load(dsn: str, passages: int, latency: float) -> tuple[float, float, float]:
-    """Passages a second, texts in a request, and how the worker's memory has grown; the model is open before."""
+    """Passages a second, texts in a request, and the growth of the worker's memory after the model is open."""
     corpus = f"latency {latency}"
     documents = made_up.documents()
     count = passages // made_up.PASSAGES_A_DOCUMENT

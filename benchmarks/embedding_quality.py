@@ -1,4 +1,4 @@
-"""What the faster embedding backends lose on passages and questions of people: recall of the passages that answer.
+"""What the faster embedding backends lose: recall of the passages that answer, on texts and questions by people.
 
 python -m benchmarks.embedding_quality DATA_DIR, where musique.corpus.jsonl.gz and musique.questions.jsonl.gz are.
 """
@@ -25,7 +25,7 @@ _DEPTH = 10
 
 
 async def measure(data_dir: Path) -> list[Figure]:
-    """Search exactly, by cosine, with passages and questions embedded by the same backend."""
+    """Search exactly, by cosine. The same backend embeds passages and questions."""
     passages = list(read(data_dir / "musique.corpus.jsonl.gz"))
     questions = list(read(data_dir / "musique.questions.jsonl.gz"))
     ids = [row["id"] for row in passages]

@@ -1,13 +1,13 @@
-"""How well two answers are told to be the same without a language model, and where the threshold stands.
+"""How well two equal answers are recognized without a language model, and which threshold is best.
 
-python -m benchmarks.entailment_quality DATA_DIR, where the questions of ambignq, musique and squad2 are. The
-threshold is chosen by the F1 of pairs whose words do not tell, on one half of the questions; all else is of the other
-half.
+python -m benchmarks.entailment_quality DATA_DIR, which has the questions of ambignq, musique and squad2. Half of the
+questions choose the threshold, by the F1 of the pairs that rules on words do not decide. All other figures come from
+the other half.
 
-Said to be the same: spellings of one answer in the data sets; the same answer as a sentence, in lower case, as a
-surname, with initials, as an acronym; wordings by hand. Said to be different: answers to two readings of a question,
-answers on the way to an answer, answers to the two questions that are most alike, names with another first name, other
-groups of the wordings.
+Equal are: spellings of one answer in the data sets; the same answer as a sentence, in lower case, as a surname, with
+initials or as an acronym; wordings by hand. Different are: answers to two readings of a question; answers to the steps
+towards an answer; answers to the two most similar questions; names with another first name; wordings by hand of
+different answers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pgclarify.embedding import LocalEmbedder, load_embedder
 from pgclarify.operations.investigation.entailment import SAME_ANSWER_SIMILARITY
 
 _THRESHOLDS = np.arange(0.3, 1.0, 0.01)
-# Questions more alike than this may well have the same answer.
+# Questions that are more similar than this may have the same answer.
 _SAME_QUESTION = 0.98
 
 
@@ -91,7 +91,7 @@ async def measure(data_dir: Path) -> list[Figure]:
 
 
 async def _similarities(pairs: Sequence[_Pair], embedder: LocalEmbedder) -> NDArray[np.float32]:
-    """As `EmbeddingEntailment` has them."""
+    """The same as in `EmbeddingEntailment`."""
     questions = await embedder.encode([pair.question for pair in pairs])
     ones, others = [
         answer_directions(await embedder.encode(texts), questions)
@@ -114,7 +114,7 @@ def _score(
 
 
 def _spellings(data_dir: Path) -> Iterator[_Pair]:
-    """Aliases of an answer, answers to two readings, and answers on the way."""
+    """Aliases of an answer, answers to two readings, and answers to the steps."""
     for row in read(data_dir / "ambignq.questions.jsonl.gz"):
         answers = [(each["question"], each["answers"]) for each in row["interpretations"]]
         for question, aliases in (*answers, *((row["question"], single) for single in row["single_answers"])):
@@ -134,7 +134,7 @@ def _spellings(data_dir: Path) -> Iterator[_Pair]:
 
 
 def _variants(data_dir: Path) -> Iterator[_Pair]:
-    """Each answer as somebody else might write it, and names with another first name."""
+    """Other spellings of each answer, and names with another first name."""
     chance = random.Random(5)  # noqa: S311 - no secret
     asked = _asked(data_dir)
     first_names = sorted({answer.split()[0] for _, answer in asked if _is_full_name(answer)})
@@ -154,7 +154,7 @@ def _variants(data_dir: Path) -> Iterator[_Pair]:
 
 
 async def _others(data_dir: Path, embedder: LocalEmbedder) -> list[_Pair]:
-    """Answers to the two questions that are most alike."""
+    """Answers to the two most similar questions."""
     asked = _asked(data_dir)
     vectors = await embedder.encode([question for question, _ in asked])
     similarities = vectors @ vectors.T

@@ -1,4 +1,4 @@
-"""Exploring 100 passages of a large corpus, beside one hybrid search: time in the database, as a worker sees it.
+"""Exploration of 100 passages of a large corpus, compared with one hybrid search: time in the database.
 
 python -m benchmarks.exploration [--passages 50000]
 """
@@ -39,7 +39,7 @@ _PASSAGES_A_BATCH = 2000
 
 
 class _Timed:
-    """An ExplorationStore that adds up what each of its statements takes, in seconds."""
+    """An ExplorationStore that sums the seconds of its statements."""
 
     def __init__(self, tables: ExplorationTables) -> None:
         self._tables = tables
@@ -56,11 +56,11 @@ class _Timed:
 
 
 def measure(dsn: str, passages: int = PASSAGES) -> list[Figure]:
-    """Store and link a corpus, and ask each question both ways, in turn.
+    """Store and link a corpus, and ask each question both ways, one after the other.
 
     Args:
-        dsn: The database; no worker may be alive in it.
-        passages: How many there are; a multiple of made_up.PASSAGES_A_DOCUMENT.
+        dsn: The database. No worker may serve it.
+        passages: Passages of the corpus: a multiple of made_up.PASSAGES_A_DOCUMENT.
     """
     product.load_made_up(dsn, _CORPUS, passages)
     with product.connect(dsn) as connection:
@@ -124,7 +124,7 @@ async def _start(runs: Runs, run_id: int) -> Run:
 
 
 async def _explore(context: RunContext, question: str, vector: NDArray[np.float32]) -> int:
-    """Explore as `search` does; how many passages were come to through the graph alone."""
+    """Explore as `search` does, and return the number of passages that only the graph found."""
     query = Query(question, vector, "hybrid", "both")
     first = await find_first(context, query, depth=_BUDGET)
     explored = await explore_passages(context, query, first=first, scorer=by_signal, budget=_BUDGET)

@@ -1,8 +1,8 @@
-"""What exploring the graph finds that a ranking does not: passages that answer questions in several steps.
+"""The passages that exploration of the graph finds and a ranking does not, for questions in several steps.
 
 python -m benchmarks.exploration_quality DATA_DIR, where musique.corpus.jsonl.gz and
-musique.questions.jsonl.gz are. Intervals are of 95 %, by a bootstrap over questions. Questions are development or held
-by a hash of their id: what was chosen was chosen on development.
+musique.questions.jsonl.gz are. Intervals are 95 % intervals by a bootstrap over questions. A hash of its id puts each
+question into the part development or held. All choices were made on development.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Found:
 
     Attributes:
         method: How passages were found and scored.
-        graph: What makes neighbors, or "" if none are followed.
-        against: The method that it is compared with, or "".
+        graph: Which vectors make neighbors, or "" if none are followed.
+        against: The method to compare with, or "".
         rankings: The passages of each question, best first.
     """
 
@@ -63,7 +63,7 @@ class Found:
 def measure(
     data_dir: Path, questions: Sequence[Mapping[str, Any]], searches: Sequence[str], budget: int
 ) -> Iterator[Found]:
-    """Ask every question by each method; each scores or ranks as many passages as the others."""
+    """Ask each question by each method. All methods score or rank the same number of passages."""
     passages = list(read(data_dir / "musique.corpus.jsonl.gz"))
     with step(f"embedding {len(passages):,} passages"):
         vectors = asyncio.run(_embed(passages))
@@ -100,7 +100,7 @@ def measure(
 
 
 async def _embed(passages: Sequence[Mapping[str, Any]]) -> Mapping[str, NDArray[np.float32]]:
-    """Vectors by id, float32, shape (1, dimensions), of what a worker would embed."""
+    """Vectors of the texts that a worker would embed, by id: float32, shape (1, dimensions)."""
     embedder = load_embedder(MODEL)
     try:
         vectors = await embedder.encode([f"{row['title']}\n{_line(row['text'])}" for row in passages])
@@ -116,7 +116,7 @@ def _line(text: str) -> str:
 def _store(
     dsn: str, graph: str, passages: Sequence[Mapping[str, Any]], vectors: Mapping[str, NDArray[np.float32]]
 ) -> None:
-    """Make a corpus, named after what makes neighbors in it, and link it as a worker does."""
+    """Make a corpus, named after the vectors that make its neighbors, and link it as a worker does."""
     documents = (Document(row["id"], _line(row["text"]), title=row["title"]) for row in passages)
     product.load(dsn, graph, documents, vectors.__getitem__, graph_similarity=graph)
     with product.connect(dsn) as connection:
@@ -157,7 +157,7 @@ def _explore_by_gold(gold: Sequence[str], first: Ranking, neighbors: Mapping[str
 
 
 def _recalls(found: Found, golds: Sequence[set[str]], depth: int | None) -> list[float]:
-    """The part of each question's gold passages that is among the first so many; None means all that were scored."""
+    """The share of each question's gold passages among the first ones; None means all scored passages."""
     return [len(gold.intersection(ids[:depth])) / len(gold) for gold, ids in zip(golds, found.rankings, strict=True)]
 
 
@@ -169,9 +169,9 @@ def _gain(gold: set[str], ids: Sequence[str]) -> float:
 
 
 def _table(title: str, methods: Sequence[Found], golds: Sequence[set[str]]) -> Table:
-    """What each method finds, and what its recall gains over the search that it begins with.
+    """What each method finds, and the gain of its recall over the search that it starts with.
 
-    Reach is the part of the gold passages among all that were scored: what a perfect scorer could rank first.
+    Reach is the share of the gold passages among all scored ones: a perfect scorer could rank them first.
     """
     table = Table(
         "method",
@@ -217,6 +217,6 @@ def _main(given: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data_dir", type=Path)
-    parser.add_argument("--budget", type=int, default=BUDGET, help="passages that are scored for each question")
-    parser.add_argument("--searches", nargs="+", choices=_SEARCHES, default=_SEARCHES, help="what is begun with")
+    parser.add_argument("--budget", type=int, default=BUDGET, help="how many passages to score for each question")
+    parser.add_argument("--searches", nargs="+", choices=_SEARCHES, default=_SEARCHES, help="the search to start with")
     _main(parser.parse_args())

@@ -1,4 +1,4 @@
-"""What a benchmark hands back, and how it is shown."""
+"""The figures and tables of benchmarks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pgclarify.algorithms.metrics import bootstrap_interval
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured value: in its unit, or a ratio if it has none. aim: what it should be, "< 1.2"."""
+    """One measured value, in its unit; a ratio if it has no unit. aim: the value that it should have, like "< 1.2"."""
 
     name: str
     value: float
@@ -29,7 +29,7 @@ class Figure:
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Say on stderr what is being done, and how long it took."""
+    """Log a step to stderr, and how long it took."""
     print(f"{what} … ", end="", file=sys.stderr, flush=True)
     started = time.perf_counter()
     yield
@@ -37,12 +37,12 @@ def step(what: str) -> Iterator[None]:
 
 
 def part_of(name: str) -> Literal["development", "held"]:
-    """The part of a question, by its own id or that of its passage: choose on development, report on held."""
+    """The part of a question, by its id or its passage's id: choose on development, report on held."""
     return "held" if int(hashlib.sha256(name.encode()).hexdigest(), 16) % 2 else "development"
 
 
 def mean_of(values: Sequence[float], form: str = ".2f") -> str:
-    """A mean with its bootstrap 95 % interval; form is that of each number, as in format()."""
+    """A mean with its bootstrap 95 % interval. form: the format of each number, as in format()."""
     low, high = bootstrap_interval(values)
     return f"{fmean(values):{form}} ({low:{form}} to {high:{form}})"
 

@@ -1,6 +1,6 @@
-"""The neighborhood graph: in bulk, beside faiss on the same machine; and what a passage costs that is added to it.
+"""The neighborhood graph: built in bulk, compared with faiss on the same machine; and the cost of adding a passage.
 
-CPU seconds are those of the worker, its process and the database together, Linux only, and of faiss.
+CPU seconds are those of the worker and the database together (Linux only), and those of faiss.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ADDED = 1000
 SIZES = (10_000, 100_000)
 _PASSAGES_A_BATCH = 2000
 _SAMPLE = 500
-# Settings with which each method finds 0.98 of the true neighbors are tried in turn; the fastest that does counts.
+# Each method must find 0.98 of the true neighbors. Of its settings that do, the fastest one counts.
 _LEAST_RECALL = 0.98
 _HNSW_LINKS = 16
 _EF_SEARCH = (16, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -44,7 +44,7 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Built:
-    """A graph: how long it took, CPU seconds, and its recall."""
+    """A graph: seconds to build it, CPU seconds, and its recall."""
 
     seconds: float
     cpu: float
@@ -52,7 +52,7 @@ class Built:
 
 
 def measure(dsn: str, passages: int = PASSAGES, sizes: Sequence[int] = SIZES) -> list[Figure]:
-    """Link in bulk, build the same graph with faiss, and add passages to graphs of some sizes."""
+    """Link in bulk, build the same graph with faiss, and add passages to graphs of several sizes."""
     vectors = made_up.vectors(passages, seed=50)
     with product.connect(dsn) as connection:
         with step(f"linking {passages:,} passages"):
@@ -99,7 +99,7 @@ def measure(dsn: str, passages: int = PASSAGES, sizes: Sequence[int] = SIZES) ->
 
 
 def _store(connection: product.Connection, corpus: str, vectors: Vectors) -> str:
-    """A corpus with these vectors and nothing else of its passages; they wait to be linked. Returns its name."""
+    """Make a corpus of these vectors, which wait to be linked. Its passages have no text. Returns its name."""
     connection.execute("select pgclarify.create_corpus(%s)", [corpus])
     (space,) = connection.execute("select max(embedding_space_id) as id from pgclarify.embedding_space").fetchall()
     connection.execute("select pgclarify_private.open_space(%s, %s)", [space["id"], vectors.shape[1]])
@@ -108,7 +108,7 @@ def _store(connection: product.Connection, corpus: str, vectors: Vectors) -> str
 
 
 def _copy(connection: product.Connection, corpus: str, vectors: Vectors, *, first: int) -> None:
-    """Add passages, a document each, numbered from first, as many vectors as there are."""
+    """Add a passage for each vector, one in each document, numbered from first."""
     register_vector(connection)
     (known,) = connection.execute(
         "select corpus_id, embedding_space_id from pgclarify.corpus where name = %s", [corpus]
@@ -143,7 +143,7 @@ def _copy(connection: product.Connection, corpus: str, vectors: Vectors, *, firs
 
 
 def _link(dsn: str, connection: product.Connection, corpus: str, *, in_memory: bool = True) -> Built:
-    """Link all that waits, as a worker does; in_memory: False for the index over vectors alone."""
+    """Link all pending passages, as a worker does. in_memory: False to use only the index over vectors."""
     cpu, started = _cpu_seconds(connection), time.perf_counter()
     asyncio.run(_link_all(dsn, in_memory))
     seconds, cpu = time.perf_counter() - started, _cpu_seconds(connection) - cpu
@@ -163,7 +163,7 @@ async def _link_all(dsn: str, in_memory: bool) -> None:
 
 
 def _cpu_seconds(connection: product.Connection) -> float:
-    """Of this process, its children, and the server with all its processes, so far."""
+    """CPU seconds so far of this process, its children, and the server with all its processes."""
     return product.server_cpu_seconds(connection) + _own_cpu_seconds()
 
 
@@ -173,7 +173,7 @@ def _own_cpu_seconds() -> float:
 
 
 def _add(dsn: str, connection: product.Connection, size: int) -> tuple[float, float]:
-    """Seconds to link ADDED passages in a graph of so many, and the recall afterwards."""
+    """Seconds to link ADDED passages in a graph of a given size, and the recall afterwards."""
     vectors = made_up.vectors(size + ADDED, seed=51)
     corpus = _store(connection, f"graph of {size}, and more", vectors[:size])
     _link(dsn, connection, corpus)
@@ -224,11 +224,11 @@ def _faiss_ivf(vectors: Vectors) -> Built:
 
 
 def _recall(vectors: Vectors, neighbors: NDArray[np.int64]) -> float:
-    """Share of the true neighbors of some vectors that are among those found.
+    """Share of the true neighbors of some vectors that were found.
 
     Args:
         vectors: Rows of unit length.
-        neighbors: int64, shape (len(vectors), DEGREE + 1): numbers of rows; each is its own nearest.
+        neighbors: int64, shape (len(vectors), DEGREE + 1): numbers of rows. Each row is its own nearest neighbor.
     """
     sample = np.random.default_rng(52).integers(len(vectors), size=_SAMPLE)
     similarities = vectors[sample] @ vectors.T
@@ -239,7 +239,7 @@ def _recall(vectors: Vectors, neighbors: NDArray[np.int64]) -> float:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--passages", type=int, default=PASSAGES, help="vectors of the graph that is built in bulk")
+    parser.add_argument("--passages", type=int, default=PASSAGES, help="vectors in the graph that is built in bulk")
     parser.add_argument(
         "--sizes", type=int, nargs="*", default=SIZES, help="sizes of graphs that passages are added to"
     )

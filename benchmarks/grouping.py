@@ -1,4 +1,4 @@
-"""Finding a question's group among very many: milliseconds for one that has a group and for one that is new; recall.
+"""Finding a question's group among many groups: recall, and milliseconds for grouped and for new questions.
 
 python -m benchmarks.grouping [--groups 200000]
 """
@@ -21,13 +21,13 @@ from benchmarks.figures import Figure, show, step
 GROUPS = 200_000
 _QUESTIONS = 500
 _CORPORA = 4
-# Of a question to the leader of its group: a distance of some 0.1, where 0.15 is the limit.
+# Gives a distance of about 0.1 from a question to the leader of its group. The limit is 0.15.
 _NOISE = 0.022
 _MODEL = "all-MiniLM-L6-v2"
 
 
 def measure(dsn: str, groups: int = GROUPS) -> Iterator[Figure]:
-    """Fill the table of groups, then look up questions near some of them, and enter new ones one by one."""
+    """Fill the table of groups, look up questions near some of the groups, and add new questions one by one."""
     leaders = made_up.vectors(groups, seed=71)
     chance = np.random.default_rng(72)
     with product.connect(dsn) as connection:

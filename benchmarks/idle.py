@@ -1,4 +1,4 @@
-"""What a worker takes while there is nothing to do, and how long one takes until it serves.
+"""The resources of an idle worker, and the time that a worker needs to start.
 
 python -m benchmarks.idle [--seconds 120]
 """
@@ -19,7 +19,7 @@ from pgclarify import embedded
 from pgclarify.install.installer import install
 
 _SECONDS = 120.0
-# What a worker does once, when it starts, does not count; and it looks around less often after half a minute.
+# The start of a worker does not count, and after half a minute it polls less often.
 _SETTLING_SECONDS = 40.0
 
 
@@ -46,7 +46,7 @@ def measure(seconds: float = _SECONDS) -> list[Figure]:
 
 @contextmanager
 def _database() -> Iterator[str]:
-    """A server that counts statements, with the schema in it; gone at the end."""
+    """A server with the schema, which counts statements. It is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="pgclarify-benchmark-") as folder:
         Path(folder).chmod(0o711)  # the server may run as a user of its own
         data_dir = Path(folder, "data")
@@ -64,14 +64,14 @@ def _database() -> Iterator[str]:
 
 
 def _cpu(process_id: int) -> float:
-    """Seconds of CPU time that a process has taken, as Linux counts them."""
+    """CPU seconds of a process, as Linux counts them."""
     _, _, counted = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")
     user, system = counted.split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def _statements(connection: product.Connection) -> float:
-    """Statements that clients have sent, this one included; not those within functions."""
+    """Statements from clients, including this one, but not those inside functions."""
     (row,) = connection.execute("select sum(calls)::float8 as calls from pg_stat_statements").fetchall()
     return float(row["calls"])
 

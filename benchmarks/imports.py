@@ -1,4 +1,4 @@
-"""What starting costs before anything is done: importing the client, and showing the list of commands."""
+"""The cost of starting: importing the client, and showing the list of commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PROGRAMS = {
 
 
 def measure() -> list[Figure]:
-    """Seconds of CPU time of fresh interpreters, the least of some; in turns, so that all meet the same machine."""
+    """CPU seconds of new interpreters, the minimum of some; in turns, so that other load affects all of them."""
     seconds = dict.fromkeys(_PROGRAMS, float("inf"))
     with step("starting interpreters"):
         for _ in range(_ROUNDS):

@@ -1,4 +1,4 @@
-"""How fast documents become searchable: the worker against `SentenceTransformer.encode` of the same texts.
+"""How fast documents become searchable: the worker, compared with `SentenceTransformer.encode` of the same texts.
 
 python -m benchmarks.ingest [--passages N]
 """
@@ -36,14 +36,14 @@ _PATIENCE_SECONDS = 3600.0
 
 
 def measure(passages: int = PASSAGES) -> list[Figure]:
-    """Load the same documents with every backend that this processor has the instructions for.
+    """Load the same documents with each backend that this processor supports.
 
-    The plain model embeds a part of the texts before each backend and one after the last, so that a machine that slows
-    down meanwhile does so for all.
+    The plain model embeds a part of the texts before each backend and after the last one. So if the machine slows down
+    meanwhile, it slows down for all.
     """
     documents = list(islice(_sectioned(), passages // made_up.PASSAGES_A_DOCUMENT))
     plain = load_model(MODEL)
-    # A copy: the model's own cuts and pads.
+    # A copy, because the model's own tokenizer truncates and pads.
     tokenizer = Tokenizer.from_str(plain.tokenizer.backend_tokenizer.to_str())
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -73,7 +73,7 @@ def measure(passages: int = PASSAGES) -> list[Figure]:
 
 @contextmanager
 def worker_of(dsn: str, backend: EmbeddingBackend) -> Iterator[int]:
-    """A worker whose models compute so, and its process id."""
+    """A worker whose models use this backend, and its process id."""
     name = "PGCLARIFY_EMBEDDING_BACKEND"
     before = os.environ.get(name)
     os.environ[name] = backend
@@ -87,7 +87,7 @@ def worker_of(dsn: str, backend: EmbeddingBackend) -> Iterator[int]:
 
 
 def add(connection: product.Connection, corpus: str, documents: Iterator[Document]) -> None:
-    """Add documents, a hundred in a transaction."""
+    """Add documents, a hundred in each transaction."""
     while some := list(islice(documents, _DOCUMENTS_A_CALL)):
         with connection.transaction(), connection.cursor() as cursor:
             cursor.executemany(
@@ -97,7 +97,7 @@ def add(connection: product.Connection, corpus: str, documents: Iterator[Documen
 
 
 def wait_until_searchable(connection: product.Connection, corpus: str) -> int:
-    """Wait until nothing is pending.
+    """Wait until no document is pending.
 
     Returns:
         How many passages the corpus has.
@@ -115,14 +115,14 @@ def wait_until_searchable(connection: product.Connection, corpus: str) -> int:
 
 
 def _sectioned() -> Iterator[Document]:
-    """Documents in Markdown: a section a passage, under a heading of its first words."""
+    """Documents in Markdown: a section for each passage, with the first words of the passage as its heading."""
     for document in made_up.documents():
         sections = (f"## {' '.join(line.split()[:3])}\n\n{line}\n" for line in document.content.splitlines())
         yield Document(document.document_id, "\n".join(sections), title=document.title)
 
 
 def _texts(documents: Sequence[Document], chunker: Chunker) -> Iterator[str]:
-    """What the worker embeds."""
+    """The texts that the worker embeds."""
     for document in documents:
         for chunk in chunker.split(document.content):
             yield chunker.embedding_text(document.title, chunk.heading, chunk.content)
@@ -136,7 +136,7 @@ def _encode(model: Any, texts: Sequence[str]) -> float:
 
 
 def _load(dsn: str, backend: EmbeddingBackend, documents: Sequence[Document], passages: int) -> float:
-    """Seconds from the first document that is added until all can be searched; the model is loaded before."""
+    """Seconds from adding the first document until all are searchable. The model is loaded before."""
     corpus = f"ingest {backend}"
     with worker_of(dsn, backend), product.connect(dsn) as connection:
         connection.execute("select pgclarify.create_corpus(%s, %s)", [corpus, MODEL])

@@ -1,14 +1,14 @@
-"""How far a judge of evaluations agrees with labels: does this passage give this answer to this reading?
+"""How well a judge of evaluations agrees with labels: does this passage give this answer to this reading?
 
 python -m benchmarks.judge_agreement DATA_DIR [--base-url URL --model NAME [--judge model both] [--concurrency N]
 [--replies FILE]] [--part development|held] [--publish FILE], where squad2.corpus, squad2.ambiguous and
-squad2.answerable are (.jsonl.gz). Judges are the lexical one and, with a model, the model and both: supported only if
-milder rules and the model say so. The model is then asked only about what the rules support. benchmarks/claim_labels.py
-says who made the labels. Rules are chosen by the development claims; the held ones are for reporting. Intervals of
-95 % are over passages, since claims about one passage are alike.
+squad2.answerable are (.jsonl.gz). The judges are: the lexical judge; with a model, also the model; and both together.
+Both together call a claim supported only if milder rules and the model agree; the model gets only claims that the rules
+support. benchmarks/claim_labels.py says who made the labels. The development claims choose rules; the held claims are
+only for reporting. The 95 % intervals are over passages, because claims about one passage are similar.
 
---replies keeps what the model said in a file, so that a second look asks nothing. --publish writes what evaluations
-warn by: pgclarify/evaluation/judge_figures.json, for the held claims.
+--replies keeps the model's replies in a file, so that a second run calls no model. --publish writes the figures for the
+held claims (pgclarify/evaluation/judge_figures.json). Evaluations use them for their warnings.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from tests.fakes import FakeLedger
 Counts = NDArray[np.float64]
 Judged = tuple[LabelledClaim, bool]
 
-# A small model on a busy machine takes minutes.
+# A call of a small model takes minutes on a busy machine.
 _TIMEOUT: Final = 600.0
 
 
 def agreement(counts: Counts) -> Counts:
-    """Share of claims with one judgement: shape (samples, passages, 4) in, (samples,) out, as those below.
+    """Share of claims for which label and judge agree: counts of shape (samples, passages, 4) in, (samples,) out.
 
-    The columns count claims of a passage: both say yes; the label alone; the judge alone; neither.
+    The columns count claims of a passage: both say yes; only the label; only the judge; neither.
     """
     both, label, judge, neither = _sums(counts)
     shared: Counts = (both + neither) / np.maximum(1, both + label + judge + neither)
@@ -56,7 +56,7 @@ def agreement(counts: Counts) -> Counts:
 
 
 def kappa(counts: Counts) -> Counts:
-    """Cohen's kappa: agreement beyond that of two who say yes as often by chance; 0 where chance explains all.
+    """Cohen's kappa: agreement beyond chance; 0 if chance explains all agreement.
 
     Source: Cohen, A coefficient of agreement for nominal scales (1960).
     """
@@ -89,7 +89,7 @@ def _sums(counts: Counts) -> Counts:
 
 
 def by_passage(judged: Iterable[Judged]) -> Counts:
-    """Count judgements by passage, a row for each."""
+    """Count judgements for each passage; one row is one passage."""
     rows: dict[str, list[int]] = {}
     for claim, is_supported in judged:
         row = rows.setdefault(claim.passage.document_id, [0, 0, 0, 0])
@@ -98,7 +98,7 @@ def by_passage(judged: Iterable[Judged]) -> Counts:
 
 
 def tables(judgements: Mapping[str, Sequence[Judged]]) -> list[Table]:
-    """Agreement of each judge with the labels of both parts, and how often it says yes to each kind of claim."""
+    """Agreement of each judge with the labels of both parts, and its share of yes for each kind of claim."""
     whole = Table(
         "judge", "claims", "number", "labelled yes", "agreement", "kappa", "yes to right ones", "yes to wrong ones"
     )
@@ -129,7 +129,7 @@ def tables(judgements: Mapping[str, Sequence[Judged]]) -> list[Table]:
 
 
 def gains(judgements: Mapping[str, Sequence[Judged]]) -> Table:
-    """By how much the kappa of the last judge is above that of each other one."""
+    """The kappa of the last judge minus that of each other judge."""
     table = Table("claims", "judge", "its kappa beyond that of", "by")
     *others, last = judgements
     for part in ("development", "held"):
@@ -151,7 +151,7 @@ def _part(claim: LabelledClaim) -> str:
 
 
 def _kappa_gained(counts: Counts) -> Counts:
-    """Of the judge whose counts are the first four columns beyond that whose counts are the last four."""
+    """The kappa of the judge in the first four columns minus that of the judge in the last four."""
     gained: Counts = kappa(counts[..., :4]) - kappa(counts[..., 4:])
     return gained
 
@@ -166,7 +166,7 @@ def _row(judged: Sequence[Judged]) -> list[str]:
 
 
 def figures(judge: Judge, judged: Sequence[Judged]) -> dict[str, object]:
-    """What is published of a judge: its figures for the held claims."""
+    """The published figures of a judge, for the held claims."""
     held = [one for one in judged if one[0].is_held]
     counts = by_passage(held)[None]
     return {
@@ -216,10 +216,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("--base-url")
-    parser.add_argument("--model", help="a chat model; without one, the judge is the lexical one alone")
+    parser.add_argument("--model", help="endpoint of a chat model; without it, only the lexical judge")
     parser.add_argument("--judge", nargs="+", choices=("model", "both"), default=["model", "both"])
-    parser.add_argument("--part", choices=("development", "held"), help="judge the claims of this part alone")
-    parser.add_argument("--concurrency", type=int, default=1, help="calls in flight at once")
+    parser.add_argument("--part", choices=("development", "held"), help="judge only the claims of this part")
+    parser.add_argument("--concurrency", type=int, default=1, help="calls at the same time")
     parser.add_argument("--replies", type=Path, help="keep the model's replies in this file")
     parser.add_argument("--publish", type=Path, help="write the figures for the held claims to this file")
     asyncio.run(_main(parser.parse_args()))

@@ -1,10 +1,15 @@
-"""How often a judge of evaluations is right: about what passages support, and about which readings are the same.
+"""How often a judge of evaluations is right: whether passages support claims, and whether two readings are the same.
 
 python -m benchmarks.judge_quality DATA_DIR [--base-url URL --model NAME] [--claims N], where squad2.corpus and
-squad2.answerable are (.jsonl.gz); without a model the judge is the lexical one. Claims about passages: a question with
-its answer and its passage; the same with the answer to another question on that passage; a question that its passage
-does not answer, with such an answer; a question with its answer and another passage in which that answer stands.
-Readings: wordings by hand, of one reading and of two readings of one question.
+squad2.answerable are (.jsonl.gz). Without a model, the lexical judge is measured. Claims about passages are:
+
+- A question with its answer and its passage.
+- The same, with the answer to another question about the passage.
+- A question that its passage does not answer, with the answer to another question about the passage.
+- A question with its answer, and another passage that has the words of the answer.
+- The first and the third kind without an answer.
+
+Readings are wordings by hand, of one reading and of two readings of one question.
 """
 
 from __future__ import annotations
@@ -34,7 +39,7 @@ Claim: TypeAlias = tuple[Stated, list[Passage]]
 
 
 async def measure(judge: Judge, data_dir: Path, most: int) -> list[Figure]:
-    """Shares that it says are supported, or the same; most claims of each kind."""
+    """Shares that the judge calls supported, or the same. most: claims of each kind."""
     figures = []
     with step("passages"):
         for name, claims in _claims(data_dir).items():
@@ -126,7 +131,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("--base-url")
-    parser.add_argument("--model", help="a chat model; without one, the judge is the lexical one")
-    parser.add_argument("--claims", type=int, default=1000, help="most of each kind")
-    parser.add_argument("--concurrency", type=int, default=2, help="calls in flight at once")
+    parser.add_argument("--model", help="endpoint of a chat model; without it, the lexical judge")
+    parser.add_argument("--claims", type=int, default=1000, help="how many claims of each kind at most")
+    parser.add_argument("--concurrency", type=int, default=2, help="calls at the same time")
     asyncio.run(_main(parser.parse_args()))

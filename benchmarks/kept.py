@@ -1,4 +1,4 @@
-"""What benchmarks share that take hours: a server whose data may stay, and a corpus in it."""
+"""A server whose data can stay, with a corpus, for benchmarks that take hours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pgclarify.vocabulary import Document
 
 @contextmanager
 def database(folder: Path | None) -> Iterator[tuple[str, Callable[[str], Path]]]:
-    """A server of its own, or one whose data stay: its URL, and where files beside it go."""
+    """A temporary server, or one whose data stay: its URL, and a folder for other files."""
     if folder is None:
         with product.database() as dsn, tempfile.TemporaryDirectory() as beside:
             yield dsn, Path(beside).joinpath
@@ -39,11 +39,11 @@ def database(folder: Path | None) -> Iterator[tuple[str, Callable[[str], Path]]]
 
 
 def load(dsn: str, corpus: str, path: Path) -> bool:
-    """Store a corpus as a worker does, a passage a document, unless it is there; returns whether it was not."""
+    """Store a corpus as a worker does, with one passage in each document. False if the corpus exists already."""
     with product.connect(dsn) as connection:
         if connection.execute("select from pgclarify.corpus_status where corpus = %s", [corpus]).fetchall():
             return False
-    # A line is a passage.
+    # Each line is a passage.
     documents = [Document(row["id"], " ".join(row["text"].split()), title=row["title"]) for row in read(path)]
     with step(f"embedding {len(documents):,} passages"):
         vectors = asyncio.run(_embed([f"{one.title}\n{one.content}" for one in documents]))

@@ -1,4 +1,4 @@
-"""Replies of a real model, kept in a file of JSON lines: a benchmark that was cut off goes on where it was."""
+"""Replies of a real model, kept in a file of JSON lines, so that an interrupted benchmark can continue."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ T = TypeVar("T")
 
 
 class KeptReplies:
-    """Asks a model once for each request, ever. Implements protocols.Completer.
+    """Sends each request to a model only once, over all runs of the benchmark. Implements protocols.Completer.
 
     Args:
-        completer: Who is asked.
+        completer: The model.
         path: The file; None to keep nothing.
 
     Attributes:
-        failures: Replies that could not be read, the first of each request only.
-        lost: Requests of which no reply could be read.
+        failures: Requests whose first reply could not be parsed.
+        lost: Requests without a reply that could be parsed.
     """
 
     def __init__(self, completer: Completer, path: Path | None) -> None:
@@ -39,7 +39,7 @@ class KeptReplies:
 
     @property
     def provider(self) -> str:
-        """That of the model."""
+        """The provider of the model."""
         return self._completer.provider
 
     @property
@@ -48,15 +48,15 @@ class KeptReplies:
         return self._completer.model
 
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
-        """Give the call as the model answers it."""
+        """Adapt the call to the model."""
         return self._completer.adapt(call)
 
     def request(self, call: ModelCall[Any]) -> CompletionRequest:
-        """Address a call to the model."""
+        """Turn a call into a request to the model."""
         return self._completer.request(call)
 
     async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        """Give the reply to a request; its latency is what it was when the call was made."""
+        """Return the reply to a request. Its latency is that of the original call."""
         key = json.dumps([*request.key[:4], request.input_hash.hex(), request.sample])
         if key not in self._kept:
             completion = await self._completer.complete(request, begin)
@@ -74,10 +74,10 @@ class KeptReplies:
         return self._kept[key]
 
     async def ask(self, call: ModelCall[T]) -> tuple[T | None, list[Completion]]:
-        """Ask, and once more if the reply cannot be read.
+        """Call the model, and once more if the reply cannot be parsed.
 
         Returns:
-            What was read, None if nothing could be; and the replies.
+            The parsed reply, None if no reply could be parsed; and the replies.
         """
         replies = []
         for one in (call, call.retry()):

@@ -1,7 +1,7 @@
-"""Other languages than English: what searches find in five small corpora, what becomes of questions, and false alarms.
+"""Other languages than English: recall in five small corpora, the results of questions, and false detections.
 
-python -m benchmarks.languages [DATA_DIR], with a worker of its own and the extractive provider. The corpora are those
-in tests/data/languages. If DATA_DIR is given, its English questions are counted that are taken for another language.
+python -m benchmarks.languages [DATA_DIR]. It starts a worker with the extractive provider. The corpora are those in
+tests/data/languages. With DATA_DIR, it counts the English questions there that are detected as another language.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SHOWN = 3
 
 
 def measure() -> Table:
-    """A row a language: questions whose document is first, and among the first three; readings and stop codes."""
+    """A row for each language: questions whose document is first or in the first three, readings and stop codes."""
     table = Table("language", "configuration", *_METHODS, "lexical with english", "readings", "stop codes", "judged")
     with product.database() as dsn, product.connect(dsn) as connection:
         environment = os.environ | {"PGCLARIFY_DATABASE_URL": dsn, "PGCLARIFY_LLM_PROVIDER": "extractive"}
@@ -112,7 +112,7 @@ def _english(data_dir: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def false_alarms(data_dir: Path) -> Table:
-    """How many English questions, passages and titles are taken for another language."""
+    """How many English questions, passages and titles are detected as another language."""
     table = Table("English texts", "taken for another language", "of", "such as")
     for name, texts in _english(data_dir):
         taken = [text for text in texts if is_foreign(text)]

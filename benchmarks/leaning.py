@@ -1,10 +1,11 @@
-"""Questions that are clear in their conversation and lean on what was said: how many, and what a search finds.
+"""Questions that are clear only with their conversation: how many there are, and what a search finds for them.
 
 python -m benchmarks.leaning DATA_DIR [--classifier FILE], where abg-coqa (and, without FILE, clamber and squad2.*) is.
-Every last question of abg-coqa is put into the classes of `rewrite`, by a classifier that was trained on the training
-side of the split (FILE, or trained here in some minutes). Each is searched for the story that it is about, among all of
-them: dense and lexical rankings of passages of a hundred words, fused; as it is, and behind the turns before it, which
-stands for a perfect rewrite. The number of words from which a question says enough was chosen on the training side.
+A classifier puts each last question of abg-coqa into the classes of `rewrite`. It was trained on the training side of
+the split (FILE, or trained here in some minutes). For each question, a search looks for its story among all stories:
+dense and lexical rankings of passages of a hundred words, fused. The search uses the question alone, and the question
+after the turns before it, which stands for a perfect rewrite. The training side chose the number of words from which a
+question says enough.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _ENOUGH = "leaning, says enough"
 
 @dataclass(frozen=True)
 class Searched:
-    """One question: its class, its label, and at which place its story was found, as it is and behind the turns."""
+    """One question: its class, its label, and the place of its story, for the question alone and after its turns."""
 
     id: str
     name: str
@@ -65,7 +66,7 @@ class _Stories:
         self._index.index(bm25s.tokenize(self.passages, show_progress=False), show_progress=False)
 
     async def places(self, questions: Sequence[str], golds: Sequence[str], embedder: Embedder) -> list[int]:
-        """The place, from 1, of the story of each question; that of the last one where it was not found."""
+        """The place, from 1, of the story of each question. A story that was not found has the last place."""
         passages = await embedder.encode(self.passages, are_passages=True)
         vectors = await embedder.encode(questions)
         words = bm25s.tokenize(list(questions), return_ids=False, show_progress=False)
@@ -137,7 +138,7 @@ async def _classes(
 
 
 def show(searched: Sequence[Searched], benchmarked: frozenset[str]) -> None:
-    """Print a row for each class on each side of the split, and how many of the benchmark's conversations have it."""
+    """Print a row for each class on each side of the split, and how many conversations of the benchmark have it."""
     table = Table(
         "side", "class", "questions", "labelled ambiguous", f"recall@{_DEPTH}", "behind the turns", "of the benchmark's"
     )
@@ -160,7 +161,7 @@ def show(searched: Sequence[Searched], benchmarked: frozenset[str]) -> None:
 async def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data_dir", type=Path)
-    parser.add_argument("--classifier", type=Path, help="trained with --part training before")
+    parser.add_argument("--classifier", type=Path, help="a classifier that was trained with --part training")
     given = parser.parse_args()
     if given.classifier:
         classifier = AmbiguityClassifier(given.classifier.read_bytes())
@@ -169,7 +170,7 @@ async def _main() -> None:
     rows = list(read(given.data_dir / "abg-coqa.jsonl.gz"))
     with step("searching"):
         searched = await measure(rows, classifier)
-    # Those that benchmarks.rewriting asks a model about.
+    # The conversations for which benchmarks.rewriting calls a model.
     show(searched, frozenset(row["id"] for row in sample(rows, 60)))
 
 

@@ -1,4 +1,4 @@
-"""Lexical search over dense search at 100,000 passages: what common words in a question cost."""
+"""Lexical search compared with dense search at 100,000 passages: the cost of common words in a question."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DENSE = "select * from pgclarify_private.dense(%s, '{}', %s::text::halfvec, %s)
 
 
 def measure(dsn: str) -> list[Figure]:
-    """Search in one session with each kind of question, and with as many vectors."""
+    """Search in one session with each kind of question, and with the same number of vectors."""
     product.load_made_up(dsn, _CORPUS, _PASSAGES)
     generator = np.random.default_rng(40)
     with product.connect(dsn) as connection:

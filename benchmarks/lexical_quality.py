@@ -1,4 +1,4 @@
-"""Lexical search against the library bm25s on passages and questions of people: recall of the passages that answer.
+"""Lexical search compared with the library bm25s: recall of passages that answer, on texts and questions by people.
 
 python -m benchmarks.lexical_quality DATA_DIR, where musique.corpus.jsonl.gz and musique.questions.jsonl.gz are.
 """
@@ -26,13 +26,13 @@ _CORPUS = "musique"
 
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
-    """Rows of a file of JSON lines, compressed."""
+    """Rows of a compressed file of JSON lines."""
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         yield from map(json.loads, stream)
 
 
 def measure(data_dir: Path) -> list[Figure]:
-    """Ask both every question; both see title and text."""
+    """Send each question to both. Both see title and text."""
     passages = list(read(data_dir / "musique.corpus.jsonl.gz"))
     questions = list(read(data_dir / "musique.questions.jsonl.gz"))
     with step("bm25s"):
@@ -82,7 +82,7 @@ def _bm25s(passages: Sequence[dict[str, Any]], questions: Sequence[str], stemmer
 
 
 def _recall(found: Sequence[Sequence[str]], questions: Sequence[dict[str, Any]]) -> float:
-    """Mean part of a question's gold passages that was found."""
+    """Mean share of a question's gold passages that were found."""
     return statistics.mean(
         len(set(row["gold"]) & set(ids)) / len(row["gold"]) for row, ids in zip(questions, found, strict=True)
     )

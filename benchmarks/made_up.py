@@ -1,4 +1,4 @@
-"""Made-up text and vectors, the same at every run: words of English, as rare and as common as words are."""
+"""Made-up text and vectors, the same in each run. Words are English, with realistic frequencies."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _TOPICS = 500
 
 @cache
 def words() -> NDArray[np.str_]:
-    """Words that the embedding model knows, the common ones about first: its vocabulary is sorted so."""
+    """Words of the embedding model's vocabulary, which is sorted by frequency, approximately."""
     vocabulary = (pgclarify_minilm.FOLDER / "vocab.txt").read_text(encoding="utf-8").split()
     return np.array([word for word in vocabulary if re.fullmatch("[a-z]{3,}", word)])
 
 
 def phrases(length: int, seed: int) -> Iterator[str]:
-    """Phrases without end. The word of rank r comes with a probability proportional to 1 / r (Zipf's law)."""
+    """An endless sequence of phrases. The word of rank r has a probability proportional to 1 / r (Zipf's law)."""
     generator = np.random.default_rng(seed)
     chances = 1 / np.arange(1, len(words()) + 1)
     chances /= chances.sum()
@@ -37,13 +37,13 @@ def phrases(length: int, seed: int) -> Iterator[str]:
 
 
 def questions(count: int, seed: int) -> list[str]:
-    """Questions of eight words, which is what people ask in AmbigNQ; no two alike."""
+    """Different questions of eight words, the usual length in AmbigNQ."""
     distinct = dict.fromkeys(islice(phrases(5, seed), 2 * count))
     return [f"What does {phrase} mean?" for phrase in islice(distinct, count)]
 
 
 def documents() -> Iterator[Document]:
-    """Documents without end: a passage a line, PASSAGES_A_DOCUMENT of them."""
+    """An endless sequence of documents, each of PASSAGES_A_DOCUMENT lines. Each line is a passage."""
     titles, sentences = phrases(3, seed=1), phrases(12, seed=2)
     for number, title in enumerate(titles):
         passages = (
@@ -54,7 +54,7 @@ def documents() -> Iterator[Document]:
 
 
 def vectors(count: int, seed: int) -> NDArray[np.float32]:
-    """Vectors that lie in groups, as those of texts do: float32, shape (count, DIMENSIONS), rows of unit length."""
+    """Vectors in groups, like those of real texts: float32, shape (count, DIMENSIONS), rows of unit length."""
     centers = np.random.default_rng(0).standard_normal((_TOPICS, DIMENSIONS), dtype=np.float32)
     generator = np.random.default_rng(seed)
     drawn = centers[generator.integers(_TOPICS, size=count)]

@@ -1,4 +1,4 @@
-"""A thousand corpora over ten: making, opening, dropping and listing them, and searching one while others come and go.
+"""A thousand corpora compared with ten: create, open, drop and list them, and search one while others change.
 
 python -m benchmarks.many_corpora [--corpora 1000]
 """
@@ -30,11 +30,11 @@ _LAST_SPACE = "select max(embedding_space_id) as id from pgclarify.embedding_spa
 
 
 def measure(dsn: str, corpora: int = CORPORA) -> Iterator[Figure]:
-    """Do the same with few corpora and with many, then search while others are made and dropped.
+    """Measure few corpora and many, then search while others are created and dropped.
 
     Args:
-        dsn: The database; no worker may be alive in it.
-        corpora: How many are many.
+        dsn: The database. No worker may serve it.
+        corpora: The larger number of corpora.
     """
     product.load_made_up(dsn, _SEARCHED, _PASSAGES)
     with product.connect(dsn) as connection:
@@ -57,7 +57,7 @@ def measure(dsn: str, corpora: int = CORPORA) -> Iterator[Figure]:
 
 
 def _fill(connection: product.Connection, present: int, corpora: int) -> None:
-    """Make corpora up to a number, each with all its partitions."""
+    """Create corpora up to a number, each with all its partitions."""
     with step(f"making {corpora - present:,} corpora"):
         for number in range(present, corpora):
             _make(connection, f"other {number}")
@@ -72,7 +72,7 @@ def _make(connection: product.Connection, name: str) -> None:
 
 
 def _sweep(connection: product.Connection) -> None:
-    """Drop what dropped corpora have left, as workers do."""
+    """Drop the remains of dropped corpora, as workers do."""
     while True:
         (row,) = connection.execute("select pgclarify_private.drop_orphan_partition() as dropped").fetchall()
         if row["dropped"] is None:
@@ -109,7 +109,7 @@ def _milliseconds(connection: product.Connection) -> dict[str, float]:
 
 
 def _search(connection: product.Connection) -> Callable[[], None]:
-    """A search of the same corpus, another question each time."""
+    """Search the same corpus, with another question each time."""
     (corpus,) = connection.execute("select corpus_id from pgclarify.corpus where name = %s", [_SEARCHED]).fetchall()
     vectors = [HalfVector(vector).to_text() for vector in made_up.vectors(100, seed=61)]
     questions = made_up.questions(100, seed=60)
@@ -128,7 +128,7 @@ def _search(connection: product.Connection) -> Callable[[], None]:
 
 
 def _searches(connection: product.Connection, is_over: Callable[[int], bool]) -> Sequence[float]:
-    """Milliseconds of one search after the other."""
+    """Milliseconds of each of a series of searches."""
     search, milliseconds = _search(connection), list[float]()
     while not is_over(len(milliseconds)):
         started = time.perf_counter()
@@ -139,7 +139,7 @@ def _searches(connection: product.Connection, is_over: Callable[[int], bool]) ->
 
 @contextmanager
 def _coming_and_going(dsn: str) -> Iterator[tuple[list[int], Event]]:
-    """Corpora are made and dropped for some seconds; how many, and whether it is over."""
+    """Create and drop corpora for some seconds; how many so far, and whether it has ended."""
     turned, is_over = [0], Event()
 
     def run() -> None:
@@ -151,7 +151,7 @@ def _coming_and_going(dsn: str) -> Iterator[tuple[list[int], Event]]:
                 try:
                     _sweep(connection)
                 except psycopg.Error as error:
-                    # Somebody holds the table, and it is swept the next time.
+                    # Another session has locked the table. The next sweep drops it.
                     if error.sqlstate != _LOCK_NOT_AVAILABLE:
                         raise
                 turned[0] += 1

@@ -1,7 +1,7 @@
-"""Many workers on one database: how much of its CPU a call takes, and how long a person waits beside a large batch.
+"""Many workers on one database: the database CPU time of a call, and how long a user waits during a large batch.
 
-The endpoint is no limit in the first part: so the figures are CPU time for a call, which depends less on what else the
-machine does than calls a second. In the second part the endpoint is the limit, as it is for most people.
+In the first part the endpoint is not the limit. Its main figure is CPU time for a call, which depends less on other
+load on the machine than calls a second do. In the second part the endpoint is the limit, as in most installations.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from tests import openai_server
 
 _TOP_K = 20
 _QUESTIONS = 100
-# A person's questions, beside as many that are asked while nothing else is.
+# The user's questions during the batch. The same number is asked without a batch.
 _ASKED = 12
-# Slow, so that the endpoint decides and not the CPU of the machine.
+# Slow, so that the endpoint is the limit, not the machine's CPU.
 _CALL_SECONDS = 1.0
 _AT_ONCE = 8
 _A_SUBMISSION = 10_000
 
 
 def measure_throughput(dsn: str, corpus: str, workers: Sequence[int]) -> list[Figure]:
-    """Ask as many new questions with 1, 2, … workers: CPU time of both sides for a call, and calls a second."""
+    """Ask new questions with 1, 2, … workers: CPU time of both sides for a call, and calls a second."""
     figures = []
     for round_number, count in enumerate(workers):
         questions = made_up.questions(_QUESTIONS, seed=40 + round_number)
@@ -41,7 +41,7 @@ def measure_throughput(dsn: str, corpus: str, workers: Sequence[int]) -> list[Fi
             connection = stack.enter_context(product.connect(dsn))
             while product.living_workers(connection) < count:
                 time.sleep(0.1)
-            # Models are loaded.
+            # Load the models.
             for question in made_up.questions(2 * count, seed=60 + round_number):
                 product.clarify(connection, question, corpus, _TOP_K)
             size = _database_bytes(connection)
@@ -74,7 +74,7 @@ def measure_throughput(dsn: str, corpus: str, workers: Sequence[int]) -> list[Fi
 
 
 def measure_wait(dsn: str, corpus: str, batch: int) -> list[Figure]:
-    """Ask one question after the other, first alone and then beside a batch that was queued before."""
+    """Ask one question after the other, first without other load and then during a batch that was queued before."""
     with (
         openai_server.spawn(latency=_CALL_SECONDS, concurrency=_AT_ONCE) as endpoint,
         product.worker(dsn, endpoint, concurrency=_AT_ONCE),
@@ -91,7 +91,7 @@ def measure_wait(dsn: str, corpus: str, batch: int) -> list[Figure]:
                     [questions[start : start + _A_SUBMISSION], corpus, _TOP_K],
                 )
             queueing = time.perf_counter() - started
-        # The worker's hands are full, and the line before the endpoint is long.
+        # Wait until the worker is busy and the endpoint has a long queue.
         time.sleep(5)
         beside = _waits(connection, corpus, seed=73)
         (left,) = connection.execute("select queued from pgclarify.queue_status").fetchall()
@@ -106,7 +106,7 @@ def measure_wait(dsn: str, corpus: str, batch: int) -> list[Figure]:
 
 
 def _waits(connection: product.Connection, corpus: str, *, seed: int) -> list[float]:
-    """Seconds that each of some new questions takes."""
+    """Seconds of each of some new questions."""
     waits = []
     with step(f"{_ASKED} questions, one after the other"):
         for question in made_up.questions(_ASKED, seed=seed):
@@ -122,7 +122,7 @@ def _database_bytes(connection: product.Connection) -> int:
 
 
 def _server_seconds(connection: product.Connection) -> float:
-    """CPU seconds of a server on this machine so far, those of sessions that have ended included. Linux only."""
+    """CPU seconds of a server on this machine so far, including ended sessions. Linux only."""
     (row,) = connection.execute("select pg_backend_pid() as backend").fetchall()
     parent = _stat(row["backend"])[1]
     ticks = 0
@@ -135,13 +135,13 @@ def _server_seconds(connection: product.Connection) -> float:
             if fields[1] == parent:
                 ticks += int(fields[11]) + int(fields[12])
             elif int(folder.name) == int(parent):
-                # Its own, and those of children that it has waited for.
+                # Its own seconds, and those of its ended children.
                 ticks += sum(int(field) for field in fields[11:15])
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _stat(process_id: int) -> list[str]:
-    # The name of a program may have spaces and brackets in it; after it come the state, the parent, and numbers.
+    # The name of a program may have spaces and brackets. After it come the state, the parent and numbers.
     return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
 
 

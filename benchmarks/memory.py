@@ -1,4 +1,4 @@
-"""How much memory the worker needs while it loads a large corpus: it should not grow with it.
+"""The worker's memory while it loads a large corpus. It should not grow with the corpus.
 
 python -m benchmarks.memory [--passages N] [--backend torch]
 """
@@ -25,7 +25,7 @@ _SECONDS = 0.5
 
 
 def measure(passages: int = _PASSAGES, backend: EmbeddingBackend = EmbeddingBackend.AUTO) -> list[Figure]:
-    """Add documents of one sentence, then watch the worker's process while it makes them searchable."""
+    """Add documents of one sentence, then measure the worker's process while it makes them searchable."""
     with product.database() as dsn, product.connect(dsn) as connection:
         connection.execute("select pgclarify.create_corpus(%s, %s)", [_CORPUS, MODEL])
         with step(f"adding {passages:,} documents"):
@@ -44,7 +44,7 @@ def measure(passages: int = _PASSAGES, backend: EmbeddingBackend = EmbeddingBack
 
 
 def _watch(connection: product.Connection, process_id: int, passages: int) -> dict[float, float]:
-    """Resident memory of a process in MB, at the first look after each part of the passages is there."""
+    """Resident memory of a process in MB, measured after each part of the passages is searchable."""
     megabytes: dict[float, float] = {}
     while len(megabytes) < len(_PARTS):
         (status,) = connection.execute(

@@ -1,4 +1,4 @@
-"""How much memory answers take that no reply can need, whatever their number: it should not grow with them.
+"""The memory for replies that are too large: it should not grow with their number.
 
 python -m benchmarks.oversized [--calls N]
 """
@@ -25,7 +25,7 @@ _MAX_TOKENS = 512
 
 
 def measure(calls: int = _CALLS) -> list[Figure]:
-    """Ask from a process of its own, as many times at once, and look at the most memory that it had."""
+    """Send this many calls at once from a separate process, and read its peak memory."""
     bomb = gzip.compress(b'{"x": "' + b"a" * _BOMB)
     answers: dict[str, tuple[int, Answer]] = {
         "a reply, once": (1, http(completion())),
@@ -78,7 +78,7 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     if arguments.ask:
         asyncio.run(_ask(arguments.ask[0], int(arguments.ask[1])))
-        # Not what getrusage says, which begins with the memory of the process that it was forked from.
+        # Not getrusage, whose peak includes the memory of the process from which this one was forked.
         highest = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())
         print(int(highest[1]) / 1024 if highest else float("nan"))
     else:

@@ -1,10 +1,10 @@
-"""What the extractive provider reads in one plain sentence, and where it reads what is not there.
+"""What the extractive provider reads in one plain sentence, and how often it reads an answer that is not there.
 
 python -m benchmarks.plain_facts [--part development|held] [--verbose]. A hundred facts in the words of offices,
-manuals, policies and lists, each with a question or a few keywords and the answers that are right (plain_facts.jsonl).
-Of every five facts, two are held: what was chosen was chosen on the other three. A reading is right if it passes the
-checks of a verdict and its answer has a right answer; short, if that answer is less than the sentence. Each question is
-also asked of all other facts, where any reading is wrong.
+manuals, policies and lists, each with a question or a few keywords and the right answers (plain_facts.jsonl). Two of
+five facts are held: choices were made on the other three. A reading is right if it passes the checks of a verdict and
+its answer contains a right answer. It is short if its answer is less than the sentence. Each question is also asked
+about all other facts, where each reading is wrong.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The product, set up for a benchmark: a server of its own, made-up passages in it, a worker."""
+"""The product, set up for a benchmark: a temporary server with made-up passages, and a worker."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _DOCUMENTS_A_BATCH = 200
 
 @contextmanager
 def database() -> Iterator[str]:
-    """A server with the schema in it, and all that a real one does for the safety of its data; gone at the end."""
+    """A server with the schema, and with the same durability as a real one. It is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="pgclarify-benchmark-") as folder:
         Path(folder).chmod(0o711)  # the server may run as a user of its own
         data_dir = Path(folder, "data")
@@ -56,7 +56,7 @@ def database() -> Iterator[str]:
 
 @contextmanager
 def made_up_corpus() -> Iterator[tuple[str, str]]:
-    """A server with a corpus of 10,000 made-up passages: its URL and the corpus's name."""
+    """A server with a corpus of 10,000 made-up passages: its URL and the name of the corpus."""
     with database() as dsn:
         load_made_up(dsn, "made up", 10_000)
         yield dsn, "made up"
@@ -68,7 +68,7 @@ def connect(dsn: str) -> Connection:
 
 
 def clarify(connection: Connection, question: str, corpus: str, top_k: int) -> list[DictRow]:
-    """Ask, and check that an answer comes: a benchmark of nothing is soon done."""
+    """Ask, and check that there is an answer, because an empty answer would look fast."""
     rows = connection.execute(
         "select * from pgclarify.clarify(%s, corpus => %s, top_k => %s)", [question, corpus, top_k]
     ).fetchall()
@@ -80,7 +80,7 @@ def clarify(connection: Connection, question: str, corpus: str, top_k: int) -> l
 def worker(
     dsn: str, endpoint: openai_server.SpawnedServer, *, concurrency: int, program: Sequence[str] = WORKER
 ) -> Iterator[subprocess.Popen[str]]:
-    """A worker that asks an endpoint, with its model loaded; program: what Python runs."""
+    """A worker that calls an endpoint, with its model loaded. program: the arguments of Python."""
     environment = os.environ | {
         "PGCLARIFY_DATABASE_URL": dsn,
         "PGCLARIFY_LLM_PROVIDER": "openai",
@@ -97,7 +97,7 @@ def worker(
 def running_worker(
     dsn: str, environment: Mapping[str, str], program: Sequence[str] = WORKER
 ) -> Iterator[subprocess.Popen[str]]:
-    """A worker with these settings, once it is ready; what it logged is shown if something goes wrong."""
+    """A worker with these settings that is ready. Its log is shown if the block fails."""
     with (
         tempfile.TemporaryFile("w+") as log,
         subprocess.Popen([sys.executable, *program], env=environment, stdout=log, stderr=log, text=True) as process,
@@ -114,17 +114,17 @@ def running_worker(
 
 
 def cpu_seconds(process: subprocess.Popen[str]) -> float:
-    """CPU seconds of a process so far, with all its threads and the children that have ended. Linux only."""
+    """CPU seconds of a process so far, with all its threads and its ended children. Linux only."""
     return sum(map(int, _status(Path("/proc", str(process.pid)))[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def megabytes(process: subprocess.Popen[str]) -> float:
-    """Memory of a process; what it shares with others counts in parts. Linux only."""
+    """Memory of a process. Shared memory counts in proportion (PSS). Linux only."""
     return _megabytes(Path("/proc", str(process.pid)))
 
 
 def server_cpu_seconds(connection: Connection) -> float:
-    """CPU seconds of the server so far, with all its processes, also those that have ended. Linux only."""
+    """CPU seconds of the server so far, with all its processes, including ended ones. Linux only."""
     postmaster = _postmaster(connection)
     ticks = 0
     for folder in Path("/proc").glob("[0-9]*"):
@@ -139,7 +139,7 @@ def server_cpu_seconds(connection: Connection) -> float:
 
 
 def server_megabytes(connection: Connection) -> float:
-    """Memory of the server, with all its processes; shared buffers count as far as they are in use. Linux only."""
+    """Memory of the server, with all its processes and the shared buffers that are in use. Linux only."""
     postmaster = _postmaster(connection)
     total = 0.0
     for folder in Path("/proc").glob("[0-9]*"):
@@ -155,7 +155,7 @@ def _postmaster(connection: Connection) -> str:
 
 
 def _status(folder: Path) -> list[str]:
-    """What /proc says of a process, from its state on: the name before may have spaces and brackets in it."""
+    """The fields of a process in /proc, from its state on. The name before may have spaces and brackets."""
     return (folder / "stat").read_text().rpartition(")")[2].split()
 
 
@@ -175,12 +175,12 @@ def _wait_for_worker(dsn: str, process: subprocess.Popen[str]) -> None:
     with connect(dsn) as connection:
         while not living_workers(connection):
             if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError("the worker does not get ready")
+                raise RuntimeError("the worker has not become ready")
             time.sleep(0.05)
 
 
 def load_made_up(dsn: str, corpus: str, passages: int) -> None:
-    """Make a corpus of made-up passages with made-up vectors."""
+    """Create a corpus of made-up passages with made-up vectors."""
     drawn = made_up.vectors(passages, seed=3).reshape(-1, made_up.PASSAGES_A_DOCUMENT, made_up.DIMENSIONS)
     with step(f"storing {passages:,} passages"):
         load(dsn, corpus, islice(made_up.documents(), len(drawn)), lambda document_id: drawn[int(document_id)])
@@ -193,16 +193,16 @@ def load(
     vectors: Callable[[str], NDArray[np.float32]],
     **options: object,
 ) -> None:
-    """Make a corpus and store documents the way a worker does, with no model: a line is a passage.
+    """Create a corpus and store documents as a worker does, but without a model. Each line is a passage.
 
-    The index over vectors is made when all are there, which takes a fraction of the time.
+    The index over vectors is made at the end, which is much faster.
 
     Args:
-        dsn: The database; no worker may be alive in it.
+        dsn: The database. No worker may serve it.
         corpus: Name of a corpus that does not exist.
-        documents: Those to store.
-        vectors: Gives the vectors of a document's lines by its id.
-        **options: Those of create_corpus.
+        documents: The documents to store.
+        vectors: Returns the vectors of a document's lines, by the document's id.
+        **options: Options of create_corpus.
     """
     with connect(dsn) as connection:
         connection.execute("select pgclarify.create_corpus(%s, options => %s)", [corpus, Jsonb(options)])

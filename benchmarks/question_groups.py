@@ -1,10 +1,10 @@
-"""From which similarity on two questions count as one: joined and kept apart at each threshold.
+"""The similarity from which two questions count as one: pairs that are joined and kept apart at each threshold.
 
 python -m benchmarks.question_groups DATA_DIR [--model all-MiniLM-L6-v2]
 
-Same: wordings by hand of one question. Different, by hand: near it in words, but another question. Different, in data:
+Same: wordings by hand of one question. Different, by hand: another question in similar words. Different, in data:
 readings of an ambiguous question of ambignq, facets of a query of qulac, any two questions of squad2.ambiguous.
-Questions with other figures or another question word are never joined.
+Questions with different numbers or different question words are never joined.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pgclarify.embedding import load_embedder
 
 _THRESHOLDS = (0.70, 0.75, 0.80, 0.83, 0.85, 0.87, 0.90, 0.93, 0.95)
 
-# The same question in several words, and questions near it that are other ones.
+# A question in several wordings, and different questions in similar words.
 BY_HAND: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (
         ("Are rental cars covered?", "is a rental car covered", "Does my policy cover rental cars?"),
@@ -144,7 +144,7 @@ def _encode(model: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
 
 
 def _figures_and_words(texts: Sequence[str]) -> dict[str, tuple[list[str], str | None]]:
-    """Figures and question words of questions, as the database finds them."""
+    """Numbers and question words of questions, as the database finds them."""
     with product.database() as dsn, product.connect(dsn) as connection:
         rows = connection.execute(
             """

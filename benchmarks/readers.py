@@ -1,4 +1,4 @@
-"""What a role finds that may read a small part of a corpus: recall against exact search, and milliseconds.
+"""Searches of a role that may read a small part of a corpus: recall against exact search, and milliseconds.
 
 python -m benchmarks.readers [--passages 50000] [--readable 50 500 5000 25000]
 """
@@ -22,7 +22,7 @@ READABLE = (50, 500, 5_000, 25_000)
 _CORPUS = "made up, restricted"
 _QUESTIONS = 20
 _TOP_K = 20
-# Half of what the first of them may read, everyone may.
+# Half of the documents that the first role may read are visible to all roles.
 RESTRICT = """
     with updated as (
         update pgclarify_private.passage_{id} as passage set readers = string_to_array(given.names, ',')::name[]
@@ -91,12 +91,12 @@ _EXACT_LEXICAL = """
 
 
 def measure(dsn: str, passages: int = PASSAGES, readable: Sequence[int] = READABLE) -> Iterator[Figure]:
-    """Search as who may read everything, then as roles that may read so many of the passages.
+    """Search as a role that may read all passages, then as roles that may read a number of them.
 
     Args:
-        dsn: The database.
-        passages: How many there are; a multiple of made_up.PASSAGES_A_DOCUMENT.
-        readable: How many each role may read, rising.
+        dsn: The database to search.
+        passages: Passages of the corpus: a multiple of made_up.PASSAGES_A_DOCUMENT.
+        readable: How many passages each role may read, in rising order.
     """
     product.load_made_up(dsn, _CORPUS, passages)
     near = made_up.vectors(_QUESTIONS, seed=51)
@@ -137,7 +137,7 @@ def measure(dsn: str, passages: int = PASSAGES, readable: Sequence[int] = READAB
 
 
 def _readers(passages: int, readable: Sequence[int]) -> dict[str, list[str | None]]:
-    """Documents in random order, and who may read each; names are joined by commas."""
+    """Documents in random order, and the readers of each, joined by commas."""
     documents = np.random.default_rng(52).permutation(passages // made_up.PASSAGES_A_DOCUMENT)
     readers: list[str | None] = []
     for place in range(len(documents)):
@@ -150,7 +150,7 @@ def _readers(passages: int, readable: Sequence[int]) -> dict[str, list[str | Non
 def _timed(
     connection: product.Connection, statement: str, corpus_id: int, questions: Sequence[dict[str, Any]]
 ) -> tuple[list[list[int]], float]:
-    """The passages that each question finds, and the median of milliseconds."""
+    """The passages that each question finds, and the median milliseconds."""
     found, seconds = [], []
     for question in [*questions[:3], *questions]:
         started = time.perf_counter()
@@ -161,7 +161,7 @@ def _timed(
 
 
 def _recall(found: Sequence[Sequence[int]], best: Sequence[Sequence[int]]) -> float:
-    """What part of the best was found."""
+    """The share of the best passages that were found."""
     return sum(len(set(one) & set(other)) for one, other in zip(found, best, strict=True)) / sum(map(len, best))
 
 

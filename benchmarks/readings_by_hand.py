@@ -1,10 +1,10 @@
-"""Ambiguous questions with their readings, each as a model may word it from different passages; written by hand."""
+"""Ambiguous questions with their readings, written by hand, in wordings that a model may give for several passages."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
-# Question: its readings, each in several wordings (interpretation, answer).
+# Maps a question to its readings, each in several wordings (interpretation, answer).
 Bank: TypeAlias = dict[str, tuple[tuple[tuple[str, str], ...], ...]]
 
 FIRST: Bank = {

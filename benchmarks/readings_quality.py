@@ -1,4 +1,4 @@
-"""Whether the readings that a corpus supports tell ambiguous questions from clear ones.
+"""Whether the readings that a corpus supports separate ambiguous questions from clear ones.
 
 python -m benchmarks.readings_quality DATA_DIR, where the data sets are (.jsonl.gz): squad2.corpus,
 squad2.ambiguous, squad2.answerable, ambignq.corpus and ambignq.questions.
@@ -43,12 +43,12 @@ _DRAWS = 2000
 
 @dataclass(frozen=True)
 class Signals:
-    """What a corpus says of one question; higher for more ambiguous ones, if it tells.
+    """Measures of one question in a corpus. If they work, they are higher for ambiguous questions.
 
     Attributes:
-        count: Readings.
-        spread: One minus the mean cosine between two readings; 0 if there are fewer.
-        evenness: The search's score of the second passage over that of the first.
+        count: How many readings there are.
+        spread: One minus the mean cosine between two readings; 0 for fewer than two.
+        evenness: The score of the second passage divided by that of the first.
     """
 
     count: float
@@ -58,7 +58,7 @@ class Signals:
 
 @dataclass(frozen=True)
 class Group:
-    """Questions of one kind, and the corpus that they are asked of."""
+    """Questions of one kind, and their corpus."""
 
     name: str
     corpus: str
@@ -67,7 +67,7 @@ class Group:
 
 
 def groups(data_dir: Path) -> list[Group]:
-    """The questions, ambiguous ones before clear ones."""
+    """The groups of questions, ambiguous ones before clear ones."""
     answerable = list(read(data_dir / "squad2.answerable.jsonl.gz"))
     ambignq = list(read(data_dir / "ambignq.questions.jsonl.gz"))
     return [
@@ -79,7 +79,7 @@ def groups(data_dir: Path) -> list[Group]:
 
 
 async def signals(dsn: str, asked: Sequence[Group], top_k: int) -> dict[str, list[Signals]]:
-    """Look at every question, as detect_ambiguity does; by name of the group."""
+    """Measure each question as detect_ambiguity does, by name of the group."""
     embedders = Embedders()
     found: dict[str, list[Signals]] = {}
     try:
@@ -120,14 +120,14 @@ async def signals(dsn: str, asked: Sequence[Group], top_k: int) -> dict[str, lis
 
 
 def auc(positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> float:
-    """The probability that one of the first is above one of the others, ties counting half."""
+    """The probability that a value of the first group is above one of the second; ties count half (AUC)."""
     above = positives[:, None] > negatives[None, :]
     equal = positives[:, None] == negatives[None, :]
     return float(above.mean() + equal.mean() / 2)
 
 
 def interval(positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> tuple[float, float]:
-    """The middle 95 % of the areas that a bootstrap draws."""
+    """The 95 % bootstrap interval of the area."""
     generator = np.random.default_rng(0)
     drawn = [
         auc(generator.choice(positives, len(positives)), generator.choice(negatives, len(negatives)))
@@ -138,7 +138,7 @@ def interval(positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> 
 
 
 def tables(asked: Sequence[Group], found: dict[str, list[Signals]]) -> list[Table]:
-    """What each group came to, and what sets ambiguous ones apart."""
+    """The measures of each group, and how well they separate ambiguous questions."""
     counted = Table("questions", "number", "readings, mean", "none", "one", "several", title="Readings a question")
     for group in asked:
         counts = [one.count for one in found[group.name]]
@@ -189,7 +189,7 @@ def _spread(vectors: NDArray[np.float32]) -> float:
 
 
 def load(dsn: str, data_dir: Path) -> None:
-    """Load the documents with a worker that is alive, and wait until they are searchable."""
+    """Load the documents with a running worker, and wait until they are searchable."""
     with product.connect(dsn) as connection:
         for corpus in ("squad2", "ambignq"):
             with step(f"loading {corpus}"):
@@ -207,7 +207,7 @@ def load(dsn: str, data_dir: Path) -> None:
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
-    parser.add_argument("--top-k", type=int, default=_TOP_K, help="passages to judge for each question")
+    parser.add_argument("--top-k", type=int, default=_TOP_K, help="how many passages to judge for each question")
     arguments = parser.parse_args()
     asked = groups(arguments.data_dir)
     with product.database() as dsn:

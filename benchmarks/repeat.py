@@ -1,4 +1,4 @@
-"""What a question costs that has been answered before: milliseconds from a client and in the server, and no call."""
+"""The cost of a question that was answered before: milliseconds in the client and in the server, without a call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Result = TypeVar("_Result")
 
 
 def measure(dsn: str, corpus: str) -> list[Figure]:
-    """Ask the same question again and again: in one session, and in new ones."""
+    """Ask the same question many times: in one session, and in new sessions."""
     (question,) = made_up.questions(1, seed=30)
     asked = [question, corpus, TOP_K]
     with (
@@ -62,14 +62,14 @@ def measure(dsn: str, corpus: str) -> list[Figure]:
 
 
 def _timed(function: Callable[[], _Result]) -> tuple[float, _Result]:
-    """How many milliseconds a call takes, and what it returns."""
+    """Time a function: its milliseconds, and its result."""
     started = time.perf_counter()
     result = function()
     return (time.perf_counter() - started) * 1000, result
 
 
 def _cpu_seconds(connection: product.Connection) -> float:
-    """CPU seconds of the server's process of a connection so far. Linux only; it must run on this machine."""
+    """CPU seconds so far of the server process of a connection. Linux only; the server must run on this machine."""
     nanoseconds = Path(f"/proc/{connection.info.backend_pid}/schedstat").read_text().split()[0]
     return int(nanoseconds) / 1e9
 

@@ -1,4 +1,4 @@
-"""What becomes of runs while the endpoint, workers, sessions or the server fail: nothing lost, nothing paid for twice.
+"""Runs while the endpoint, workers, sessions or the server fail: nothing may be lost or paid for twice.
 
 python -m benchmarks.faults table [--runs 200] [--only NAME]    # twenty faults, one row each
 python -m benchmarks.faults kills [--kills 300]                 # SIGKILL, with three workers

@@ -1,4 +1,4 @@
-"""Whether anything was lost, or paid for twice: what the endpoint has seen, compared with what the database holds."""
+"""Whether anything was lost or paid for twice: the calls at the endpoint, compared with the tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ENDS = ("succeeded", "partial", "failed", "cancelled")
 
 @dataclass(frozen=True)
 class Stored:
-    """A reply in the ledger: the call that brought it, and when it was stored, as seconds since 1970."""
+    """A reply in the ledger: the number of its call, and when it was stored, as seconds since 1970."""
 
     serial: int
     at: float
@@ -21,18 +21,18 @@ class Stored:
 
 @dataclass(frozen=True)
 class Account:
-    """What became of runs and of calls.
+    """The results of runs and calls.
 
     Attributes:
         states: How many runs are in which state.
-        lost: Runs that were asked and have no row.
+        lost: Submitted runs that have no row.
         calls: Calls that the endpoint has received.
         stored: Replies in the ledger.
-        paid_twice: Inputs that the endpoint was asked again although their reply was stored, or stored twice.
-        in_vain: Good replies that went out whole and are not in the ledger: a worker was killed or cut off before it
-            could store them, a run was cancelled, or earlier bytes had spoilt the connection. Where nothing of
-            that happens, there should be none.
-        twice: Of each input that was paid for twice, when it was asked and stored, in seconds since it was asked first.
+        paid_twice: Inputs that were sent again after their reply was stored, or whose reply was stored twice.
+        in_vain: Good replies that were sent in full but are not in the ledger: a worker was killed or disconnected
+            before it stored them, a run was cancelled, or earlier bytes had broken the connection. Otherwise there
+            should be none.
+        twice: For each input that was paid for twice: when it was asked and stored, in seconds since the first call.
     """
 
     states: Mapping[str, int]
@@ -50,20 +50,20 @@ class Account:
 
     @property
     def retries(self) -> int:
-        """Calls beyond one for each reply that is stored."""
+        """Calls minus stored replies."""
         return self.calls - self.stored
 
 
 def account(
     asked: Iterable[int], states: Mapping[int, str], calls: Sequence[Call], stored: Iterable[Stored]
 ) -> Account:
-    """Compare.
+    """Compare the calls at the endpoint with the tables.
 
     Args:
-        asked: Runs that were asked for, in transactions that were committed.
+        asked: Runs whose submission was committed.
         states: State of each run that has a row.
-        calls: What the endpoint has received.
-        stored: Replies in the ledger; those of other calls do not count.
+        calls: Calls that the endpoint has received.
+        stored: Replies in the ledger. Replies to other calls are ignored.
     """
     asked = list(asked)
     known = {call.serial: call for call in calls}
@@ -93,7 +93,7 @@ def _since(first: float, times: Sequence[float]) -> str:
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:
-    """Slope of the line of least squares through (x, y); 0 for fewer than two of different x."""
+    """Slope of the least-squares line through (x, y); 0 for fewer than two different x."""
     if not points:
         return 0.0
     mean_x, mean_y = (sum(values) / len(points) for values in zip(*points, strict=True))

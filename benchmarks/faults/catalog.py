@@ -13,7 +13,7 @@ from benchmarks.faults import wire
 from benchmarks.faults.stage import Stage, send
 
 Disturbance: TypeAlias = Callable[[Stage, Event], None]
-"""Disturbs until the event is set, and leaves everything as it was."""
+"""Disturbs until the event is set, then restores everything."""
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,13 @@ class Fault:
     """One kind of fault.
 
     Attributes:
-        name: What is shown.
-        replies: Bad replies, in turn; none if something else fails.
-        share: Share of all calls that get one.
-        disturb: What fails beside them, if anything.
-        workers: How many workers there are.
+        name: The name in the table.
+        replies: Bad replies, sent in turn; none if the fault is of another kind.
+        share: Share of all calls that get a bad reply.
+        disturb: Makes something else fail; None if nothing else does.
+        workers: How many workers run.
         latency: Seconds that each call takes.
-        is_outage: Whether no call gets through, for so long that a run may fail of it.
+        is_outage: Whether all calls fail for so long that a run may fail, too.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Fault:
 
 
 def refuse_once(seconds: float) -> Disturbance:
-    """The endpoint takes no connections for so long."""
+    """The endpoint takes no connections for these seconds."""
 
     def disturb(stage: Stage, over: Event) -> None:
         stage.endpoint.refuse()
@@ -61,7 +61,7 @@ def kill_workers(every: float) -> Disturbance:
 
 
 def stall_worker(after: float, seconds: float) -> Disturbance:
-    """One worker is stopped for so long."""
+    """One worker is stopped for these seconds."""
 
     def disturb(stage: Stage, over: Event) -> None:
         if over.wait(after):

@@ -1,4 +1,4 @@
-"""A chat endpoint on 127.0.0.1 that answers by rules, and badly as often as it is told to."""
+"""A chat endpoint on 127.0.0.1 that answers by rules, and sends bad replies for a given share of calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Call:
     """One request for a completion.
 
     Attributes:
-        serial: Its number, from 1, which its reply carries.
+        serial: Its number, from 1; the reply has it, too.
         key: Hash of its messages.
         arrived: When it came, as seconds since 1970.
         is_whole: Whether a good reply went out to its last byte.
@@ -44,18 +44,18 @@ class Call:
 
 @dataclass(frozen=True)
 class Spoiling:
-    """How many of all calls get a bad reply, and which ones, in turn."""
+    """The share of calls that get a bad reply, and the bad replies to send in turn."""
 
     replies: Sequence[wire.Spoil] = ()
     share: float = 0.0
 
 
 class Endpoint:
-    """The endpoint. What is public may be changed from other threads while it serves.
+    """The endpoint. Other threads may change its public attributes while it serves.
 
     Attributes:
         latency: Seconds before each reply.
-        spoiling: Which replies are bad.
+        spoiling: How many replies are bad, and how.
         calls: All requests so far.
     """
 
@@ -72,7 +72,7 @@ class Endpoint:
 
     @property
     def base_url(self) -> str:
-        """What OPENAI_BASE_URL has to be."""
+        """The value for OPENAI_BASE_URL."""
         return f"http://127.0.0.1:{self._port}/v1"
 
     @contextmanager
@@ -90,7 +90,7 @@ class Endpoint:
         self._do(self._listen())
 
     def refuse(self) -> None:
-        """Cut all connections off, and take none."""
+        """Close all connections, and take no new ones."""
         self._do(self._refuse())
 
     def _do(self, work: Coroutine[None, None, None]) -> None:
@@ -121,7 +121,7 @@ class Endpoint:
             writer.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer one request; whether another may follow."""
+        """Answer one request; return whether another may follow on this connection."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         request, *lines = head.split("\r\n")
         headers = dict(line.lower().split(": ", 1) for line in lines if ": " in line)
@@ -157,7 +157,7 @@ class Endpoint:
             writer.write(reply.dripped)
             await writer.drain()
         if reply.ending is wire.Ending.HANG:
-            # Until the client has gone.
+            # Wait until the client disconnects.
             await reader.read()
         elif reply.ending is wire.Ending.RESET:
             with suppress(OSError):

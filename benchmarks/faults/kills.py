@@ -1,4 +1,4 @@
-"""Workers that are killed all the time while runs are asked: every run ends, and nothing is paid for twice."""
+"""Workers are killed again and again while runs are submitted: each run ends, and nothing is paid for twice."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from tests.workers import Worker
 KILLS = 300
 _WORKERS = 3
 _LATENCY = 0.1
-# A worker lives for at least so long after it is ready.
+# The shortest life of a worker after it is ready.
 _LEAST_LIFE_SECONDS = 0.1
 MOST_LIFE_SECONDS = 3.0
 _BOUND_SECONDS = 600.0
 _MOST_WAIT_SECONDS = 30.0
-# So many runs are open all the time.
+# This many runs are open at any time.
 _OPEN = 24
 
 
 def measure(kills: int = KILLS, life: float = MOST_LIFE_SECONDS) -> bool:
-    """Kill, and print what became of the runs.
+    """Kill workers, and print the results of the runs.
 
     Args:
-        kills: How often, in all.
-        life: Most seconds that a worker lives after it is ready. On a machine too slow to do anything within them,
-            runs are started in vain so often that they count as what kills workers.
+        kills: How many kills in all.
+        life: Longest life of a worker after it is ready, in seconds. On a very slow machine this must be longer:
+            a run that is interrupted too often fails, because it seems to be what kills workers.
 
     Returns:
-        Whether every run has succeeded and nothing was lost or paid for twice.
+        Whether each run has succeeded and nothing was lost or paid for twice.
     """
     with staged() as stage:
         stage.endpoint.latency = _LATENCY
@@ -69,7 +69,7 @@ def measure(kills: int = KILLS, life: float = MOST_LIFE_SECONDS) -> bool:
 
 
 class _Counter:
-    """How many kills there are left."""
+    """Counts the kills that are left."""
 
     def __init__(self, kills: int) -> None:
         self.done = 0
@@ -87,11 +87,11 @@ class _Counter:
 
 
 def _live_and_die(stage: Stage, counter: _Counter, life: float) -> None:
-    """Start a worker, kill it some moments later, and so on."""
+    """Start a worker, kill it after a short time, and repeat."""
     turns = itertools.count()
     while not counter.spent.is_set():
         member = stage.crew.hire(stage.dsn)
-        # Every other one is killed while it has calls in flight, if the machine lets it come so far.
+        # Kill every other worker while its calls are in flight, if it gets there in time.
         if next(turns) % 2:
             _wait_for_call(stage, member)
             time.sleep(random.uniform(0, 2 * _LATENCY))  # noqa: S311 - not for secrets

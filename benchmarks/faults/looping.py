@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def background_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """Run an event loop in a thread; at the end what still runs in it is cancelled."""
+    """Run an event loop in a thread. At the end, cancel the tasks that still run in it."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()

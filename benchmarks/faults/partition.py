@@ -1,4 +1,4 @@
-"""A worker whose network stops, beside one whose network does not: how soon the other takes its runs over."""
+"""Two workers, and the network of one stops: how soon the other takes over its runs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from benchmarks.faults.stage import Stage, staged
 from tests.integration.partitioning import network
 
 _RUNS = 24
-# The network stops as soon as the worker has so many runs.
+# The network stops when the worker has this many runs.
 _HELD = 4
 _LATENCY = 2.0
 BOUND_SECONDS = 240.0
-# So long is watched for what the first worker writes, once its network is back.
+# How long to watch for writes of the first worker after its network is back.
 _AFTERWARDS_SECONDS = 30.0
 _HOLDERS = "select run_id, worker_id, status from pgclarify.run where run_id = any(%s)"
-# What is counted beside a run after its end may change.
+# Counts that are kept outside the run may change after its end.
 _WRITTEN = """
     select
         (
@@ -41,7 +41,7 @@ _WRITTEN = """
 
 
 def measure(bound: float = BOUND_SECONDS) -> bool:
-    """Print how long it took, what the first one wrote afterwards, and what was paid.
+    """Print the time of the takeover, the writes of the first worker afterwards, and the calls that were paid.
 
     Args:
         bound: Seconds to wait for the takeover.
@@ -97,7 +97,7 @@ def measure(bound: float = BOUND_SECONDS) -> bool:
 
 
 def _held(stage: Stage, run_ids: list[int], worker_id: int) -> list[int]:
-    """Runs that a worker carries out."""
+    """The runs that a worker carries out."""
     holders = stage.query(_HOLDERS, run_ids)
     return [run_id for run_id, holder, status in holders if holder == worker_id and status == "running"]
 

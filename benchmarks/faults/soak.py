@@ -22,14 +22,14 @@ from benchmarks.faults.stage import CORPUS, TOP_K, Stage, megabytes, staged
 HOURS = 2.0
 _WORKERS = 3
 _LATENCY = 0.2
-# Less than in the table, so that four attempts at one call hardly ever fail by chance.
+# Less than in the table: otherwise all four attempts at one call would sometimes fail by chance.
 _SHARE = 0.1
 _FAULT_SECONDS = (20.0, 60.0)
 _CALM_SECONDS = (5.0, 30.0)
 _MOST_OPEN = 16
 _LONG_SECONDS = 120.0
 _END_SECONDS = 300.0
-# Caches fill; memory counts from then on.
+# Caches fill first, so memory counts from this minute on.
 _WARM_UP_SECONDS = 600.0
 _LINE_SECONDS = 60.0
 _ARTICLES = "articles"
@@ -55,19 +55,19 @@ _WORDS = (
 
 @dataclass
 class _Book:
-    """What was asked, and what happened.
+    """The load and the events so far.
 
     Attributes:
-        asked: When each run was asked, by its id.
-        questions: Those that were asked.
+        asked: When each run was submitted, by its id.
+        questions: The questions of these runs.
         states: The state of each run, as last seen.
         done: How often each kind of work was done.
         errors: Errors of this process's own statements, by work and SQLSTATE.
-        faults: Each fault with its beginning and its end.
-        died: Workers that have ended by themselves.
-        spared: Minutes since the start, and the memory of the worker that is never killed.
+        faults: Each fault with its start and its end.
+        died: Workers that ended without being killed.
+        spared: Memory of the worker that is never killed, with the minutes since the start.
         server: The same for the server.
-        most_late: The most runs that were open for too long at one time.
+        most_late: Highest number of runs that were open for too long at the same time.
     """
 
     asked: dict[int, float] = field(default_factory=dict)
@@ -90,7 +90,7 @@ def measure(hours: float = HOURS) -> bool:
     """Load the stage, print a line a minute, and a summary. SIGINT and SIGTERM end it early.
 
     Args:
-        hours: How long.
+        hours: Hours of load.
 
     Returns:
         Whether nothing was lost, left open or paid for twice, and no run failed without its endpoint being out.
@@ -128,7 +128,7 @@ def measure(hours: float = HOURS) -> bool:
 def _again_and_again(
     stage: Stage, book: _Book, work: Callable[[Stage, _Book], None], pause: float, stop: Event
 ) -> None:
-    """Do one kind of work until the end; errors are counted."""
+    """Do one kind of work until the end, and count errors."""
     while not stop.wait(random.uniform(0.5, 1.5) * pause):  # noqa: S311 - not for secrets
         name = work.__name__.strip("_").replace("_", " ")
         try:
@@ -139,7 +139,7 @@ def _again_and_again(
 
 
 def _ask(stage: Stage, book: _Book) -> None:
-    """Ask up to three questions, now and then one that was asked before."""
+    """Ask up to three questions, sometimes one that was asked before."""
     open_runs = book.open_runs()
     book.states |= stage.states(open_runs)
     if len(open_runs) >= _MOST_OPEN:
@@ -160,7 +160,7 @@ def _cancel(stage: Stage, book: _Book) -> None:
 
 
 def _edit(stage: Stage, book: _Book) -> None:
-    """Add, change or remove a document of the corpus that is asked."""
+    """Add, change or remove a document of the corpus."""
     document_id = f"edited {random.randrange(_PLACES)}"  # noqa: S311
     if random.random() < 0.3:  # noqa: S311
         stage.query("select pgclarify.remove_document(%s, %s)", CORPUS, document_id)
@@ -182,7 +182,7 @@ def _change_rows(stage: Stage, book: _Book) -> None:
 
 
 def _look(stage: Stage, book: _Book) -> None:
-    """Search, and read what dashboards read."""
+    """Search, and read the views for dashboards."""
     statement = "select count(*) from pgclarify.search(%s, corpus => %s, top_k => %s)"
     stage.query(statement, _sentence(), random.choice((CORPUS, _ARTICLES)), TOP_K)  # noqa: S311
     stage.query(f"select count(*) from pgclarify.{random.choice(_VIEWS)}")  # noqa: S311, S608 - our own names
@@ -194,7 +194,7 @@ def _sentence() -> str:
 
 
 def _trouble(stage: Stage, book: _Book, stop: Event) -> None:
-    """One fault after the other, with some calm between them."""
+    """Start one fault after the other, with a pause between them."""
     while not stop.wait(random.uniform(*_CALM_SECONDS)):  # noqa: S311
         fault = random.choice(FAULTS)  # noqa: S311
         began = time.time()
@@ -206,14 +206,14 @@ def _trouble(stage: Stage, book: _Book, stop: Event) -> None:
 
 @contextmanager
 def _on(stage: Stage, book: _Book, fault: Fault, stop: Event) -> Iterator[None]:
-    """Have a fault while what is inside lasts; one that needs longer gets it, but for the end of all."""
+    """Keep a fault up during the block, and wait for its end."""
     over = Event()
 
     def disturb() -> None:
         assert fault.disturb is not None
         try:
             fault.disturb(stage, over)
-        # A worker that cannot start while the server is away.
+        # A worker cannot start while the server is away.
         except (AssertionError, psycopg.Error) as error:
             book.errors[f"{fault.name}: {type(error).__name__}"] += 1
 
@@ -231,7 +231,7 @@ def _on(stage: Stage, book: _Book, fault: Fault, stop: Event) -> Iterator[None]:
 
 
 def _fill_up(stage: Stage, book: _Book) -> None:
-    """Have as many workers as there should be."""
+    """Replace workers that have ended."""
     crew = stage.crew
     for member in crew.members:
         if not member.process.is_alive():
@@ -253,7 +253,7 @@ def _attach(stage: Stage) -> None:
 
 
 def _note(stage: Stage, book: _Book, minutes: float) -> None:
-    """Look at everything, and print a line."""
+    """Check everything, and print a line."""
     account = stage.account(list(book.asked))
     book.states = stage.states(list(book.asked))
     now = time.time()
@@ -285,7 +285,7 @@ def _shown(account: accounts.Account) -> str:
 
 
 def _server_megabytes(data_dir: Path) -> float:
-    """Memory of the server's processes that they do not share."""
+    """Memory of the server's processes, without shared memory."""
     postmaster = (data_dir / "postgres" / "postmaster.pid").read_text().split("\n", 1)[0].strip()
     kilobytes = 0
     for status in Path("/proc").glob("[0-9]*/status"):
@@ -320,7 +320,7 @@ def _sum_up(stage: Stage, book: _Book) -> bool:
 
 
 def _unexplained(stage: Stage, book: _Book) -> Counter[str]:
-    """Runs that failed although no fault cut the endpoint off: their errors, and the faults of that time."""
+    """Runs that failed while the endpoint was reachable: their errors, and the faults at that time."""
     failed = stage.query(
         "select run_id, left(error, 120), extract(epoch from finished_at)::float8 from pgclarify.run"
         " where run_id = any(%s) and status = 'failed'",

@@ -1,4 +1,4 @@
-"""Where faults happen: a server with a small corpus, a faulty endpoint, and worker processes."""
+"""The setting for faults: a server with a small corpus, a faulty endpoint, and worker processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.small_model import save_small_model
 CORPUS = "rental"
 TOP_K = 4
 CONCURRENCY = 8
-# A call that the endpoint never answers costs so many seconds, four times over.
+# A call without a reply costs four times this many seconds, because it is tried four times.
 _CALL_SECONDS = "3"
 _NAME = "fault harness"
 _PATIENCE_SECONDS = 120.0
@@ -42,11 +42,11 @@ _STORED = """
 
 
 class Crew:
-    """Worker processes that may be killed, and replaced.
+    """Worker processes that may be killed and replaced.
 
     Attributes:
-        peak_megabytes: The most memory that one of them had, as far as was looked.
-        spared: One that `replace` leaves alone; None if there is none.
+        peak_megabytes: The most memory of one worker at any of the measurements.
+        spared: The worker that `replace` never kills; None if it may kill all.
     """
 
     def __init__(self, base_url: str, folder: Path, embedding_model: str) -> None:
@@ -62,12 +62,12 @@ class Crew:
 
     @property
     def members(self) -> list[workers.Worker]:
-        """Those that are ready."""
+        """The workers that are ready."""
         with self._lock:
             return list(self._members)
 
     def hire(self, dsn: str) -> workers.Worker:
-        """Start one, and wait until it is ready."""
+        """Start a worker, and wait until it is ready."""
         stack = ExitStack()
         key = f"worker-{next(self._hired)}"
         settings = self._settings | {"OPENAI_API_KEY": key}
@@ -80,37 +80,37 @@ class Crew:
         return member
 
     def key_of(self, member: workers.Worker) -> str:
-        """The API key that a worker calls with, which is no other worker's."""
+        """The API key of a worker. No other worker has the same one."""
         return self._keys[member]
 
     def kill(self, member: workers.Worker) -> None:
-        """End one by SIGKILL."""
+        """Kill a worker by SIGKILL."""
         self.look()
         with self._lock:
             stack = self._members.pop(member)
         stack.close()
 
     def replace(self, dsn: str) -> None:
-        """Kill one by chance and start another."""
+        """Kill a random worker and start another."""
         members = [member for member in self.members if member is not self.spared]
         if members:
             self.kill(random.choice(members))  # noqa: S311 - not for secrets
         self.hire(dsn)
 
     def dismiss(self) -> None:
-        """Kill all."""
+        """Kill all workers."""
         for member in self.members:
             self.kill(member)
 
     def look(self) -> None:
-        """Note how much memory they have taken at most."""
+        """Measure the workers' memory, and update the highest value."""
         for member in self.members:
             with suppress(OSError):
                 self.peak_megabytes = max(self.peak_megabytes, megabytes(member, "VmHWM"))
 
 
 def megabytes(member: workers.Worker, what: str = "VmRSS") -> float:
-    """Resident memory of a worker, now (VmRSS) or at most so far (VmHWM)."""
+    """Resident memory of a worker, now (VmRSS) or its peak so far (VmHWM)."""
     status = Path(f"/proc/{member.process.pid}/status").read_text()
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(f"{what}:")) / 1024
 
@@ -121,10 +121,10 @@ class Stage:
 
     Attributes:
         dsn: The server, as a superuser.
-        data_dir: Where its data are.
-        endpoint: What workers ask.
+        data_dir: The server's data directory.
+        endpoint: The endpoint that workers call.
         crew: The workers; none at first.
-        embedding_model: A small one, for corpora.
+        embedding_model: A small model for corpora.
     """
 
     dsn: str
@@ -136,7 +136,7 @@ class Stage:
     _first_call: int = 0
 
     def query(self, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """Send one statement through a connection of its own, again while the server does not take connections."""
+        """Send one statement on a new connection. Try again while the server takes no connections."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while True:
             try:
@@ -163,17 +163,17 @@ class Stage:
         embedded.start(self.data_dir)
 
     def ask(self, questions: Sequence[str]) -> list[int]:
-        """Submit questions; the ids of their runs."""
+        """Submit questions, and return the ids of their runs."""
         statement = "select pgclarify.submit_many(%s, corpus => %s, top_k => %s)"
         ((run_ids,),) = self.query(statement, list(questions), CORPUS, TOP_K)
         return list(run_ids)
 
     def states(self, run_ids: Sequence[int]) -> dict[int, str]:
-        """The state of each run that there is."""
+        """The state of each run that has a row."""
         return dict(self.query(_STATES, list(run_ids)))
 
     def wait(self, run_ids: Sequence[int], seconds: float) -> bool:
-        """Wait for the end of runs; false if some are still open after so many seconds."""
+        """Wait for the end of runs; false if some are still open after these seconds."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self.crew.look()
@@ -183,7 +183,7 @@ class Stage:
         return False
 
     def errors(self, run_ids: Sequence[int]) -> list[tuple[int, str]]:
-        """Why runs failed, and how many for each reason, the most frequent first."""
+        """Why runs failed, and how many failed for each reason, the most frequent first."""
         counted = self.query(
             "select count(*), left(error, 200) as error from pgclarify.run where run_id = any(%s) and status = 'failed'"
             " group by 2 order by 1 desc limit 20",
@@ -192,7 +192,7 @@ class Stage:
         return [(count, error) for count, error in counted]
 
     def begin(self) -> None:
-        """From here on calls count for `account`."""
+        """Start to count calls for `account`."""
         self._since, self._first_call = time.time() - 1, len(self.endpoint.calls)
 
     @property
@@ -201,7 +201,7 @@ class Stage:
         return self.endpoint.calls[self._first_call :]
 
     def account(self, run_ids: Sequence[int]) -> Account:
-        """What became of these runs, and of all calls since `begin`."""
+        """The results of these runs, and of all calls since `begin`."""
         calls = self.calls
         stored = [
             Stored(serial, at)
@@ -213,7 +213,7 @@ class Stage:
 
 @contextmanager
 def staged() -> Iterator[Stage]:
-    """A stage with a searchable corpus and no worker; gone at the end."""
+    """A stage with a searchable corpus and no worker. It is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="pgclarify-faults-") as name, ExitStack() as stack:
         folder = Path(name)
         folder.chmod(0o711)  # the server may run as a user of its own

@@ -1,4 +1,4 @@
-"""Twenty faults, so many runs under each: what became of the runs, and at what price."""
+"""Twenty faults, with many runs under each: the results of the runs, and their cost."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _WIDTHS = (32, 9, 7, 6, 4, 4, 5, 5, 6, 7, 10, 7, 7)
 
 
 def measure(runs: int, only: str = "", bound: float = BOUND_SECONDS) -> None:
-    """Print a row for each fault, and below it why runs failed.
+    """Print a row for each fault, with the reasons of failed runs below.
 
     Args:
-        runs: How many there are under each fault.
+        runs: Runs under each fault.
         only: Faults whose names contain this; all if it is empty.
-        bound: Seconds after which a run that has not ended is given up.
+        bound: Seconds after which an unfinished run is given up.
     """
     _print_row(_COLUMNS)
     print("|".join(["", *("-" * (width + 2) for width in _WIDTHS), ""]), flush=True)
@@ -62,7 +62,7 @@ def _suffer(stage: Stage, fault: Fault, runs: int, bound: float) -> None:
 
 @contextmanager
 def disturbed(stage: Stage, disturb: Disturbance | None):
-    """Disturb beside what is done inside; afterwards all is as it was."""
+    """Disturb during the block; afterwards everything is restored."""
     if disturb is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""What an endpoint may send in the place of a chat completion, as bytes."""
+"""Bad responses that an endpoint may send instead of a chat completion, as bytes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Ending(Enum):
 
 @dataclass(frozen=True)
 class Wire:
-    """Bytes for one call. dripped: what is sent again and again after them, with a pause before each, if anything."""
+    """Bytes for one call. dripped: bytes that follow again and again, with a pause before each, if any."""
 
     data: bytes
     ending: Ending = Ending.KEEP
@@ -57,14 +57,14 @@ def completion(content: str, model: str) -> Body:
 
 
 def with_serial(content: str, serial: int) -> str:
-    """Write a call's number into a JSON object, as blanks and tabs, which no reader minds."""
+    """Write a call's number into a JSON object, as blanks and tabs, which JSON parsers ignore."""
     assert content.startswith("{")
     digits = f"{serial:0{_BLANKS}b}".replace("0", " ").replace("1", "\t")
     return "{" + digits + content[1:]
 
 
 def serial_of(reply: str) -> int | None:
-    """The number of the call that brought a reply; None if it is of no call of ours."""
+    """The number of the call in a reply; None if the reply has none."""
     found = _SERIAL.match(reply)
     return int(found[1].replace(" ", "0").replace("\t", "1"), 2) if found else None
 
@@ -72,7 +72,7 @@ def serial_of(reply: str) -> int | None:
 def http(
     body: bytes, status: str = "200 OK", headers: Mapping[str, str] | None = None, *, length: int | None = None
 ) -> bytes:
-    """A response; length is what it claims to be, in place of what it is."""
+    """A response. length: the false length in its header."""
     lines = [
         f"HTTP/1.1 {status}",
         "Content-Type: application/json",
@@ -83,24 +83,24 @@ def http(
 
 
 def good(body: Body) -> Wire:
-    """The reply as it should be."""
+    """The correct reply."""
     return Wire(http(json.dumps(body).encode()))
 
 
 def refusal(status: str, retry_after: str | None = None) -> Spoil:
-    """A status that is no success."""
+    """An error status."""
     error = json.dumps({"error": {"message": "no", "type": "error", "param": None, "code": None}}).encode()
     wire = Wire(http(error, status, {} if retry_after is None else {"Retry-After": retry_after}))
     return lambda _: wire
 
 
 def raw(data: bytes, ending: Ending = Ending.CLOSE) -> Spoil:
-    """The same bytes, whatever was asked."""
+    """The same bytes for each call."""
     return lambda _: Wire(data, ending)
 
 
 def text(content: str) -> Spoil:
-    """A success whose body is this text."""
+    """A status of success with this text as its body."""
     return raw(http(content.encode()), Ending.KEEP)
 
 
@@ -117,7 +117,7 @@ def byte_too_many(body: Body) -> Wire:
 
 
 def bad_chunk(body: Body) -> Wire:
-    """A chunk whose size is no number."""
+    """A chunk whose size is not a number."""
     return Wire(_CHUNKED + b'5\r\n{"id"\r\nzz\r\n' + json.dumps(body).encode(), Ending.CLOSE)
 
 
@@ -127,7 +127,7 @@ def long_header(body: Body) -> Wire:
 
 
 def changed(**values: Any) -> Spoil:
-    """The reply with other values at its top."""
+    """The reply with other values at its top level."""
     return lambda body: Wire(http(json.dumps(body | values).encode()))
 
 
@@ -150,17 +150,17 @@ def parts(body: Body) -> Wire:
 
 
 def padded(size: int) -> Spoil:
-    """A reply of so many bytes."""
+    """A reply of this many bytes."""
     return lambda body: message(content=body["choices"][0]["message"]["content"] + " " * size)(body)
 
 
 def bomb(size: int) -> Spoil:
-    """A gzip of so many blanks before the reply."""
+    """A gzip of this many blanks before the reply."""
     return partial(_bomb, size)
 
 
 def drip(pause_seconds: float) -> Spoil:
-    """A head, and then a blank now and then, until the client has gone."""
+    """A head, then one blank after another, with pauses, until the client disconnects."""
     wire = Wire(_CHUNKED, Ending.HANG, b"1\r\n \r\n", pause_seconds)
     return lambda _: wire
 
@@ -179,7 +179,7 @@ def _bomb(size: int, body: Body) -> Wire:
 
 @cache
 def _squeezed_blanks(size: int) -> tuple[bytes, Any]:
-    """So many blanks, and the compressor that goes on after them."""
+    """Compressed blanks, and the compressor to continue with."""
     squeeze = zlib.compressobj(9, wbits=31)
     piece = b" " * 2**20
     return b"".join(squeeze.compress(piece) for _ in range(size // len(piece))), squeeze

@@ -1,6 +1,6 @@
-"""Mutation testing by hand: each guard of the tables beside this file is broken once, and a test has to fail.
+"""Mutation testing by hand: break each guard of the tables in this folder once, and expect a test to fail.
 
-python -m benchmarks.guards                        # all guards whose results are not there yet
-python -m benchmarks.guards --again --jobs 4       # all anew, four at once
-python -m benchmarks.guards --only policy --list   # guards whose ids contain this; only show them
+python -m benchmarks.guards                        # all guards without a result
+python -m benchmarks.guards --again --jobs 4       # all guards again, four at once
+python -m benchmarks.guards --only policy --list   # only list guards with this in their ids
 """

@@ -23,17 +23,17 @@ _ROOT = Path(__file__).parents[2]
 
 
 def main() -> bool:
-    """Break what is asked for; whether every guard was noticed."""
+    """Break the requested guards; return whether tests noticed each break."""
     parser = argparse.ArgumentParser(description=guards.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="guards whose ids contain this")
-    parser.add_argument("--again", action="store_true", help="also those that have a result")
-    parser.add_argument("--list", action="store_true", help="show the guards, break nothing")
-    parser.add_argument("--jobs", type=int, default=2, help="how many at once")
-    parser.add_argument("--nice", type=int, default=5, help="how far other processes go first")
+    parser.add_argument("--only", default="", help="only guards with this in their ids")
+    parser.add_argument("--again", action="store_true", help="also guards that have a result")
+    parser.add_argument("--list", action="store_true", help="list the guards, and break nothing")
+    parser.add_argument("--jobs", type=int, default=2, help="how many guards at once")
+    parser.add_argument("--nice", type=int, default=5, help="niceness: other processes go first")
     parser.add_argument("--table", type=Path, nargs="+", default=sorted(table.HERE.glob("*.toml")), help="TOML files")
     parser.add_argument("--tree", type=Path, default=_ROOT, help="the checkout to copy")
     parser.add_argument(
-        "--results", type=Path, default=table.HERE / "results.jsonl", help="JSON lines, read and written"
+        "--results", type=Path, default=table.HERE / "results.jsonl", help="JSON lines of results, read and written"
     )
     given = parser.parse_args()
     os.nice(given.nice)
@@ -66,7 +66,7 @@ def main() -> bool:
                 _write(given.results, results)
         fresh = [results[guard.id] for guard in due if results[guard.id].outcome == "noticed"]
         if fresh:
-            # A test that fails anyway notices nothing.
+            # A test that fails without a break shows nothing.
             failing = trial.failing_without(trees.get(), sorted({result.noticed_by for result in fresh}))
             for result in fresh:
                 if result.noticed_by in failing:

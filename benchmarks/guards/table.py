@@ -1,4 +1,4 @@
-"""The guards, as the TOML files beside this one list them."""
+"""The guards, as listed in the TOML files in this folder."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Guard:
 
     Attributes:
         id: Its name in results.
-        protects: One sentence: what goes wrong without it.
+        protects: One sentence: what goes wrong without the guard.
         file: The file to break, from the root of the repository.
-        text: What the break replaces. It occurs exactly once in the file.
-        broken: What stands there instead.
-        tests: Test files, or tests, one of which has to fail.
+        text: The text that the break replaces. It occurs exactly once in the file.
+        broken: The replacement.
+        tests: Test files or tests. At least one must fail.
     """
 
     id: str
@@ -31,7 +31,7 @@ class Guard:
     tests: tuple[str, ...]
 
     def apply(self, tree: Path) -> str | None:
-        """Break the guard in a copy of the repository; if that is impossible, say why."""
+        """Break the guard in a copy of the repository. If this is impossible, return the reason."""
         path = tree / self.file
         if not path.exists():
             return f"{self.file} is not there"
@@ -45,7 +45,7 @@ class Guard:
 
 
 def read(paths: list[Path], only: str) -> list[Guard]:
-    """Read the guards whose ids contain a text.
+    """Read the guards that have a text in their ids.
 
     Raises:
         ValueError: If two guards have the same id.

@@ -1,4 +1,4 @@
-"""One guard is broken in a copy of the repository, and its tests run there."""
+"""Breaks one guard in a copy of the repository, and runs its tests there."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from benchmarks.guards.table import Guard
 
 Outcome = Literal["noticed", "not noticed", "hung", "error", "not applied", "fails without the break"]
 
-# A test that waits for what a broken lock never gives.
+# Stops a test that waits forever because a lock is broken.
 _TIMEOUT_SECONDS = 900
 _LEAVE_SECONDS = 60
-# Of pytest's exit codes: no test of this name, no test at all.
+# Exit codes of pytest: no test of this name, no test at all.
 _NO_SUCH_TEST = (4, 5)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a guard.
+    """The result of a trial.
 
     Attributes:
         id: The guard's.
-        outcome: "noticed" if a test failed. "error" if none failed, but one could not start, which shows nothing about
-            the guard. "hung" if tests took too long. "not applied" if the table does not fit the repository.
+        outcome: "noticed" if a test failed. "error" if no test failed but one could not start, which shows nothing
+            about the guard. "hung" if tests took too long. "not applied" if the table does not fit the repository.
         noticed_by: The test that failed first.
-        detail: Why a break was not applied, or what the test said, in one line.
+        detail: Why a break was not applied, or the message of the test, in one line.
         seconds: How long the tests took.
-        row: Fingerprint of the row of the table that was tried.
+        row: Fingerprint of the guard's row in the table.
     """
 
     id: str
@@ -51,7 +51,7 @@ class Result:
 
 @contextmanager
 def copied(root: Path) -> Iterator[Path]:
-    """Copy what git knows of a repository, and what it does not ignore, to a folder that is removed afterwards."""
+    """Copy the files of a repository that git tracks or does not ignore to a folder, and remove it afterwards."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root,
@@ -74,8 +74,8 @@ def try_guard(guard: Guard, root: Path, tree: Path, hint: str) -> Result:
     Args:
         guard: What to break.
         root: The repository.
-        tree: A copy of it, which no other trial uses meanwhile.
-        hint: The test that noticed it last time, which runs first; or "".
+        tree: A copy of the repository. No other trial uses it meanwhile.
+        hint: The test that noticed the break last time, or "". It runs first.
     """
     if reason := guard.apply(tree):
         return Result(guard.id, "not applied", detail=reason)
@@ -94,16 +94,16 @@ def try_guard(guard: Guard, root: Path, tree: Path, hint: str) -> Result:
 
 
 def failing_without(tree: Path, tests: list[str]) -> set[str]:
-    """Run tests where nothing is broken; those that fail all the same."""
+    """Run tests without a break, and return those that fail."""
     _, output = run_tests(tree, *tests, timeout=_TIMEOUT_SECONDS * 4)
     return {failed for _, failed, _ in _failures(output)}
 
 
 def run_tests(tree: Path, *arguments: str, timeout: float = _TIMEOUT_SECONDS) -> tuple[int | None, str]:
-    """Run pytest in a copy: its exit code, None if it took too long, and what it wrote."""
+    """Run pytest in a copy. Returns its exit code, None if it took too long, and its output."""
     with tempfile.TemporaryDirectory(prefix="guards-data-") as data:
         environment = os.environ | {"PYTHONPATH": str(tree), "PGCLARIFY_DATA_DIR": data}
-        # Without compiled files every process compiles what it imports.
+        # Without compiled files, each process would compile its imports.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         process = subprocess.Popen(
             [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no", "-rfE", *arguments],
@@ -117,7 +117,7 @@ def run_tests(tree: Path, *arguments: str, timeout: float = _TIMEOUT_SECONDS) ->
         try:
             output, _ = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
-            # As Ctrl-C does it, so that servers and workers are stopped.
+            # The same signal as Ctrl-C, so that servers and workers are stopped.
             process.send_signal(signal.SIGINT)
             try:
                 output, _ = process.communicate(timeout=_LEAVE_SECONDS)

@@ -14,7 +14,7 @@ from benchmarks.one_server.setting import Book, Setting
 from pgclarify import embedded
 from pgclarify.install.installer import install
 
-# In this order: after readers are given, nothing is for everyone any more.
+# The order matters: after the stage `readers`, no document is visible to all roles.
 _STAGES: dict[str, Callable[[Setting], list[Figure]]] = {
     "add": loading.add,
     "index": loading.index,
@@ -33,12 +33,12 @@ _STAGES: dict[str, Callable[[Setting], list[Figure]]] = {
     "visibility": searching.visibility,
 }
 
-# They load a larger corpus in the same time, and say nothing of the upkeep of the index over vectors.
+# They load a larger corpus in the same time, but do not measure how the index over vectors is kept up to date.
 _IN_PLACE_OF_INDEX = ("load", "build")
 
 
 def measure(data_dir: Path, passages: int, stages: list[str]) -> Book:
-    """Go through the stages that were not measured at this size."""
+    """Run the stages that were not measured at this size."""
     data_dir.mkdir(parents=True, exist_ok=True)
     data_dir.chmod(0o711)  # the server may run as a user of its own
     book = Book(data_dir)
@@ -61,7 +61,7 @@ if __name__ == "__main__":
         description=one_server.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--passages", type=int, required=True, help="a multiple of 10")
-    parser.add_argument("--database", type=Path, help="a folder that stays; otherwise all is gone at the end")
+    parser.add_argument("--database", type=Path, help="a folder that stays; without it, all data are removed")
     parser.add_argument(
         "--stages",
         nargs="+",

@@ -23,7 +23,7 @@ _EDITED = 200
 
 
 def add(setting: Setting) -> list[Figure]:
-    """Add documents until there are enough; no worker is alive."""
+    """Add documents until there are enough. No worker runs."""
     setting.corpus_id  # noqa: B018 - makes it
     present = setting.status()["documents"]
     meter = Meter(setting.connection)
@@ -38,7 +38,7 @@ def add(setting: Setting) -> list[Figure]:
 
 
 def index(setting: Setting) -> list[Figure]:
-    """Make what was added searchable, with a worker that leaves the graph alone; says how it goes, tenth by tenth."""
+    """Make the documents searchable, with a worker that does not link. Logs each tenth."""
     first = setting.status()
     figures: list[Figure] = []
     memory = 0.0
@@ -65,14 +65,14 @@ def index(setting: Setting) -> list[Figure]:
 
 
 def load(setting: Setting) -> list[Figure]:
-    """The same without the index over vectors, which takes most of the server's time; `build` makes it afterwards."""
+    """The same without the index over vectors, which takes most of the server's time. `build` makes it afterwards."""
     setting.connection.execute("select pgclarify_private.open_space(%s, %s)", [setting.space_id, made_up.DIMENSIONS])
     setting.connection.execute(f"drop index if exists {setting.vector_index}".encode())
     return index(setting)
 
 
 def build(setting: Setting) -> list[Figure]:
-    """Make the index over vectors, with memory enough for all of it."""
+    """Make the index over vectors, with enough memory for the whole index."""
     meter = Meter(setting.connection)
     setting.connection.execute("set maintenance_work_mem = '4GB'")
     setting.connection.execute(
@@ -88,7 +88,7 @@ def build(setting: Setting) -> list[Figure]:
 
 
 def _part(meter: Meter, size: int, count: int) -> list[Figure]:
-    """What the last passages took, when there were so many; says so on stderr, too."""
+    """The cost of the last passages at this size of the corpus. Logs it to stderr, too."""
     figures = [
         Figure(f"up to {size:,}: passages", count / meter.seconds, "a second"),
         Figure(f"up to {size:,}: CPU of the worker", 1000 * meter.worker / count, "ms a passage"),
@@ -101,7 +101,7 @@ def _part(meter: Meter, size: int, count: int) -> list[Figure]:
 
 
 def graph(setting: Setting) -> list[Figure]:
-    """Link for a minute, or until all are linked: with the worker, as it does it."""
+    """Let the worker link for a minute, or until all passages are linked."""
     with setting.worker() as meter:
         before = setting.status()["linked"]
         while meter.seconds < _LINKING_SECONDS and setting.status()["linked"] < setting.passages:
@@ -119,7 +119,7 @@ def graph(setting: Setting) -> list[Figure]:
 
 
 def edits(setting: Setting) -> list[Figure]:
-    """Give documents another last passage, then remove documents, and let the worker catch up each time."""
+    """Change the last passage of documents, then remove documents, and let the worker catch up after each."""
     numbers = np.random.default_rng(70).permutation(setting.documents).tolist()
     count = min(_EDITED, setting.documents // 4)
     edited, removed = numbers[:count], numbers[count : 2 * count]
@@ -154,7 +154,7 @@ def edits(setting: Setting) -> list[Figure]:
 
 
 def readers(setting: Setting) -> list[Figure]:
-    """Give every document readers, as one statement: roles that may read a hundredth, a tenth, all, and some topics."""
+    """Give each document readers, in one statement: roles that may read a hundredth, a tenth, all, and some topics."""
     meter = Meter(setting.connection)
     names = [",".join(world.readers_of(number)) for number in range(setting.documents)]
     given = {"documents": [str(number) for number in range(setting.documents)], "readers": names}

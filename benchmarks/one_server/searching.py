@@ -1,4 +1,4 @@
-"""Stages that search: by vectors against an exact search, by words rare and frequent, and with readers."""
+"""Stages that search: by vectors (compared with an exact search), by rare and frequent words, and with readers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HYBRID = """
         %(corpus)s, %(roles)s, 'hybrid', %(question)s, %(vector)s::text::halfvec, %(top_k)s
     )
 """
-# Adding 0 keeps the approximate index out.
+# Adding 0 prevents the use of the approximate index.
 _EXACT = """
     select array_agg(nearest.passage_id) as passage_ids
     from (
@@ -41,7 +41,7 @@ _EXACT = """
 
 
 def search(setting: Setting) -> list[Figure]:
-    """Search as anybody, in a corpus whose passages are all for everyone."""
+    """Search a corpus whose passages are visible to all roles."""
     questions = _questions(setting)
     found, dense = _timed(setting, _DENSE, questions)
     figures = [*_dense(setting, "dense", questions, found, "true"), *_latency("dense", dense)]
@@ -53,7 +53,7 @@ def search(setting: Setting) -> list[Figure]:
 
 
 def visibility(setting: Setting) -> list[Figure]:
-    """Search as roles that may read a hundredth, a tenth and all, and as one that may read other topics alone."""
+    """Search as roles that may read a hundredth, a tenth and all, and as a role that may read only other topics."""
     figures: list[Figure] = []
     by_words = _by_words(setting)
     for role, one_in in world.SHARES.items():
@@ -73,7 +73,7 @@ def visibility(setting: Setting) -> list[Figure]:
 
 
 def reindex(setting: Setting) -> list[Figure]:
-    """Make the index over vectors anew, with the memory that the server gives by itself, and with enough."""
+    """Make the index over vectors again, with the server's default memory and with enough memory."""
     figures = []
     for memory in ("256MB", "4GB"):
         setting.connection.execute(f"set maintenance_work_mem = '{memory}'".encode())
@@ -100,7 +100,7 @@ def _search_as(setting: Setting, name: str, questions: list[dict[str, Any]], con
 def _dense(
     setting: Setting, name: str, questions: Sequence[dict[str, Any]], found: Sequence[list[int]], condition: str
 ) -> list[Figure]:
-    """Recall against all passages that meet a condition, and what comparing with all of them takes."""
+    """Recall among all passages that meet a condition, and the time of the exact search."""
     exact = _EXACT.format(space=setting.space_id, condition=condition, dimensions=made_up.DIMENSIONS)
     best, timed = _timed(setting, exact, questions[:_COMPARED], warm=0)
     hits = sum(len({*one} & {*other}) for one, other in zip(found, best, strict=False))
@@ -112,7 +112,7 @@ def _dense(
 
 @dataclass(frozen=True)
 class _Timed:
-    """Milliseconds of each search, and CPU milliseconds of the server for one, on average."""
+    """Milliseconds of each search, and mean CPU milliseconds of the server for a search."""
 
     milliseconds: Sequence[float]
     cpu: float
@@ -129,7 +129,7 @@ def _latency(name: str, timed: _Timed) -> list[Figure]:
 def _timed(
     setting: Setting, statement: str, questions: Sequence[dict[str, Any]], *, warm: int = 5
 ) -> tuple[list[list[int]], _Timed]:
-    """The passages that each question finds, and how long that took; the first few are asked beforehand, too."""
+    """The passages that each question finds, and the time. A few questions run before, as a warm-up."""
     found, milliseconds = [], []
     meter = Meter(setting.connection)
     for place, question in enumerate([*questions[:warm], *questions]):
@@ -143,7 +143,7 @@ def _timed(
 
 
 def _questions(setting: Setting) -> list[dict[str, Any]]:
-    """Questions of eight words, whose vectors are of the topics of documents; is_own: of a topic of the department."""
+    """Questions of eight words, with vectors of topics of documents. is_own: of a topic of the department."""
     numbers = np.random.default_rng(71).integers(setting.documents, size=_QUESTIONS).tolist()
     titles = [world.title_of(number) for number in numbers]
     asked = made_up.questions(_QUESTIONS, seed=60)

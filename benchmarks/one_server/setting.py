@@ -1,4 +1,4 @@
-"""What all stages share: the server, the corpus, and the figures that were measured so far."""
+"""The setting of all stages: the server, the corpus, and the figures so far."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ CORPUS = "far"
 
 @dataclass
 class Setting:
-    """A server with the corpus in it.
+    """A server with the corpus.
 
     Attributes:
         dsn: The database, as its superuser.
-        folder: Where the server keeps its data, and we our figures.
-        passages: How many the corpus is to have.
-        connection: One to the database, autocommit.
+        folder: The folder of the server's data and of the figures.
+        passages: How many passages the corpus should have.
+        connection: A connection to the database, in autocommit.
     """
 
     dsn: str
@@ -38,12 +38,12 @@ class Setting:
 
     @property
     def documents(self) -> int:
-        """How many documents the corpus is to have."""
+        """How many documents the corpus should have."""
         return self.passages // world.PASSAGES_A_DOCUMENT
 
     @cached_property
     def corpus_id(self) -> int:
-        """Key of the corpus, which is made if it is not there."""
+        """Key of the corpus. Creates the corpus if it does not exist."""
         found = self.connection.execute("select corpus_id from pgclarify.corpus where name = %s", [CORPUS]).fetchall()
         if not found:
             found = self.connection.execute(
@@ -66,11 +66,11 @@ class Setting:
 
     @property
     def vector_index(self) -> str:
-        """The index over them."""
+        """The index over vectors."""
         return f"{self.vectors}_vector_idx"
 
     def status(self) -> dict[str, Any]:
-        """Counts of the corpus, as corpus_status has them."""
+        """Counts of the corpus, from corpus_status."""
         (row,) = self.connection.execute(
             "select documents, passages, pending, linked, failed from pgclarify.corpus_status where corpus = %s",
             [CORPUS],
@@ -80,7 +80,7 @@ class Setting:
 
     @contextmanager
     def worker(self, *, with_graph: bool = True) -> Iterator[Meter]:
-        """A worker whose model is made up, and what it and the server take from now on."""
+        """A worker with a made-up model, and the resources of worker and server from now on."""
         program = ("-m", "benchmarks.one_server.worker", *(() if with_graph else ("--no-graph",)))
         with (
             openai_server.spawn() as endpoint,
@@ -90,10 +90,10 @@ class Setting:
 
 
 class Meter:
-    """What the server and a worker have taken since it was made or begun again.
+    """The resources that the server and a worker have used since this object was made or reset.
 
     Args:
-        connection: One to the server.
+        connection: A connection to the server.
         process: The worker; None if there is none.
     """
 
@@ -103,13 +103,13 @@ class Meter:
         self.begin()
 
     def begin(self) -> None:
-        """Count from here on."""
+        """Reset: count from now on."""
         self._started = time.perf_counter()
         self._before = self._worker(), product.server_cpu_seconds(self._connection), self._wal()
 
     @property
     def seconds(self) -> float:
-        """That have passed."""
+        """Seconds that have passed."""
         return time.perf_counter() - self._started
 
     @property
@@ -124,7 +124,7 @@ class Meter:
 
     @property
     def wal_bytes(self) -> float:
-        """That were written ahead."""
+        """Bytes of write-ahead log."""
         return self._wal() - self._before[2]
 
     def _worker(self) -> float:
@@ -149,7 +149,7 @@ class Book:
         return stage in self._figures.get(str(passages), {})
 
     def keep(self, passages: int, stage: str, figures: list[Figure]) -> None:
-        """Note what a stage came to."""
+        """Record the figures of a stage."""
         self._figures.setdefault(str(passages), {})[stage] = [asdict(figure) for figure in figures]
         self._file.write_text(json.dumps(self._figures, indent=1))
 

@@ -1,4 +1,4 @@
-"""Stages that look after the database: its size, status views, vacuum, an upgrade, dump and restore."""
+"""Stages that maintain the database: its size, status views, vacuum, an upgrade, dump and restore."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _VIEWS = {
 
 
 def size(setting: Setting) -> list[Figure]:
-    """Bytes a passage of every table and index that has a byte or more of it, and of the whole database."""
+    """Bytes for each passage: of each table and index with at least one byte a passage, and of the whole database."""
     rows = setting.connection.execute(_SIZES.encode()).fetchall()
     (whole,) = setting.connection.execute("select pg_database_size(current_database()) as bytes").fetchall()
     return [
@@ -65,7 +65,7 @@ def size(setting: Setting) -> list[Figure]:
 
 
 def views(setting: Setting) -> list[Figure]:
-    """What dashboards and workers ask again and again."""
+    """The queries that dashboards and workers repeat."""
     figures = []
     for name, statement in _VIEWS.items():
         seconds = []
@@ -94,14 +94,14 @@ def vacuum(setting: Setting) -> list[Figure]:
 
 
 def init(setting: Setting) -> list[Figure]:
-    """Bring the database up to date, which it is."""
+    """Run the upgrade on a database that is up to date."""
     meter = Meter(setting.connection)
     install(setting.dsn)
     return [Figure("pgclarify init", meter.seconds, "s")]
 
 
 def dump(setting: Setting) -> list[Figure]:
-    """Dump the database, restore it into another one, and bring that up to date."""
+    """Dump the database, restore it into another one, and upgrade that one."""
     file = setting.folder / "far.dump"
     meter = Meter(setting.connection)
     with step("dumping"):

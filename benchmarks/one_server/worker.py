@@ -1,6 +1,6 @@
-"""A worker of the product whose only embedding model is made up: python -m benchmarks.one_server.worker [--no-graph].
+"""A worker with a made-up embedding model: python -m benchmarks.one_server.worker [--no-graph].
 
-Without the graph it makes documents searchable, and the passages wait to be linked: what each costs is measured apart.
+With --no-graph it makes documents searchable but does not link passages, so that each cost is measured alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The documents, who may read them, and an embedding model that is made up."""
+"""The documents, their readers, and a made-up embedding model."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from pgclarify.vocabulary import Document
 
 MODEL = "made-up"
 PASSAGES_A_DOCUMENT = made_up.PASSAGES_A_DOCUMENT
-# One document in so many names the role; "reads department" has the documents of some topics, a tenth of all.
+# Each role may read one of this many documents. "reads department" may read some topics, a tenth of all documents.
 SHARES = {"reads 1 %": 100, "reads 10 %": 10, "reads 100 %": 1}
 DEPARTMENT = "reads department"
 _TOPICS = 1000
 _TOPICS_OF_THE_DEPARTMENT = _TOPICS // 10
-# Directions in which the passages of a topic differ. Vectors of real texts, too, lie near a surface of few dimensions.
+# Directions in which the passages of a topic differ. Few, because vectors of real texts also have few dimensions.
 _LATENT = 24
 _TOPIC_WEIGHT, _LATENT_WEIGHT, _NOISE_WEIGHT = 1.0, 1.0, 0.2
 _MAX_TOKENS = 256
 
 
 def documents(first: int, count: int) -> Iterator[Document]:
-    """Documents in Markdown, a section for each passage, made from their number alone: any part can be made anew.
+    """Documents in Markdown, a section for each passage. They depend only on their number, so any part can be repeated.
 
     Args:
-        first: Number of the first one.
-        count: How many.
+        first: Number of the first document.
+        count: How many documents.
     """
     for number in range(first, first + count):
         yield document(number)
 
 
 def document(number: int, *, edition: int = 0) -> Document:
-    """The document of a number; edition: another one has another last passage."""
+    """The document with this number. edition: another edition has another last passage."""
     passages = _sentences(number, 0, PASSAGES_A_DOCUMENT)
     if edition:
         passages[-1] = _sentences(number, edition, 1)[0]
@@ -55,23 +55,23 @@ def title_of(number: int) -> str:
 
 
 def topic_of(title: str) -> int:
-    """The topic of whatever begins with this line."""
+    """The topic of a text with this first line."""
     return _number_of(title) % _TOPICS
 
 
 def is_of_the_department(title: str) -> bool:
-    """Whether documents with this title are those that the department may read."""
+    """Whether the department may read documents with this title."""
     return topic_of(title) < _TOPICS_OF_THE_DEPARTMENT
 
 
 def readers_of(number: int) -> list[str]:
-    """The roles that may read a document, once readers are given."""
+    """The roles that may read a document after the stage `readers`."""
     names = [role for role, one_in in SHARES.items() if number % one_in == 0]
     return [*names, DEPARTMENT] if is_of_the_department(title_of(number)) else names
 
 
 class MadeUpEmbedder:
-    """Gives a text a vector by its hash, near those of its topic, which the first line of the text decides."""
+    """Gives a text a vector by its hash, near the vectors of its topic. Its first line decides the topic."""
 
     model = MODEL
     dimensions = made_up.DIMENSIONS
@@ -88,7 +88,7 @@ class MadeUpEmbedder:
         return vectors(texts)
 
     def close(self) -> None:
-        """Do nothing: there is no thread."""
+        """Do nothing: the model has no thread."""
 
 
 def vectors(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -136,7 +136,7 @@ def _sentences(number: int, edition: int, passages: int) -> list[str]:
 
 
 def _words(number: int, edition: int, count: int) -> list[str]:
-    """Words by Zipf's law, the same for the same numbers."""
+    """Words by Zipf's law. The same numbers give the same words."""
     uniform = np.random.default_rng([number, edition]).random(count)
     places = np.searchsorted(_chances_so_far(), uniform)
     return [str(word) for word in made_up.words()[places]]
