@@ -270,6 +270,12 @@ def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
         "operation": "'clarify'",
         "arguments": """'{"question": "cars", "timeout": "0.1s"}'""",
         "row_type": "'clarification'",
+        "trained": "'{}'",
+        "weights": "array[0.5]",
+        "is_used": "true",
+        "version": "1",
+        "document_ids": "array['1']",
+        "passage_ids": "array[1]",
     }
     functions = connection.execute("""
         select p.proname, p.proargnames[2:p.pronargs]

@@ -218,6 +218,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.search_results(bigint)",
         "pgclarify_private.result_rows(pgclarify_private.caller,bigint,text)",
         "pgclarify_private.verdict_tokens(pgclarify_private.caller,bigint)",
+        "pgclarify_private.readable_passages(pgclarify_private.caller,bigint,text[],bigint[])",
     }
     assert readable(connection, reader) == {
         "pgclarify_private.asked_run",
@@ -336,6 +337,7 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
         "detach_table",
         "detect_ambiguity",
         "detect_ambiguity_many",
+        "distribute",
         "drop_corpus",
         "erase_document",
         "estimate",

@@ -134,7 +134,7 @@ def test_a_cross_encoder_on_the_workers_disk_scores_passages(asker: Connection, 
     ("labels", "has_head", "reason"),
     [
         (("contradiction", "entailment"), True, "does not score relevance"),
-        ((), False, "no cross-encoder"),
+        ((), False, "not a cross-encoder"),
     ],
 )
 @pytest.mark.wording

@@ -5,9 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pgclarify.language.words import words
+from pgclarify.language.words import word_set, words
 from pgclarify.providers.extractive.answer_types import AnswerType
-from pgclarify.providers.extractive.drafts import Draft, ParsedSentence, asked, is_cut_between, rest_end
+from pgclarify.providers.extractive.drafts import (
+    Draft,
+    ParsedSentence,
+    as_question,
+    asked,
+    condition_of,
+    is_cut_between,
+    rest_end,
+)
 from pgclarify.providers.extractive.grammar import AUXILIARIES, CONDITIONS, PARTICIPLES, PREPOSITIONS, Clause
 from pgclarify.providers.extractive.spans import Span, find_spans
 
@@ -19,6 +27,10 @@ _PARTICLES = frozenset(["down", "up", "out", "only", "back", "me", "you", "us"])
 # What stands between the sums of a series or a range.
 _JOINS = (", ", " or ", ", or ", " and ", ", and ", " to ")
 _SERIES_REST = re.compile(r"(?:, [\w -]{1,30}){1,3},? (?:and|or) [\w-]{1,30}")
+# "A cancellation fee of $35", up to the sum.
+_NOUN_OF = re.compile(r"(?:a|an|the|our) ((?:[a-z][a-z-]+ ){1,3})of (?=\S)", re.IGNORECASE)
+# "To both" means something that was said before.
+_MEANT = word_set("all any both each either it its that their them these this those")
 _FREE = re.compile(r"free of charge|at no ", re.IGNORECASE)
 
 
@@ -32,6 +44,27 @@ def draft_amounts(statement: ParsedSentence) -> Iterator[Draft]:
             draft = _amount(statement, clause, span)
             if draft:
                 yield draft
+    draft = _applying_amount(statement, clause)
+    if draft:
+        yield draft
+
+
+def _applying_amount(statement: ParsedSentence, clause: Clause) -> Draft | None:
+    """Read "A fee of $35 applies to late returns." answers "How much is the fee for late returns?"."""
+    noun = _NOUN_OF.match(clause.subject)
+    start = clause.subject_start + noun.end() if noun else -1
+    span = next((one for one in find_spans(statement.text, AnswerType.AMOUNT) if one.start == start), None)
+    end = clause.subject_start + len(clause.subject)
+    # "A fee of $35 applied" tells of one case.
+    is_rule = (clause.verb.base, clause.verb.auxiliary) == ("apply", "does")
+    if noun is None or span is None or span.end != end or not is_rule:
+        return None
+    rest = statement.text[clause.verb.end : rest_end(statement.text, clause.verb.end)].strip()
+    if rest and (not rest.startswith("to ") or rest.split()[1].lower() in _MEANT):
+        return None
+    whose = f" for {rest.removeprefix('to ')}" if rest else ""
+    question = as_question(f"How much is the {noun[1].strip()}{whose}{condition_of(statement)}")
+    return Draft(question, statement.text[span.start : span.end], AnswerType.AMOUNT)
 
 
 def _amount(statement: ParsedSentence, clause: Clause, span: Span) -> Draft | None:

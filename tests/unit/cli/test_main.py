@@ -63,7 +63,6 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         ("detect", "--file", "/no/such/file"),
         ("detect", "--file", "/"),
         ("detect", "--file", "/dev/null", "--history", "Who?"),
-        ("detect", "-", "--corpus", "c"),
         ("rewrite",),
         ("rewrite", "q", "--threshold", "often"),
         ("explain",),

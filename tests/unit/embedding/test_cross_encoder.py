@@ -129,7 +129,7 @@ async def test_what_knows_no_entailment_says_what_it_knows(
 
 
 def test_an_embedding_model_is_no_cross_encoder(models: dict[str, str]) -> None:
-    with pytest.raises(EmbeddingError, match="no cross-encoder") as caught:
+    with pytest.raises(EmbeddingError, match="not a cross-encoder") as caught:
         SentenceTransformerCrossEncoder(models["headless"])
     assert "BertModel" in (caught.value.detail or "")
 

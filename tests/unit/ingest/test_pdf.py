@@ -87,7 +87,7 @@ def test_pages_without_text_are_passed_over_if_others_have_some(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("data", "detail"),
     [
-        (pdf("", ""), "Its 2 pages hold no text"),
+        (pdf("", ""), "Its 2 pages have no text"),
         (pdf("Secret.", password="sesame"), "It is encrypted."),  # noqa: S106
         (b"", "no PDF file"),
         (b"no PDF at all", "no PDF file"),

@@ -66,6 +66,18 @@ def first_draft(sentence: str, heading: str = "Rental reimbursement") -> tuple[A
             "How can I cancel my policy?",
             "by calling us",
         ),
+        (
+            "A fee of thirty dollars applies to every late return.",
+            AnswerType.AMOUNT,
+            "How much is the fee for every late return?",
+            "thirty dollars",
+        ),
+        (
+            "After the first 14 days, a cancellation fee of $35 applies.",
+            AnswerType.AMOUNT,
+            "How much is the cancellation fee after the first 14 days?",
+            "$35",
+        ),
         ("Repairs cost from $39 a day.", AnswerType.AMOUNT, "How much do repairs cost?", "from $39 a day"),
         ("Repairs cost FROM $39 a day.", AnswerType.AMOUNT, "How much do repairs cost?", "FROM $39 a day"),
         (
