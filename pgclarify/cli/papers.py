@@ -65,38 +65,40 @@ def paper(
             "--data",
             metavar="DIR",
             help="Folder with data sets: NAME.questions.jsonl, as eval run reads it, and NAME.corpus.jsonl, with id, "
-            "text and title a line; gzipped or not. Known by their own files: ambignq, musique, squad2.ambiguous, "
-            "abg-coqa, clamber, qulac.",
+            "text and title on each line; gzipped or not. Some have files of their own: "
+            "squad2.ambiguous, abg-coqa, clamber, qulac.",
         ),
     ],
     data_set: Annotated[
         str | None,
-        typer.Option("--data-set", metavar="NAME", help="Make all tables on this one, rather than what is nearest."),
+        typer.Option("--data-set", metavar="NAME", help="Make all tables on this data set."),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Ask so many questions; which, the questions decide, not their order."),
+        typer.Option(metavar="N", min=1, help="Ask N questions; the choice does not depend on their order."),
     ] = None,
     given: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="Replace an option in all rows that have it and are not about it."
+            "--set",
+            metavar="NAME=VALUE",
+            help="Replace an option in all rows that have it, except in rows that vary this option.",
         ),
     ] = None,
-    judge: Annotated[str, typer.Option(metavar="NAME", help="Who judges: lexical, model or both.")] = "lexical",
+    judge: Annotated[str, typer.Option(metavar="NAME", help="The judge: lexical, model or both.")] = "lexical",
     concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Questions in flight.")] = 8,
     output: Annotated[
         list[Path] | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the tables here: .md or .json; may be repeated."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Say what it would take, and end.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Say what it would cost, and stop.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask whether to go on.")] = False,
 ) -> None:
     """Make the tables of a paper on your data and model, with the paper's figures beside yours.
 
-    Each data set is loaded into a corpus of its own, paper-NAME. What it will take, and which rows are left out and
-    why, is said before anything is paid for. Interrupted, the same command goes on; rows that are done are not made
-    again.
+    The command loads each data set into a corpus of its own, paper-NAME. Before it pays for anything, it says how many
+    calls the rows take, and which rows it leaves out and why. If it is interrupted, the same command continues; rows
+    that are done are not made again.
     """
     from pgclarify.evaluation.configurations import JUDGES
     from pgclarify.evaluation.data_sets import Selection
@@ -104,14 +106,16 @@ def paper(
     from pgclarify.evaluation.papers.planning import plan_tables
 
     if name not in PAPERS:
-        raise typer.BadParameter(f"{name!r} is none; papers are {', '.join(_PAPERS)}", param_hint="PAPER")
+        raise typer.BadParameter(f"{name!r} is not a paper; papers are {', '.join(_PAPERS)}", param_hint="PAPER")
     if judge not in JUDGES:
-        raise typer.BadParameter(f"{judge!r} is none; judges are {', '.join(JUDGES)}", param_hint="--judge")
+        raise typer.BadParameter(f"{judge!r} is not a judge; judges are {', '.join(JUDGES)}", param_hint="--judge")
     if not data.is_dir():
         raise typer.BadParameter(f"there is no folder {str(data)!r}", param_hint="--data")
     outputs = output or []
     if wrong := next((path for path in outputs if path.suffix not in _WRITTEN or not path.parent.is_dir()), None):
-        raise typer.BadParameter(f"{str(wrong)!r} has to be a .md or .json in a folder that is there", param_hint="-o")
+        raise typer.BadParameter(
+            f"cannot write {str(wrong)!r}: name a .md or .json file in a folder that exists", param_hint="--output"
+        )
     tables = plan_tables(
         PAPERS[name],
         data,
@@ -137,7 +141,7 @@ def _options(given: Sequence[str]) -> Mapping[str, Any]:
     values = read_grid(given)
     for name, several in values.items():
         if len(several) != 1:
-            raise typer.BadParameter(f"give {name} one value", param_hint="--set")
+            raise typer.BadParameter(f"{name} takes one value here", param_hint="--set")
     return {name: value for name, (value,) in values.items()}
 
 
@@ -199,8 +203,8 @@ async def _propose(dsn: str, settings: Settings, asked: _Asked) -> Mapping[Key, 
     if not estimates:
         raise ConfigurationError(
             f"no row of {asked.paper.name} can be made here",
-            detail="Why each is left out stands above.",
-            hint="Put that right and repeat the command.",
+            detail="The reason for each row is printed above.",
+            hint="Resolve one of them, and repeat the command.",
         )
     notices.print(evaluation_rendering.estimates([*estimates.values()]))
     if asked.is_dry:
@@ -256,12 +260,12 @@ def _load(dsn: str, settings: Settings, data: PaperData, tables: Sequence[TableP
         raise InputError(
             f"{rendering.counted(len(problems), 'document')} could not be loaded",
             detail=f"The first of them: {problems[0].rstrip('.')}.",
-            hint="Correct or remove them; figures about half a corpus say little.",
+            hint="Correct or remove them; figures for an incomplete corpus mean little.",
         )
     if state["documents"] != report.stored:
         raise InputError(
             f"the corpus {data.corpus} has other documents than {data.data_set.name}",
-            detail=f"It has {state['documents']:,}, and the data set {report.stored:,}.",
+            detail=f"The corpus has {state['documents']:,} documents, and the data set {report.stored:,}.",
             hint=f"Drop it and repeat the command: pgclarify drop {data.corpus}",
         )
     if report.changed:
