@@ -10,7 +10,7 @@ import pytest
 
 from pgclarify.cli.papers import _PAPERS
 from pgclarify.errors import InputError
-from pgclarify.evaluation.configurations import JUDGES, METHODS
+from pgclarify.evaluation.configurations import BASELINE_SETTINGS, JUDGES, METHODS
 from pgclarify.evaluation.data_sets import Selection
 from pgclarify.evaluation.metric_names import METRICS
 from pgclarify.evaluation.papers import PAPERS, Paper, PaperTable, Row
@@ -21,8 +21,21 @@ ALL_PAPERS = pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
 ALL_TABLES = pytest.mark.parametrize(
     "table", [pytest.param(one, id=f"{paper.name} {one.source}") for paper in PAPERS.values() for one in paper.tables]
 )
-# What makes a method another one in SQL. The server checks their values, which an integration test shows.
-OPTIONS = re.compile(r'"(\w+)": \{')
+# The SQL function that lists the options of each method. The server checks values: an integration test shows it.
+OPTION_LISTS = {
+    "clarify": "clarify_options",
+    "list_answers": "list_answers_options",
+    "investigate": "investigate_options",
+    "search": "search_options",
+    "detect_ambiguity": "detection_settings",
+    "rewrite": "prepare_rewrite",
+    "clarifying_questions": "clarifying_question_options",
+    "simulated_user": "clarifying_question_options",
+}
+# In these two operations it is an argument beside the options.
+TAKE_TOP_K = ("clarify", "search")
+# "name": {…} in JSON, or 'name', clarify_options() -> 'name' where the options are those of clarify.
+OPTION = re.compile(r'"(\w+)": \{|\'(\w+)\', pgclarify_private\.')
 
 
 def planned(paper: Paper, folder: Path, **settings: object) -> list[TablePlan]:
@@ -74,13 +87,31 @@ def test_rows_are_configurations_and_different_ones_have_different_names(paper: 
             assert None not in configuration.settings.values()
 
 
+def options_of(method: str) -> set[str]:
+    """Read the options of a method where they are declared."""
+    if method in BASELINE_SETTINGS:
+        return set(BASELINE_SETTINGS[method])
+    sql = "\n".join(path.read_text() for path in sorted((CHECKOUT / "sql").rglob("*.sql")))
+    _, declaration = sql.split(f"create or replace function pgclarify_private.{OPTION_LISTS[method]}(")
+    body = declaration.partition("comment on function")[0]
+    return {one or other for one, other in OPTION.findall(body)} | ({"top_k"} if method in TAKE_TOP_K else set())
+
+
+def test_options_are_read_for_each_method_alone() -> None:
+    assert set(OPTION_LISTS) | set(BASELINE_SETTINGS) == set(METHODS)
+    assert all(options_of(method) for method in OPTION_LISTS)
+    assert "consolidation" in options_of("clarify")
+    assert "consolidation" not in options_of("investigate") | options_of("list_answers")
+    assert {"search", "reranker", "max_answers"} <= options_of("list_answers")
+    assert "top_k" not in options_of("rewrite")
+
+
 @ALL_PAPERS
-def test_options_are_those_of_the_operations(paper: Paper) -> None:
-    sql = "\n".join(path.read_text() for path in (CHECKOUT / "sql").rglob("*.sql"))
-    known = {*OPTIONS.findall(sql), "top_k", "search", "reranker", "passages_each", "passages_kept", "verifier"}
-    given = {name for settings in paper.settings.values() for name in settings}
-    given |= {name for _, row in rows(paper) for name in row.settings}
-    assert given <= known
+def test_each_row_has_options_of_its_own_method(paper: Paper) -> None:
+    for method, settings in paper.settings.items():
+        assert set(settings) <= options_of(method), f"{method} has no such option"
+    for table, row in rows(paper):
+        assert set(row.settings) <= options_of(row.method), f"{table.source} {row.name}"
 
 
 def test_an_option_is_set_in_all_rows_that_have_it_and_a_row_s_own_wins(tmp_path: Path) -> None:
