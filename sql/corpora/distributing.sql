@@ -8,14 +8,22 @@
 
 create or replace function pgclarify_private.is_distributed(corpus_id bigint)
 returns boolean
-language sql stable security definer
+language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
-begin atomic
-    select count(*) > 0
-    from pg_catalog.pg_class
-    where pg_class.oid = to_regclass(pgclarify_private.partition_name('passage', is_distributed.corpus_id))
-        and not pg_class.relispartition;
-end;
+as $$
+declare
+    v_passage regclass := to_regclass(pgclarify_private.partition_name('passage', is_distributed.corpus_id));
+    v_is_distributed boolean := false;
+begin
+    -- Each search asks. Its corpus is almost always a partition, and then nothing more is read.
+    if exists (select from pg_class where pg_class.oid = v_passage and not pg_class.relispartition)
+        and to_regclass('pg_catalog.pg_dist_partition') is not null then
+        execute 'select exists (select from pg_catalog.pg_dist_partition where logicalrelid = $1)'
+        into v_is_distributed using v_passage;
+    end if;
+    return v_is_distributed;
+end
+$$;
 
 comment on function pgclarify_private.is_distributed(bigint) is
 'Whether the passages and vectors of a corpus are spread over the nodes of a cluster.';
@@ -145,6 +153,7 @@ declare
     v_passage regclass := pgclarify_private.partition_name('passage', v_corpus.corpus_id);
     v_embedding regclass;
     v_is_distributed boolean;
+    v_shards integer := (v_settings -> 'shards')::integer;
     v_passages bigint;
     v_bytes bigint;
     v_missing text;
@@ -174,6 +183,7 @@ begin
     if v_is_distributed then
         execute 'select sum(citus_total_relation_size(relation)) from unnest($1) as relation'
         into v_bytes using array_remove(array[v_passage, v_embedding], null);
+        execute 'select count(*) from pg_catalog.pg_dist_shard where logicalrelid = $1' into v_shards using v_passage;
     else
         v_bytes := pg_total_relation_size(v_passage) + coalesce(pg_total_relation_size(v_embedding), 0);
     end if;
@@ -181,7 +191,7 @@ begin
         execute format('alter table pgclarify.passage detach partition %s', v_passage);
         -- The functions that store passages take ids from the sequence themselves. The sequence stays on this server.
         execute format('alter table %s alter column id drop default', v_passage);
-        perform pgclarify_private.spread_table(v_passage, null, (v_settings -> 'shards')::integer);
+        perform pgclarify_private.spread_table(v_passage, null, v_shards);
         if v_embedding is not null then
             execute format('alter table pgclarify_private.passage_embedding detach partition %s', v_embedding);
             perform pgclarify_private.spread_table(v_embedding, v_passage, null);
@@ -207,7 +217,7 @@ begin
     end if;
     return jsonb_build_object(
         'is_distributed', v_is_distributed, 'passages', coalesce(v_passages, 0), 'bytes', v_bytes, 'nodes', v_nodes,
-        'shards', v_settings -> 'shards'
+        'shards', v_shards
     );
 end
 $$;
@@ -253,5 +263,5 @@ comment on function pgclarify.distribute(text, jsonb) is
 'Experimental. Distribute the passages and vectors of a corpus over the nodes of a Citus cluster, in this transaction; until '
 'it ends, questions and changes of the corpus wait. corpus: name of one that you own. options: shards (8), dry_run (true: '
 'change nothing). Returns an object: is_distributed, passages and bytes (what is moved, with its indexes), nodes, shards. A '
-'corpus that is already distributed is not changed.';
+'corpus that is already distributed is not changed, and keeps its shards.';
 grant execute on function pgclarify.distribute(text, jsonb) to pgclarify_user;

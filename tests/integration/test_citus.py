@@ -66,3 +66,11 @@ def test_only_a_cluster_distributes(
     with pytest.raises(SystemExit) as caught:
         main(["distribute", "kb", "--yes"])
     assert caught.value.code == 1
+
+
+def test_a_table_that_is_only_detached_is_not_distributed(connection: Connection, alice: Connection) -> None:
+    corpus_id = scalar(connection, "select corpus_id from pgclarify.corpus")
+
+    connection.execute(f"alter table pgclarify.passage detach partition pgclarify_private.passage_{corpus_id}".encode())
+
+    assert not scalar(connection, "select pgclarify_private.is_distributed(%s)", corpus_id)

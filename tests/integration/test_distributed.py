@@ -253,7 +253,9 @@ def test_a_dry_run_moves_nothing(connection: Connection, both: HandWorker) -> No
         "select pgclarify_private.is_distributed(corpus_id) from pgclarify.corpus where name = 'here'",
     )
     # One that is distributed stays as it is.
-    assert distribute(connection, "there", shards=8)["is_distributed"]
+    for options in ({"shards": 8}, {"shards": 8, "dry_run": True}):
+        said = distribute(connection, "there", **options)
+        assert (said["is_distributed"], said["shards"]) == (True, 4)
     shards = "select count(*) from citus_shards where table_name::text ~ 'passage_[0-9]+$'"
     assert scalar(connection, shards) == 4
 
