@@ -260,8 +260,9 @@ begin atomic
 end;
 
 comment on function pgclarify.distribute(text, jsonb) is
-'Experimental. Distribute the passages and vectors of a corpus over the nodes of a Citus cluster, in this transaction; until '
-'it ends, questions and changes of the corpus wait. corpus: name of one that you own. options: shards (8), dry_run (true: '
-'change nothing). Returns an object: is_distributed, passages and bytes (what is moved, with its indexes), nodes, shards. A '
-'corpus that is already distributed is not changed, and keeps its shards.';
+'Experimental. Distribute the passages and vectors of a corpus over the nodes of a Citus cluster, in this transaction. Until '
+'it ends, questions and changes of the corpus wait, and so do these of every corpus: create_corpus, a new embedding model, and '
+'queries of table pgclarify.passage. corpus: name of one that you own. options: shards (8), dry_run (true: change nothing). '
+'Returns an object: is_distributed, passages and bytes (what is moved, with its indexes), nodes, shards. A corpus that is '
+'already distributed is not changed, and keeps its shards.';
 grant execute on function pgclarify.distribute(text, jsonb) to pgclarify_user;

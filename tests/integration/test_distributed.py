@@ -260,6 +260,30 @@ def test_a_dry_run_moves_nothing(connection: Connection, both: HandWorker) -> No
     assert scalar(connection, shards) == 4
 
 
+def test_what_waits_while_a_corpus_is_distributed(connection: Connection, connect: Connect, hire: Hire) -> None:
+    """As docs/citus.md says: users can search and change another corpus, but not make one or read table passage."""
+    for corpus in ("here", "other"):
+        connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+        connection.execute("select pgclarify.add_document(%s, 'd1', 'Rental cars.')", [corpus])
+    worker = hire()
+    worker.index_everything()
+    user = connect(connection.info.user)
+    user.execute("set lock_timeout = '1s'")
+    worker.connection.execute("set lock_timeout = '1s'")
+    with connection.transaction(force_rollback=True):
+        distribute(connection, "here", shards=2)
+
+        for statement in (
+            "select pgclarify.create_corpus('another')",
+            "select count(*) from pgclarify.passage",
+            "select pgclarify.add_document('here', 'd2', 'Boats.')",
+        ):
+            assert state_of(user, statement) == "55P03", statement
+        user.execute("select pgclarify.add_document('other', 'd2', 'Boats.')")
+        worker.index_everything()
+        assert [row[0] for row in found(user, "other", [], "hybrid", "boats", 1)] == ["d2"]
+
+
 def test_what_it_does_not_do(connection: Connection, both: HandWorker) -> None:
     for statement in (
         "select pgclarify.build_graph('there')",
