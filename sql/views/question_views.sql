@@ -120,10 +120,13 @@ comment on column pgclarify.content_gap.first_asked_at is 'When it was first ask
 comment on column pgclarify.content_gap.last_asked_at is 'When it was last asked in vain.';
 comment on column pgclarify.content_gap.answered_runs is 'Runs of the same group that did find a reading.';
 comment on column pgclarify.content_gap.last_answered_at is 'When the last of them was asked; null if there is none.';
-comment on column pgclarify.content_gap.is_open is 'True unless the last run that tells did find a reading.';
+comment on column pgclarify.content_gap.is_open is
+'False if a later run of the group found a reading; true if none has.';
 comment on column pgclarify.content_gap.has_corpus_changed is
-'True if what its role can find in the corpus has changed since, so that it may answer now; null if that is gone.';
-comment on column pgclarify.content_gap.last_run_id is 'The last run that found nothing.';
+'True if the content that the role of the last run can find in the corpus has changed since that run: the question may have an '
+'answer now. Null if the corpus or that role no longer exists, or if that role may not search the corpus.';
+comment on column pgclarify.content_gap.last_run_id is
+'The last run that found nothing; is_open and has_corpus_changed compare with it.';
 comment on column pgclarify.content_gap.requesters is 'How many roles asked in vain.';
 comment on column pgclarify.content_gap.is_answered_for_another_role is
 'True if the last run with a reading is of another role than the last in vain, and may rest on documents that are not for '
