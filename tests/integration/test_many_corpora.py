@@ -300,3 +300,29 @@ def test_views_work_out_the_roles_of_their_reader_once(connection: Connection, h
         called = calls(view)
         assert 1 <= called["roles_of"] < 10, (view, called)
     assert "seen_revision" not in calls("corpus_status")
+
+
+def test_corpus_status_has_the_revision_that_runs_compare(
+    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+) -> None:
+    """corpus_status repeats the sum of seen_revision, because a call of it for each corpus would take too long."""
+    connection.execute("select pgclarify.create_corpus('insurance', options => '{\"reader\": \"pgclarify_user\"}')")
+    roles = [make_role("pgclarify_user", name=name) for name in ("alice", "bob")]
+    worker = hire()
+    for number, readers in enumerate([None, roles[:1], roles[:1], roles]):
+        connection.execute(
+            "select pgclarify.add_document('insurance', %s, 'Cars.', readers => %s::name[])", [str(number), readers]
+        )
+        worker.index_everything()
+        if number == 2:
+            worker.send("fold_tallies")
+
+    shown = {role: scalar(connect(role), "select revision from pgclarify.corpus_status") for role in roles}
+
+    seen = (
+        "select seen.revision from pgclarify.corpus cross join pgclarify_private.seen_revision(corpus_id, %s) as seen"
+    )
+    for role in roles:
+        held = scalar(connection, "select pgclarify_private.roles_of(%s::name)", role)
+        assert scalar(connection, seen, held) == shown[role]
+    assert shown[roles[0]] > shown[roles[1]] > 0
