@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from prometheus_client import CONTENT_TYPE_LATEST
 
@@ -27,8 +28,12 @@ _logger = logging.getLogger(__name__)
 _BEAT_SECONDS = 1.0
 # As long as presence waits for the event loop: then other workers take the runs over, and this one is of no use.
 _PATIENCE_SECONDS = 60.0
-# Of a client that connects and sends nothing.
-_REQUEST_SECONDS = 10.0
+# Most seconds that a connection lasts. A client that sends or reads slowly would otherwise hold a thread for ever.
+_REQUEST_SECONDS = 15.0
+# Most connections at once; each has a thread.
+_MOST_CONNECTIONS = 16
+_Request: TypeAlias = socket.socket | tuple[bytes, socket.socket]
+"""As the library declares it; a server of streams gets sockets only."""
 _TEXT = "text/plain; charset=utf-8"
 
 
@@ -115,7 +120,6 @@ async def watched(address: Address, *, patience: float = _PATIENCE_SECONDS) -> A
 
 def _server(address: Address, worker: WatchedWorker) -> ThreadingHTTPServer:
     class Handler(BaseHTTPRequestHandler):
-        timeout = _REQUEST_SECONDS
         server_version = "pgclarify"
         sys_version = ""
 
@@ -135,9 +139,46 @@ def _server(address: Address, worker: WatchedWorker) -> ThreadingHTTPServer:
         daemon_threads = True
         # A scrape that waits for the database must not hold up the end of the worker.
         block_on_close = False
+        places = threading.BoundedSemaphore(_MOST_CONNECTIONS)
 
         def server_bind(self) -> None:
             """Bind as HTTPServer does, but look up no name of this machine, which can take seconds."""
             TCPServer.server_bind(self)
 
+        def process_request(self, request: _Request, client_address: object) -> None:
+            """Answer in a thread of its own; close a connection that is one too many."""
+            if not self.places.acquire(blocking=False):
+                self.shutdown_request(request)
+                return
+            try:
+                super().process_request(request, client_address)
+            except BaseException:
+                # No thread has started, which would free the place.
+                self.places.release()
+                raise
+
+        def process_request_thread(self, request: _Request, client_address: object) -> None:
+            """Answer, and cut the connection when its time is over."""
+            connection = cast("socket.socket", request)
+            # A timeout of the socket would begin anew with each byte.
+            cut = threading.Timer(_REQUEST_SECONDS, _cut, [connection])
+            cut.daemon = True
+            try:
+                cut.start()
+                super().process_request_thread(request, client_address)
+            finally:
+                cut.cancel()
+                self.places.release()
+
+        def handle_error(self, request: _Request, client_address: object) -> None:
+            """Log at debug only that a client went away; any other error is one of the worker."""
+            level = logging.DEBUG if isinstance(sys.exception(), OSError) else logging.ERROR
+            _logger.log(level, "a client of the metrics got no answer", exc_info=True)
+
     return Server((address.host, address.port), Handler)
+
+
+def _cut(connection: socket.socket) -> None:
+    """End a connection: a thread that reads or writes it goes on with an error."""
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)

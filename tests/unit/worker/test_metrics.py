@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import socket
+import struct
 import threading
 import time
 from collections.abc import Mapping
@@ -19,6 +21,7 @@ from pgclarify.embedded import Address
 from pgclarify.errors import ConfigurationError, EndpointFailed
 from pgclarify.model_calls import Completion, CompletionRequest, Message
 from pgclarify.worker import metrics as metrics_module
+from pgclarify.worker import metrics_server
 from pgclarify.worker.metrics import WorkerMetrics
 from pgclarify.worker.metrics_server import WatchedWorker, watched
 from tests.fakes.completer import ScriptedCompleter
@@ -224,6 +227,16 @@ def get(address: Address, path: str) -> tuple[int, str, bytes]:
             return error.code, error.headers["Content-Type"], error.read()
 
 
+def get_again(address: Address, path: str) -> tuple[int, str, bytes]:
+    """Ask over HTTP, again while the thread of an earlier request has not ended."""
+    for _ in range(1000):
+        try:
+            return get(address, path)
+        except OSError:
+            time.sleep(0.01)
+    return get(address, path)
+
+
 async def test_it_answers_over_http_until_it_ends() -> None:
     address = Address("127.0.0.1", free_port())
     async with watched(address) as worker:
@@ -240,6 +253,57 @@ async def test_it_answers_over_http_until_it_ends() -> None:
         assert samples(answers["/metrics"][2])["pgclarify_worker_ready"] == 1
     with pytest.raises(OSError, match="refused"):
         await asyncio.to_thread(get, address, "/healthz")
+
+
+async def closed_in_time(client: socket.socket) -> bool:
+    """Tell whether the server closes a connection without an answer."""
+    client.settimeout(60)
+    try:
+        return await asyncio.to_thread(client.recv, 1) == b""
+    except ConnectionError:
+        return True
+
+
+async def test_connections_beyond_the_limit_are_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics_server, "_MOST_CONNECTIONS", 2)
+    address = Address("127.0.0.1", free_port())
+    async with watched(address):
+        with socket.create_connection((address.host, address.port)):
+            # Its place is free again when it ends.
+            for _ in range(5):
+                assert (await asyncio.to_thread(get_again, address, "/healthz"))[0] == 200
+            with (
+                socket.create_connection((address.host, address.port)),
+                socket.create_connection((address.host, address.port)) as one_too_many,
+            ):
+                assert await closed_in_time(one_too_many)
+
+
+async def test_a_client_that_sends_slowly_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics_server, "_REQUEST_SECONDS", 0.3)
+    address = Address("127.0.0.1", free_port())
+    async with watched(address):
+        with socket.create_connection((address.host, address.port)) as client, pytest.raises(ConnectionError):
+            async with asyncio.timeout(60):
+                while True:
+                    client.send(b"G")
+                    await asyncio.sleep(0.05)
+
+
+async def test_a_client_that_goes_away_prints_nothing(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    address = Address("127.0.0.1", free_port())
+    with caplog.at_level(logging.DEBUG):
+        async with watched(address):
+            with socket.create_connection((address.host, address.port)) as client:
+                client.send(b"GET /metrics HTTP/1.1\r\n")
+                # Closing resets the connection, so that the server gets an error and not the end of what is sent.
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            async with asyncio.timeout(60):
+                while "got no answer" not in caplog.text:  # noqa: ASYNC110 - the server's thread has no event
+                    await asyncio.sleep(0.01)
+    assert capsys.readouterr().err == ""
 
 
 async def test_an_address_in_use_is_an_error_that_names_it() -> None:
