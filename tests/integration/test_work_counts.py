@@ -92,6 +92,22 @@ def test_documents_until_they_are_searchable_and_linked(corpus: Connection, hire
     assert counts(worker)["passages_unlinked"] == 0
 
 
+def test_passages_of_a_distributed_corpus_are_not_unlinked(corpus: Connection, hire: Hire) -> None:
+    worker = hire()
+    corpus.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
+    worker.index_everything()
+    assert counts(worker)["passages_unlinked"] == 1
+    # The tables of a distributed corpus are no partitions.
+    ((parent, partition),) = corpus.execute("""
+        select pg_inherits.inhparent::regclass::text, pg_inherits.inhrelid::regclass::text
+        from pgclarify.corpus
+        inner join pg_inherits
+            on pg_inherits.inhrelid = to_regclass(pgclarify_private.partition_name('passage', corpus.corpus_id))
+    """).fetchall()
+    corpus.execute(f"alter table {parent} detach partition {partition}".encode())
+    assert counts(worker)["passages_unlinked"] == 0
+
+
 def test_counts_have_no_name_and_no_text_of_a_user(corpus: Connection, hire: Hire) -> None:
     enter(corpus, "a secret question", waits=True)
     assert all(isinstance(count, int | float) for count in counts(hire()).values())
