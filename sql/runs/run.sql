@@ -276,6 +276,8 @@ begin
         v_run_ids,
         case
             when cardinality(v_run_ids) > 1 then 0
+            -- One run of many questions keeps a worker as busy as many runs.
+            when pgclarify_private.count_questions(enter_runs.operation, enter_runs.questions[1]) > 1 then 0
             -- A call that waits for one answer goes first: a person is waiting, and a batch has many questions.
             when enter_runs.call_id is not null then pgclarify_private.waited_for_priority()
             -- It also goes before one submitted question, because a program may submit any number of them one by one.

@@ -121,6 +121,26 @@ def test_who_waits_goes_before_one_who_submits_and_both_before_a_batch(corpus: C
     assert [take(worker) for _ in range(5)] == [waited_for, submitted, *batch, None]
 
 
+def test_one_run_of_many_questions_is_a_batch_though_a_call_waits_for_it(corpus: Connection, hire: Hire) -> None:
+    worker = hire()
+    runs = {
+        questions: scalar(
+            corpus,
+            """
+            select pgclarify_private.enter_runs(
+                current_user, array[current_user], 'detect_ambiguity_many', null, array[%s], '{}', null,
+                gen_random_uuid()
+            )
+            """,
+            questions,
+        )[0]
+        for questions in ('["What is a hot dog?", "Who is Bill?"]', '["Who is Bill?"]')
+    }
+    (submitted,) = enter(corpus, "submitted")
+    many, one = runs.values()
+    assert [take(worker) for _ in range(3)] == [one, submitted, many]
+
+
 def test_a_worker_whose_hands_are_full_of_a_batch_takes_only_what_is_waited_for(corpus: Connection, hire: Hire) -> None:
     worker = hire()
     enter(corpus, "one", "two")
