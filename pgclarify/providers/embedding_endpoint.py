@@ -14,6 +14,7 @@ from pgclarify.errors import ConfigurationError, EmbeddingUnavailable
 from pgclarify.protocols import EmbeddingTally
 from pgclarify.providers.address import REFUSING, Address, Asked
 from pgclarify.providers.bounded_client import Call
+from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.embedding_reply import Embeddings, read_embeddings
 
 _logger = logging.getLogger(__name__)
@@ -35,14 +36,14 @@ class EmbeddingEndpoint:
         address: Where it is.
         query_prefix: The prefix that its models expect before a question.
         passage_prefix: The prefix that they expect before a passage.
-        concurrency: Most requests in flight at once.
+        concurrency: Most requests in flight at once. Others wait for their turn; CallLine says which goes first.
         timeout: Seconds that all tries of a request may take. The indexing of other corpora waits as long.
         max_retries: Further tries after a lost connection, a timeout, an unreadable answer, 408, 409, 429 or 5xx.
             Retry-After is obeyed up to a minute.
         tally: Counts the embedded tokens; None counts nothing.
 
     Attributes:
-        limit: Each request acquires it.
+        line: Each request waits in it for its turn.
         tally: As given.
         query_prefix: As given.
         passage_prefix: As given.
@@ -73,7 +74,7 @@ class EmbeddingEndpoint:
         self.query_prefix = query_prefix
         self.passage_prefix = passage_prefix
         self._address = address
-        self.limit = asyncio.Semaphore(concurrency)
+        self.line = CallLine(concurrency)
         self.tally = EmbeddingTally() if tally is None else tally
         self._timeout = timeout
         self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
@@ -123,7 +124,7 @@ class EmbeddingEndpoint:
         return self._address.base_url
 
     async def ask(self, request: dict[str, Any], texts: Sequence[str], dimensions: int = _LONGEST_VECTOR) -> Embeddings:
-        """Make one request. The caller must hold the limit.
+        """Make one request. The caller must have a turn.
 
         Args:
             request: Its body without the texts.

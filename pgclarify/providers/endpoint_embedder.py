@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from pgclarify.errors import DimensionMismatch, EmbeddingError, EmbeddingUnavailable, ModelNotFound
 from pgclarify.foreign_text import check_unicode
-from pgclarify.protocols import PaidTexts, Payer, current_payer
+from pgclarify.protocols import PaidTexts, Payer, current_payer, is_waited_for, waited_for
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, RequestFailed
 from pgclarify.providers.embedding_tokens import MAX_TOKENS, cut_to_size, shared_tokens, tokenizer
 from pgclarify.providers.reserved_names import is_reserved
@@ -30,6 +30,8 @@ _MOST_TEXTS: Final = 32
 _MOST_HALVINGS: Final = 2
 # pgvector cannot index longer half-precision vectors.
 _MOST_DIMENSIONS: Final = 4000
+# What the turns of an endpoint are for.
+_PURPOSE: Final = "embedding"
 # A text to embed once, which shows the dimensions and that the endpoint answers.
 _PROBE: Final = "probe"
 
@@ -50,11 +52,11 @@ class _Waiting:
 class EndpointEmbedder:
     """An embedding model behind an endpoint. Implements protocols.Embedder.
 
-    Texts that wait at the same time share requests, even if different tasks sent them. Passages have the lowest
-    priority, so that a run does not wait for the indexing of a corpus. Within each priority, the oldest text comes
-    first. Only the endpoint knows how many tokens a text has, so our count is an upper estimate: four Latin letters,
-    two digits, four blanks or one other character are a token. A text that is longer than max_tokens by that count is
-    cut. If the endpoint still refuses it, it is cut in half, at most twice.
+    Texts that wait at the same time share requests, even if different tasks sent them. Texts of runs that somebody
+    waits for come first. Passages come last, so that a run does not wait for the indexing of a corpus. Within each
+    priority, the oldest text comes first. Only the endpoint knows how many tokens a text has, so our count is an upper
+    estimate: four Latin letters, two digits, four blanks or one other character are a token. A text that is longer than
+    max_tokens by that count is cut. If the endpoint still refuses it, it is cut in half, at most twice.
 
     Args:
         endpoint: The endpoint.
@@ -68,6 +70,7 @@ class EndpointEmbedder:
         self._model = model
         self._request = request
         self._dimensions = dimensions
+        self._urgent: deque[_Waiting] = deque()
         self._questions: deque[_Waiting] = deque()
         self._passages: deque[_Waiting] = deque()
         self._requests: set[asyncio.Task[None]] = set()
@@ -104,7 +107,7 @@ class EndpointEmbedder:
             request["dimensions"] = asked_dimensions
         # Base64 is exact and needs a fifth of the bytes. A server that does not know the parameter may refuse it.
         compact = {**request, "encoding_format": "base64"}
-        async with endpoint.limit:
+        async with endpoint.line.turn(_PURPOSE):
             try:
                 probed = await endpoint.ask(compact, [_PROBE])
                 request = compact
@@ -168,7 +171,8 @@ class EndpointEmbedder:
         prefix = self._endpoint.passage_prefix if are_passages else self._endpoint.query_prefix
         payer = current_payer()
         waiting = [_Waiting(prefix + text, payer, loop.create_future()) for text in await self._cut(texts)]
-        (self._passages if are_passages else self._questions).extend(waiting)
+        queue = self._passages if are_passages else self._urgent if is_waited_for() else self._questions
+        queue.extend(waiting)
         # Let other tasks queue their texts first.
         await asyncio.sleep(0)
         for _ in range(-(-len(waiting) // _MOST_TEXTS)):
@@ -196,19 +200,24 @@ class EndpointEmbedder:
         return await asyncio.to_thread(cut_to_size, texts)
 
     def _next(self) -> _Waiting | None:
-        queue = self._questions or self._passages
+        queue = self._urgent or self._questions or self._passages
         return queue.popleft() if queue else None
 
     async def _empty_queues(self) -> None:
-        while self._questions or self._passages:
-            async with self._endpoint.limit:
-                # Choose the texts only now, so that new ones join the request and cancelled ones are left out.
-                batch: list[_Waiting] = []
-                while len(batch) < _MOST_TEXTS and (each := self._next()) is not None:
-                    if not each.vector.done():
-                        batch.append(each)
-                if batch:
-                    await self._settle(batch)
+        while self._urgent or self._questions or self._passages:
+            # The task of a person's text may go on with the texts of a batch, which must not pass other calls.
+            with waited_for(bool(self._urgent)):
+                await self._send_next()
+
+    async def _send_next(self) -> None:
+        async with self._endpoint.line.turn(_PURPOSE):
+            # Choose the texts only now, so that new ones join the request and cancelled ones are left out.
+            batch: list[_Waiting] = []
+            while len(batch) < _MOST_TEXTS and (each := self._next()) is not None:
+                if not each.vector.done():
+                    batch.append(each)
+            if batch:
+                await self._settle(batch)
 
     async def _settle(self, batch: list[_Waiting]) -> None:
         """Set the vectors or errors of texts, in every case."""

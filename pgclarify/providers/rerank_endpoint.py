@@ -20,6 +20,7 @@ from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
 from pgclarify.providers.address import REFUSING, Address, Asked
 from pgclarify.providers.bounded_client import Call
+from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.endpoint import MAX_RETRIES, kind_of
 from pgclarify.providers.rerank_reply import RerankReply, read_entailments, read_scores
 from pgclarify.providers.reserved_names import is_reserved
@@ -50,7 +51,7 @@ class RerankEndpoint:
 
     Args:
         address: The address without `/rerank`.
-        concurrency: Most calls in flight at once.
+        concurrency: Most calls in flight at once. Others wait for their turn; CallLine says which call goes first.
         timeout: Most seconds of silence within one try of a request.
         max_retries: Further tries of a request after a lost connection, a timeout, an unreadable answer, 408, 409, 429
             or 5xx. Retry-After is obeyed up to a minute.
@@ -71,7 +72,7 @@ class RerankEndpoint:
             )
         address.check()
         self._address = address
-        self._limit = asyncio.Semaphore(concurrency)
+        self._line = CallLine(concurrency)
         self._timeout = timeout
         self._longest_request = timeout * (max_retries + 1)
         self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
@@ -154,7 +155,7 @@ class RerankEndpoint:
             RequestRefused: If the endpoint refuses a quarter of a text, too.
             EndpointUnavailable: If no scores were received, after all retries.
         """
-        async with self._limit:
+        async with self._line.turn("reranking"):
             if begin is not None:
                 await begin()
             started = time.perf_counter()
@@ -177,7 +178,7 @@ class RerankEndpoint:
         Raises:
             EndpointUnavailable: If no labels were received, after all retries, or the model has no such label.
         """
-        async with self._limit:
+        async with self._line.turn("inference"):
             if begin is not None:
                 await begin()
             started = time.perf_counter()

@@ -23,7 +23,7 @@ from pgclarify.errors import (
     ModelNotFound,
     describe,
 )
-from pgclarify.protocols import EmbeddingTally, PaidTexts, Payer, paid_by
+from pgclarify.protocols import EmbeddingTally, PaidTexts, Payer, paid_by, waited_for
 from pgclarify.providers.address import Address
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.endpoint_embedder import EndpointEmbedder
@@ -199,6 +199,22 @@ async def test_questions_come_before_passages_and_the_oldest_first(server: Serve
         await asyncio.gather(*waiting)
     sent = [text for body in server.embedding_bodies for text in body["input"]]
     assert sent == ["first", *questions, "another question", "passage", "another passage"]
+
+
+async def test_a_question_that_is_waited_for_comes_before_those_of_a_batch(server: Server) -> None:
+    questions = [f"question {number}" for number in range(64)]
+    async with opened(server, concurrency=1) as embedder:
+        await server.arrivals.get()
+        server.latency = 0.01
+        waiting = [asyncio.create_task(embedder.encode(["first"]))]
+        await server.arrivals.get()
+        waiting.append(asyncio.create_task(embedder.encode(questions)))
+        await asyncio.sleep(0)
+        with waited_for(True):
+            waiting.append(asyncio.create_task(embedder.encode(["a person's"])))
+        await asyncio.gather(*waiting)
+    sent = [text for body in server.embedding_bodies for text in body["input"]]
+    assert sent == ["first", "a person's", *questions]
 
 
 async def test_what_a_cancelled_caller_wanted_is_not_asked_for(server: Server) -> None:

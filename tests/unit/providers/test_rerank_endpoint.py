@@ -26,6 +26,7 @@ from pgclarify.model_calls import Completion
 from pgclarify.prompts.inference import inference
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.reranking import reranking
+from pgclarify.protocols import waited_for
 from pgclarify.providers.address import Address
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
 from tests.openai_server import Reply, RerankBehavior, Server, as_tei, rerank_results, serve, shared_words
@@ -313,6 +314,26 @@ async def test_calls_wait_for_their_turn(server: Server) -> None:
         await asyncio.gather(*(model.complete(request, begin) for _ in range(3)))
     assert server.most_in_flight == 1
     assert begun == [0, 0, 0]
+
+
+async def test_a_call_that_is_waited_for_goes_before_those_of_a_batch(server: Server) -> None:
+    server.latency = 0.01
+    begun = []
+
+    async def call(name: str, is_waited_for: bool) -> None:
+        async def begin() -> None:
+            begun.append(name)
+
+        with waited_for(is_waited_for):
+            await model.complete(model.request(reranking(QUESTION, TEXTS, [])), begin)
+
+    async with model_of(server, concurrency=1) as model:
+        calls = [("first", False), ("batch", False), ("batch", False), ("person", True)]
+        async with asyncio.TaskGroup() as group:
+            for name, is_waited_for in calls:
+                group.create_task(call(name, is_waited_for))
+                await asyncio.sleep(0)
+    assert begun == ["first", "person", "batch", "batch"]
 
 
 PAIRS = (("it opened in 1902", "in 1902"), ("in 1902", "it opened in 1902"), ("1902", "1903"))
