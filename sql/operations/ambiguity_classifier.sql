@@ -1,4 +1,4 @@
--- Versions of the classifier of ambiguity that were trained on the labelled questions of a corpus.
+-- Versions of the classifier of ambiguity that were trained on labelled questions of a corpus.
 
 create or replace view pgclarify.ambiguity_classifier with (security_invoker) as
 select
@@ -28,44 +28,44 @@ from pgclarify_private.trained_classifier as trained
 inner join pgclarify.corpus on trained.corpus_id = corpus.corpus_id;
 
 comment on view pgclarify.ambiguity_classifier is
-'Versions of the classifier of ambiguity that pgclarify train-ambiguity has trained for corpora, with figures on questions '
-'that were kept aside; use_ambiguity_classifier says which of them judges.';
+'Versions of the classifier of ambiguity that pgclarify train-ambiguity has trained for corpora, with figures on held-out '
+'questions. use_ambiguity_classifier chooses the one that judges.';
 comment on column pgclarify.ambiguity_classifier.corpus is 'The corpus.';
 comment on column pgclarify.ambiguity_classifier.version is 'Number of the version in its corpus, from 1.';
 comment on column pgclarify.ambiguity_classifier.is_used is
-'Whether it judges the questions of the corpus; if no version does, the classifier that ships judges them.';
+'Whether it judges the questions of the corpus. If no version does, the shipped classifier judges them.';
 comment on column pgclarify.ambiguity_classifier.is_better is
-'Whether its F1 was higher than that of the classifier that ships, by the whole 95 % interval of the difference.';
+'Whether its F1 is higher than that of the shipped classifier: the whole 95 % interval of the difference is above 0.';
 comment on column pgclarify.ambiguity_classifier.trained_by is 'Role that trained it.';
 comment on column pgclarify.ambiguity_classifier.trained_at is 'When it was stored.';
-comment on column pgclarify.ambiguity_classifier.examples is 'Different labelled questions that it was trained on.';
+comment on column pgclarify.ambiguity_classifier.examples is 'Number of distinct labelled questions that it was trained on.';
 comment on column pgclarify.ambiguity_classifier.held_examples is
-'Different labelled questions that were kept aside, and that the figures are about.';
+'Number of distinct labelled questions that were held out, and that the figures are computed on.';
 comment on column pgclarify.ambiguity_classifier.judges_questions is
-'Whether it judges questions before which nothing was said; the classifier that ships judges them otherwise.';
+'Whether it judges questions without a history; otherwise the shipped classifier judges them.';
 comment on column pgclarify.ambiguity_classifier.judges_conversations is
-'Whether it judges questions with a history; the classifier that ships judges them otherwise.';
+'Whether it judges questions with a history; otherwise the shipped classifier judges them.';
 comment on column pgclarify.ambiguity_classifier.threshold is
-'The probability from which a question counts as ambiguous, unless a caller passes another one.';
+'A question is ambiguous if its probability is at least this, unless a caller passes another threshold.';
 comment on column pgclarify.ambiguity_classifier.f1 is 'F1 of the class ambiguous, from 0 to 1.';
-comment on column pgclarify.ambiguity_classifier.shipped_f1 is 'The same of the classifier that ships.';
-comment on column pgclarify.ambiguity_classifier.f1_difference is 'f1 less shipped_f1.';
+comment on column pgclarify.ambiguity_classifier.shipped_f1 is 'F1 of the shipped classifier.';
+comment on column pgclarify.ambiguity_classifier.f1_difference is 'f1 minus shipped_f1.';
 comment on column pgclarify.ambiguity_classifier.f1_difference_low is
 'Lower end of its 95 % interval, by the paired bootstrap.';
-comment on column pgclarify.ambiguity_classifier.f1_difference_high is 'Upper end of that interval.';
+comment on column pgclarify.ambiguity_classifier.f1_difference_high is 'Upper end of its 95 % interval.';
 comment on column pgclarify.ambiguity_classifier.auc is
-'How often an ambiguous question has a higher probability than a clear one, from 0 to 1.';
-comment on column pgclarify.ambiguity_classifier.shipped_auc is 'The same of the classifier that ships.';
+'Probability that an ambiguous question gets a higher probability than a clear one, from 0 to 1.';
+comment on column pgclarify.ambiguity_classifier.shipped_auc is 'The same of the shipped classifier.';
 comment on column pgclarify.ambiguity_classifier.calibration_error is
-'How far probabilities are from shares, in ten bins, from 0 to 1; less is better.';
-comment on column pgclarify.ambiguity_classifier.shipped_calibration_error is 'The same of the classifier that ships.';
+'Difference between probabilities and real shares, in ten bins, from 0 to 1; less is better.';
+comment on column pgclarify.ambiguity_classifier.shipped_calibration_error is 'The same of the shipped classifier.';
 comment on column pgclarify.ambiguity_classifier.figures is
-'All figures: an object with questions, ambiguous (how many of these are), and f1, precision, recall, auc and '
-'calibration_error, each an object with before (of the classifier that ships), trained and difference: the value and the ends '
-'of its 95 % interval.';
+'All figures: an object with questions, ambiguous (how many of them are), and f1, precision, recall, auc and '
+'calibration_error. Each of these is an object with before (the shipped classifier), trained and difference: the value and '
+'the ends of its 95 % interval.';
 comment on column pgclarify.ambiguity_classifier.shipped_version is
-'Version of the classifier that ships which it was trained on. A worker that has another one uses what '
-'ships until you train again.';
+'Version of the shipped classifier that it was trained on. A worker with another version uses its shipped classifier until '
+'you train again.';
 grant select on pgclarify.ambiguity_classifier to pgclarify_reader;
 
 create or replace function pgclarify_private.classifier_of_run(run_id bigint, attempt integer, known_ids bigint[])
@@ -96,8 +96,8 @@ end
 $$;
 
 comment on function pgclarify_private.classifier_of_run(bigint, integer, bigint[]) is
-'The trained classifier that judges the questions of a run of a corpus; no row if the one that ships does. weights: null if '
-'its id is among known_ids: what it learned never changes.';
+'The trained classifier that judges the questions of a run of a corpus; no row if the shipped one does. weights: null if its '
+'id is among known_ids, because weights never change.';
 grant execute on function pgclarify_private.classifier_of_run(bigint, integer, bigint[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.classifier_in_use(caller pgclarify_private.caller, corpus text)
@@ -117,8 +117,7 @@ end
 $$;
 
 comment on function pgclarify_private.classifier_in_use(pgclarify_private.caller, text) is
-'The trained classifier that judges the questions of a corpus, for who may train another one; no row if the one that '
-'ships does.';
+'The trained classifier that judges the questions of a corpus, for roles that may train one; no row if the shipped one does.';
 grant execute on function pgclarify_private.classifier_in_use(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify_private.classified_corpus(caller pgclarify_private.caller, corpus text)
@@ -138,7 +137,7 @@ end
 $$;
 
 comment on function pgclarify_private.classified_corpus(pgclarify_private.caller, text) is
-'The corpus whose classifiers the caller edits, as edited_corpus has it; error 22023 if it is null.';
+'The corpus whose classifiers the caller edits, as in edited_corpus; error 22023 if it is null.';
 
 create or replace function pgclarify_private.put_in_use(corpus_id bigint, version integer)
 returns boolean
@@ -148,7 +147,8 @@ as $$
 declare
     v_before integer;
 begin
-    -- All versions, in one order: of two callers at once the second waits, and then sees what the first one chose.
+    -- Lock all versions, always in the same order. Of two concurrent callers, the second one waits, and then sees the choice of
+    -- the first.
     perform
     from pgclarify_private.trained_classifier as trained
     where trained.corpus_id = put_in_use.corpus_id
@@ -171,7 +171,7 @@ end
 $$;
 
 comment on function pgclarify_private.put_in_use(bigint, integer) is
-'Have a version judge the questions of a corpus; null is the classifier that ships. True if anything changed.';
+'Let a version judge the questions of a corpus; null is the shipped classifier. True if anything changed.';
 
 create or replace function pgclarify_private.add_trained_classifier(
     caller pgclarify_private.caller, corpus text, trained jsonb, weights real[], is_used boolean
@@ -209,8 +209,8 @@ end
 $$;
 
 comment on function pgclarify_private.add_trained_classifier(pgclarify_private.caller, text, jsonb, real[], boolean) is
-'Store a version of the classifier for a corpus that the caller owns; its number. trained: object with the columns of '
-'trained_classifier. weights: what it learned. is_used: whether it judges from now on.';
+'Store a version of the classifier for a corpus that the caller owns, and return its number. trained: object with the '
+'columns of trained_classifier. weights: the trained weights. is_used: whether it judges from now on.';
 grant execute on function
     pgclarify_private.add_trained_classifier(pgclarify_private.caller, text, jsonb, real[], boolean) to pgclarify_user;
 
@@ -232,7 +232,7 @@ begin
     ) then
         raise exception 'there is no version % of the classifier', use_ambiguity_classifier.version
             using errcode = 'undefined_object',
-                detail = format('It is about the corpus "%s".', pgclarify_private.shown(use_ambiguity_classifier.corpus)),
+                detail = format('The corpus is "%s".', pgclarify_private.shown(use_ambiguity_classifier.corpus)),
                 hint = 'See: select corpus, version, is_used from pgclarify.ambiguity_classifier.';
     end if;
     return pgclarify_private.put_in_use(v_corpus_id, use_ambiguity_classifier.version);
@@ -256,5 +256,5 @@ end;
 
 comment on function pgclarify.use_ambiguity_classifier(text, integer) is
 'Choose the version of the classifier of ambiguity that judges the questions of a corpus from now on; true if anything '
-'changed. corpus: one that you own. version: one of view ambiguity_classifier; null is the classifier that ships.';
+'changed. corpus: one that you own. version: one of view ambiguity_classifier; null is the shipped classifier.';
 grant execute on function pgclarify.use_ambiguity_classifier(text, integer) to pgclarify_user;

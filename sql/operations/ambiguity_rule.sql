@@ -1,4 +1,4 @@
--- Rules of ambiguity, and what they have in common with budgets: who may edit what is of a corpus, or of all.
+-- Rules of ambiguity, and a check that budgets share: which role may edit settings of one corpus, or of all.
 
 create or replace function pgclarify_private.edited_corpus(caller pgclarify_private.caller, corpus text)
 returns pgclarify.corpus
@@ -20,7 +20,7 @@ begin
         return null;
     end if;
     if v_is_administrator then
-        -- Also a corpus that this member may not search.
+        -- Even a corpus that this member may not search.
         select named.* into v_corpus from pgclarify.corpus as named where named.name = edited_corpus.corpus;
     end if;
     if v_corpus.corpus_id is null then
@@ -32,8 +32,8 @@ end
 $$;
 
 comment on function pgclarify_private.edited_corpus(pgclarify_private.caller, text) is
-'The corpus whose budgets and rules the caller edits; it is not dropped before the transaction ends. Null for all corpora. '
-'Error 42501 if the caller may not edit them, 42704 if there is no such corpus, or none that the caller may search.';
+'The corpus whose budgets and rules the caller edits; it cannot be dropped before the transaction ends. Null for all '
+'corpora. Error 42501 if the caller may not edit them, 42704 if the corpus does not exist or the caller may not search it.';
 
 create or replace function pgclarify_private.check_pattern(pattern text)
 returns void
@@ -45,20 +45,20 @@ declare
 begin
     if check_pattern.pattern is null then
         raise exception 'a rule needs a pattern'
-            using errcode = 'invalid_parameter_value', hint = 'Pass pattern => ''\mpythons?\M'', say.';
+            using errcode = 'invalid_parameter_value', hint = 'For example, pass pattern => ''\mpythons?\M''.';
     end if;
     if length(check_pattern.pattern) not between 1 and 500 then
         raise exception 'a pattern needs 1 to 500 characters'
             using errcode = 'invalid_parameter_value',
                 detail = format('It has %s.', length(check_pattern.pattern)),
-                hint = 'Make several rules of it.';
+                hint = 'Split it into several rules.';
     end if;
-    -- Compiled as it will be, in any case of letters.
+    -- Compiled as in use: without regard to case.
     if '' ~* check_pattern.pattern then
         raise exception 'a pattern must not match where there is nothing'
             using errcode = 'invalid_parameter_value',
                 detail = 'It matches the empty text, and so perhaps every question.',
-                hint = 'Is an alternative empty, or everything optional? What matches every question is "."';
+                hint = 'Remove empty alternatives, or make a part required. To match every question, use ".".';
     end if;
 exception
     when invalid_regular_expression then
@@ -66,13 +66,13 @@ exception
         raise exception 'a pattern must be a regular expression'
             using errcode = 'invalid_regular_expression',
                 detail = format('PostgreSQL says: %s.', v_message),
-                hint = 'Letters that mean something, such as ( [ { * + ? . and \, are written after a backslash.';
+                hint = 'Write a backslash before special characters such as ( [ { * + ? . and \.';
 end
 $$;
 
 comment on function pgclarify_private.check_pattern(text) is
-'Error 22023 or 2201B unless it is a regular expression of 1 to 500 characters that does not match the empty text. How long it '
-'takes is not looked at: a worker that tries rules has a time limit, and names the rule that met it.';
+'Error 22023 or 2201B unless it is a regular expression of 1 to 500 characters that does not match the empty text. It does '
+'not measure the speed of the pattern: a worker tries rules with a time limit, and names the rule that exceeds it.';
 
 create or replace function pgclarify_private.add_ambiguity_rule(
     caller pgclarify_private.caller, pattern text, kind text, corpus text, note text
@@ -93,7 +93,7 @@ begin
         raise exception 'a note needs 1 to 500 characters'
             using errcode = 'invalid_parameter_value',
                 detail = format('It has %s.', length(add_ambiguity_rule.note)),
-                hint = 'Leave it out if there is nothing to say.';
+                hint = 'Omit it if there is no note.';
     end if;
     update pgclarify.ambiguity_rule as known
     set kind = add_ambiguity_rule.kind, note = add_ambiguity_rule.note

@@ -1,4 +1,4 @@
--- Clarifying: the calls that wait.
+-- Clarifying: functions that wait for the answer.
 
 create or replace function pgclarify_private.clarify_settings(top_k integer, options jsonb)
 returns jsonb
@@ -21,8 +21,8 @@ begin
         raise exception 'option "threshold" is for option "ask_back"'
             using errcode = 'invalid_parameter_value',
                 column = 'threshold',
-                detail = 'Without it, questions are clarified whether they are ambiguous or not.',
-                hint = 'Pass {"ask_back": "auto"}, too, or leave threshold out.';
+                detail = 'Without it, all questions are clarified, ambiguous or not.',
+                hint = 'Also pass {"ask_back": "auto"}, or omit threshold.';
     end if;
     -- refresh = 0 is the default. It is dropped, so that the run has the same reuse key as runs without the option.
     return case when v_settings -> 'refresh' = '0' then v_settings - 'refresh' else v_settings end;
@@ -30,7 +30,7 @@ end
 $$;
 
 comment on function pgclarify_private.clarify_settings(integer, jsonb) is
-'top_k and options of clarify, checked, as run.settings keeps them; without refresh if it is 0.';
+'Checked top_k and options of clarify, in the form of run.settings; without refresh if it is 0.';
 
 create or replace function pgclarify_private.prepare_clarify(
     caller pgclarify_private.caller,
@@ -55,7 +55,7 @@ end
 $$;
 
 comment on function pgclarify_private.prepare_clarify(pgclarify_private.caller, text, text, integer, jsonb) is
-'The run that clarify asks for.';
+'The run that clarify enters.';
 
 create or replace function pgclarify_private.clarify(
     caller pgclarify_private.caller, question text, corpus text, top_k integer, timeout interval, options jsonb
@@ -143,7 +143,7 @@ begin
                 detail = format(
                     'There are %s keys and %s questions.', cardinality(clarify_many.keys), cardinality(v_questions)
                 ),
-                hint = 'Aggregate both from the same rows in the same order, or leave keys out.';
+                hint = 'Aggregate both from the same rows in the same order, or omit keys.';
     end if;
     v_run_ids := pgclarify_private.ask(clarify_many.caller, v_run, v_questions, clarify_many.timeout);
     perform pgclarify_private.warn_of_partial(v_run_ids);
@@ -226,7 +226,8 @@ begin atomic
         }'::jsonb;
 end;
 
-comment on function pgclarify_private.consolidate_options() is 'The options of consolidate, as check_options wants them.';
+comment on function pgclarify_private.consolidate_options() is
+'The options of consolidate, in the form that check_options takes.';
 
 create or replace function pgclarify_private.consolidate_settings(options jsonb)
 returns jsonb
@@ -247,15 +248,15 @@ begin
         raise exception 'option "%" is for consolidation "hdbscan"', v_of_density
             using errcode = 'invalid_parameter_value',
                 column = v_of_density,
-                detail = format('consolidation is "%s", which does not look at density.', v_settings ->> 'consolidation'),
-                hint = format('Pass {"consolidation": "hdbscan"}, too, or leave %s out.', v_of_density);
+                detail = format('consolidation is "%s", which does not use density.', v_settings ->> 'consolidation'),
+                hint = format('Also pass {"consolidation": "hdbscan"}, or omit %s.', v_of_density);
     end if;
     return v_settings;
 end
 $$;
 
 comment on function pgclarify_private.consolidate_settings(jsonb) is
-'Options of consolidate, checked, as run.settings keeps them.';
+'Checked options of consolidate, in the form of run.settings.';
 
 create or replace function pgclarify_private.prepare_consolidate(
     caller pgclarify_private.caller, run_id bigint, options jsonb default '{}'
@@ -289,7 +290,7 @@ end
 $$;
 
 comment on function pgclarify_private.prepare_consolidate(pgclarify_private.caller, bigint, jsonb) is
-'The run that consolidate asks for.';
+'The run that consolidate enters.';
 
 create or replace function pgclarify.consolidate(run_id bigint, options jsonb default '{}')
 returns setof pgclarify.clarification
@@ -310,9 +311,9 @@ begin atomic
 end;
 
 comment on function pgclarify.consolidate(bigint, jsonb) is
-'Cluster the verdicts of a run again, with no model call; rows as of clarify, under a run of their own. run_id: a clarify run '
-'that you may see. options: consolidation (default; conservative, which shows the two thirds of the readings that have '
+'Cluster the verdicts of a run again, without a model call; returns rows as clarify does, in a new run. run_id: a clarify '
+'run that you may see. options: consolidation (default; conservative, which shows the two thirds of the readings that have '
 'most support; hdbscan), embed (question_answer, question), singletons (keep, drop), timeout (60s); with hdbscan, '
-'min_cluster_size (fewest readings of a cluster, 2 to 1000; 2), min_samples (other readings that must be near for one to '
-'lie in dense surroundings, 1 to 1000; 1), selection (eom: the clusters that last longest; leaf: the smallest).';
+'min_cluster_size (fewest readings of a cluster, 2 to 1000; 2), min_samples (how many other readings must be near for a '
+'place to count as dense, 1 to 1000; 1), selection (eom: the clusters that persist longest; leaf: the smallest).';
 grant execute on function pgclarify.consolidate(bigint, jsonb) to pgclarify_user;

@@ -1,4 +1,4 @@
--- Clarifying questions, or reformulations to choose from, and the passages that prove that they can be answered.
+-- Clarifying questions, or reformulations to choose from, and the passages that show that the corpus answers them.
 
 create or replace view pgclarify.clarifying_question_list with (security_invoker) as
 select
@@ -65,8 +65,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.clarifying_question_options() is
-'The options of clarifying_questions, as check_options wants them. Those of the check have their defaults where there is one, '
-'and count has one for each form.';
+'The options of clarifying_questions, in the form that check_options takes. Options of the check get their defaults only '
+'with a check, and the default of count depends on form.';
 
 create or replace function pgclarify_private.clarifying_question_settings(options jsonb)
 returns jsonb
@@ -80,10 +80,10 @@ declare
     v_idle text;
 begin
     if v_settings ->> 'form' = 'respond' and v_settings ->> 'check' = 'drop' and not v_settings ? 'count' then
-        -- One of each type of ambiguity: the documents may answer none of what a single proposal leads to.
+        -- One proposal of each type of ambiguity: the documents may answer nothing that a single proposal leads to.
         v_settings := '{"proposals": 3}'::jsonb || v_settings;
     end if;
-    -- One question a turn, or five reformulations to choose from: AT-CoT, §4.2.
+    -- One question for each turn, or five reformulations to choose from: AT-CoT, §4.2.
     v_settings := jsonb_build_object('count', case v_settings ->> 'form' when 'select' then 5 else 1 end) || v_settings;
     if v_settings ->> 'check' <> 'none' then
         return '{"search": "hybrid", "top_k": 4}'::jsonb || v_settings;
@@ -93,16 +93,16 @@ begin
         raise exception 'option "%" needs a check', v_idle
             using errcode = 'invalid_parameter_value',
                 column = v_idle,
-                detail = 'Option "check" is none, so no passage is looked at.',
-                hint = 'Leave one of them out.';
+                detail = 'Option "check" is none, so no passage is read.',
+                hint = 'Omit one of them.';
     end if;
     return v_settings;
 end
 $$;
 
 comment on function pgclarify_private.clarifying_question_settings(jsonb) is
-'Options of clarifying_questions, checked, as run.settings keeps them, and timeout. Setting proposals: how many the model is '
-'asked for, where that is more than count.';
+'Checked options of clarifying_questions, in the form of run.settings, and timeout. Setting proposals: how many the model '
+'must propose, if that is more than count.';
 
 create or replace function pgclarify_private.rows(row_type pgclarify.proposed_question, run_ids bigint[], requester name)
 returns setof pgclarify.proposed_question
@@ -127,7 +127,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.rows(pgclarify.proposed_question, bigint[], name) is
-'What runs asked back, without asking who may see them; of the documents, what the requester may read now.';
+'The proposed questions of runs. It does not check who may see the runs; documents are those that the requester may read now.';
 
 create or replace function pgclarify_private.prepare_clarifying_questions(
     caller pgclarify_private.caller,
@@ -160,7 +160,7 @@ begin
     elsif v_question is null then
         raise exception 'there is no question'
             using errcode = 'invalid_parameter_value',
-                hint = 'Pass a question, or option "conversation" to go on with one.';
+                hint = 'Pass a question, or option "conversation" to continue a conversation.';
     elsif prepare_clarifying_questions.corpus is not null or v_settings ->> 'check' <> 'none' then
         v_corpus := pgclarify_private.find_corpus(v_roles, prepare_clarifying_questions.corpus);
     end if;
@@ -202,13 +202,13 @@ begin atomic
 end;
 
 comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
-'What to ask back about a vague question: questions to answer, for reply, or reformulations, for choose; each checked against '
-'the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; null with option '
-'conversation, whose question it is then. corpus: its name; null means pgclarify.corpus, or the only one, and with check none '
-'no corpus; a conversation keeps to its own, or to none. history: what was said before, oldest first. options: scheme '
+'What to ask back about a vague question: questions to answer, for reply, or reformulations, for choose. Each is checked '
+'against the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; null '
+'with option conversation, which has its own question. corpus: its name; null means pgclarify.corpus, or the only one, and '
+'with check none no corpus; a conversation keeps its corpus, or none. history: earlier turns, oldest first. options: scheme '
 '(standard, at_standard, at_types, cot, at_cot), form (respond, select), count (1 to 10; 1 to respond to, the first of 3 '
-'proposals that is left by check drop; 5 to select from), examples (false asks zero-shot), check (drop, mark, none), search '
-'(hybrid, dense, lexical), top_k (passages judged for each, 4), conversation (its number), timeout (5min).';
+'proposals that check drop keeps; 5 to select from), examples (false: no examples in the prompt), check (drop, mark, none), '
+'search (hybrid, dense, lexical), top_k (passages judged for each, 4), conversation (its number), timeout (5min).';
 grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.proposed_questions(run_id bigint)
@@ -225,6 +225,6 @@ begin atomic
 end;
 
 comment on function pgclarify.proposed_questions(bigint) is
-'What a run of clarifying_questions asked back, or offered. Error 55000 if it is not over, PC003 if it failed or was '
+'The questions or reformulations of a run of clarifying_questions. Error 55000 if it is not over, PC003 if it failed or was '
 'cancelled; a warning if it is partial. run_id: from start, or one that you may see.';
 grant execute on function pgclarify.proposed_questions(bigint) to pgclarify_reader;

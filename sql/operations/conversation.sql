@@ -49,7 +49,7 @@ begin
     if not found then
         raise exception 'conversation % does not exist', find_conversation.conversation_id
             using errcode = 'undefined_object',
-                detail = 'There is none of that number that you may go on with.',
+                detail = 'You have no conversation of that number.',
                 hint = case
                     when pgclarify_private.has_frozen_snapshot() then
                         'Conversations are seen here as they were when the transaction began, or, on a standby, as far as it has '
@@ -62,7 +62,7 @@ end
 $$;
 
 comment on function pgclarify_private.find_conversation(name[], bigint) is
-'The conversation, if a holder of these roles asked; error 42704 otherwise, as if there were none.';
+'The conversation, if one of these roles asked its first question; otherwise error 42704, even if it exists.';
 
 create or replace function pgclarify_private.corpus_to_go_on_in(
     conversation pgclarify.conversation, roles name[], given text, is_checked boolean
@@ -80,8 +80,8 @@ begin
         if corpus_to_go_on_in.given is not null then
             raise exception 'conversation % is of no corpus', v_conversation_id
                 using errcode = 'invalid_parameter_value',
-                    detail = 'What was said in it would come into that corpus.',
-                    hint = 'Leave the corpus out, or option "conversation".';
+                    detail = 'Its turns would become part of a question to that corpus.',
+                    hint = 'Omit the corpus, or option "conversation".';
         end if;
         if corpus_to_go_on_in.is_checked then
             raise exception 'conversation % is of no corpus, so nothing can be checked', v_conversation_id
@@ -98,24 +98,24 @@ begin
                 detail = format(
                     'It was "%s"; it was dropped, or you may not search it any more.', pgclarify_private.shown(v_name)
                 ),
-                hint = 'Leave option "conversation" out, and ask another corpus what the question was at last.';
+                hint = 'Omit option "conversation", and ask another corpus the last question of the conversation.';
     end if;
     if corpus_to_go_on_in.given is not null
         and (pgclarify_private.find_corpus(corpus_to_go_on_in.roles, corpus_to_go_on_in.given)).corpus_id
             <> v_corpus.corpus_id then
         raise exception 'conversation % is of corpus "%"', v_conversation_id, v_corpus.name
             using errcode = 'invalid_parameter_value',
-                detail = 'What was said in it would come into another one.',
-                hint = 'Leave the corpus out, or option "conversation".';
+                detail = 'Its turns would become part of a question to another corpus.',
+                hint = 'Omit the corpus, or option "conversation".';
     end if;
     return v_corpus;
 end
 $$;
 
 comment on function pgclarify_private.corpus_to_go_on_in(pgclarify.conversation, name[], text, boolean) is
-'The corpus of a conversation, null if it is of none. given: the corpus''s name as it was given, or null. is_checked: whether '
-'there must be one. Error 42704 if it is gone, 22023 if another one was given, or if there is none and one was given or is '
-'needed.';
+'The corpus of a conversation, null if it has none. given: the name that the caller passed, or null. is_checked: whether a '
+'corpus is needed. Error 42704 if the corpus is gone. Error 22023 if another one was given, or if the conversation has none '
+'and one was given or is needed.';
 
 create or replace function pgclarify_private.rows(row_type pgclarify.turn, conversation_ids bigint[], requester name)
 returns setof pgclarify.turn
@@ -129,7 +129,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.rows(pgclarify.turn, bigint[], name) is
-'Turns of conversations, without asking who may see them: nothing in it depends on who the requester is.';
+'Turns of conversations. It does not check who may see them: the requester makes no difference.';
 
 create or replace function pgclarify_private.turns(conversation_id bigint)
 returns setof pgclarify.turn
@@ -141,7 +141,7 @@ begin
     return query
     select turn.* from pgclarify_private.rows(null::pgclarify.turn, array[turns.conversation_id], null) as turn;
     if pgclarify_private.has_frozen_snapshot() then
-        -- Beside those that this transaction made itself, and nobody else sees.
+        -- In addition to turns that this transaction made itself, which no other transaction sees.
         return query
         select seen.*
         from jsonb_populate_recordset(
@@ -156,8 +156,8 @@ end
 $$;
 
 comment on function pgclarify_private.turns(bigint) is
-'Turns of a conversation, in any order: those that this transaction sees, some of which it may have made itself, and those '
-'that its snapshot is too old to see.';
+'Turns of a conversation, unordered: those that this transaction sees or has made, and those that its snapshot is too old to '
+'show.';
 
 create or replace function pgclarify_private.go_on_asking(
     conversation pgclarify.conversation, given text, earlier jsonb
@@ -168,7 +168,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_most_turns constant integer := 3;
-    -- As check_history has it.
+    -- The limit of check_history.
     v_most_elements constant integer := 100;
     v_most_chars constant integer := 10000;
     v_conversation_id constant bigint := (go_on_asking.conversation).conversation_id;
@@ -189,13 +189,13 @@ begin
         raise exception 'conversation % is about another question', v_conversation_id
             using errcode = 'invalid_parameter_value',
                 detail = format('Its question is now: "%s".', pgclarify_private.shown(v_last.question)),
-                hint = 'Leave the question out, or option "conversation".';
+                hint = 'Omit the question, or option "conversation".';
     end if;
     if go_on_asking.earlier not in ('[]', v_earlier) then
         raise exception 'conversation % began after another history', v_conversation_id
             using errcode = 'invalid_parameter_value',
-                detail = 'It knows what was said before it, and since.',
-                hint = 'Leave the history out, or option "conversation".';
+                detail = 'The conversation keeps its own history.',
+                hint = 'Omit the history, or option "conversation".';
     end if;
     select jsonb_agg(left(said.line, v_most_chars) order by said.ordinal, said.part) into v_said
     from (
@@ -218,9 +218,9 @@ end
 $$;
 
 comment on function pgclarify_private.go_on_asking(pgclarify.conversation, text, jsonb) is
-'Where a conversation goes on: its question, what was said before it and since, as much as a history may have, and the turn '
-'that comes next. given, earlier: the question as it was given, or null, and the history. Error 55000 after the last turn, '
-'22023 if the question or the history is another.';
+'The state of a conversation before its next turn: its question, its history with the turns so far, up to the limit of a '
+'history, and the next turn. given, earlier: the question that the caller passed, or null, and the history. Error 55000 '
+'after the last turn, 22023 if the question or the history is different.';
 
 create or replace function pgclarify_private.asked_back(run_id bigint)
 returns text
@@ -229,7 +229,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select
         string_agg(
-            -- A line each, however the model spelled it.
+            -- One line for each, even if the text of the model has line breaks.
             regexp_replace(coalesce(listed.clarifying_question, listed.reformulation), '\s+', ' ', 'g'),
             E'\n'
             order by listed.ordinal
@@ -238,7 +238,7 @@ begin atomic
     where listed.run_id = asked_back.run_id;
 end;
 
-comment on function pgclarify_private.asked_back(bigint) is 'What a run asked back, a line each.';
+comment on function pgclarify_private.asked_back(bigint) is 'The questions of a run, one line for each.';
 
 create or replace function pgclarify_private.lock_conversation(conversation_id bigint, patience interval)
 returns void
@@ -247,7 +247,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_lock_timeout constant text := current_setting('lock_timeout');
-    -- The caller's own may be the shorter; 0 stands for none.
+    -- The caller's own limit may be shorter; 0 means no limit.
     v_patience constant interval := least(nullif(v_lock_timeout::interval, interval '0'), lock_conversation.patience);
 begin
     perform set_config(
@@ -255,8 +255,9 @@ begin
         coalesce(least(greatest(ceil(extract(epoch from v_patience) * 1000), 1), 2147483647), 0)::bigint::text,
         true
     );
-    -- Its first turn, which it always has. Not an advisory lock, which any user can take. Not the row of the conversation:
-    -- drop_corpus updates it while it holds the corpus, and a call that waits needs the corpus.
+    -- This locks the first turn, which always exists. It is not an advisory lock, because every user can take that. It is not
+    -- the row of the conversation, because drop_corpus updates that while it locks the corpus, and a call that waits needs the
+    -- corpus.
     perform
     from pgclarify.turn
     where turn.conversation_id = lock_conversation.conversation_id and turn.ordinal = 1
@@ -272,8 +273,8 @@ end
 $$;
 
 comment on function pgclarify_private.lock_conversation(bigint, interval) is
-'Be the only one to reply in a conversation until the transaction ends: what comes second sees what was first. patience: how '
-'long to wait for that; null is as long as lock_timeout allows. Error 55P03 after that.';
+'Make other replies in a conversation wait until the transaction ends, so that each one sees the earlier ones. patience: '
+'maximum wait for this lock; null means lock_timeout. Error 55P03 after that.';
 
 create or replace function pgclarify_private.find_turn(run pgclarify.run, roles name[], reply text, patience interval)
 returns pgclarify.turn
@@ -302,10 +303,10 @@ begin
     if v_earlier.run_id is distinct from (find_turn.run).run_id or v_earlier.reply <> find_turn.reply then
         raise exception 'turn % of conversation % has its reply', v_turn.ordinal, v_turn.conversation_id
             using errcode = 'object_not_in_prerequisite_state',
-                detail = 'The conversation went on from there, and cannot go on in two ways.',
+                detail = 'Only one reply can continue a conversation from this turn.',
                 hint = format(
-                    'See: select * from pgclarify.conversation_turn where conversation_id = %s. To take another way, reply to '
-                    'its first run, which begins a new conversation.',
+                    'See: select * from pgclarify.conversation_turn where conversation_id = %s. For a different reply, reply '
+                    'to its first run, which begins a new conversation.',
                     v_turn.conversation_id
                 );
     end if;
@@ -314,8 +315,8 @@ end
 $$;
 
 comment on function pgclarify_private.find_turn(pgclarify.run, name[], text, interval) is
-'The turn that a reply to a run is, with its question if the same reply came before; conversation_id is null if it begins a '
-'conversation. Holds the conversation as lock_conversation does. Error 55000 if another reply came before.';
+'The turn for a reply to a run, with its question if the same reply was made before; conversation_id is null if it begins a '
+'conversation. Locks the conversation as lock_conversation does. Error 55000 if a different reply was made before.';
 
 create or replace function pgclarify_private.raise_gone_on(conversation_id bigint)
 returns void
@@ -324,7 +325,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     raise exception 'conversation % has gone on since this transaction began', raise_gone_on.conversation_id
-        using errcode = 'serialization_failure', hint = 'Begin the transaction anew.';
+        using errcode = 'serialization_failure', hint = 'Begin a new transaction.';
 end
 $$;
 
@@ -341,10 +342,10 @@ declare
     v_conversation_id bigint := (add_turn.turn).conversation_id;
     v_corpus_id bigint;
 begin
-    -- Another one for each reply to a first run, also for an equal one: runs are served again, so that two people who share a
-    -- role may have the same, and neither is to read on in what the other said.
+    -- Each reply to a first run begins a new conversation, even an equal reply. Runs are reused, so two people who share a role
+    -- may reply to the same run, and must not read each other's turns.
     if v_conversation_id is null then
-        -- It may have been dropped since it was asked.
+        -- The corpus may have been dropped since the question.
         select corpus.corpus_id into v_corpus_id
         from pgclarify.corpus
         where corpus.corpus_id = (add_turn.run).corpus_id
@@ -376,8 +377,8 @@ end
 $$;
 
 comment on function pgclarify_private.add_turn(pgclarify.run, pgclarify.turn, text, text, text) is
-'Keep a turn, and begin the conversation of who asked if it is its first. Error 40001 if the snapshot is too old to see that '
-'it went on.';
+'Store a turn. The first turn also creates the conversation of the role that asked. Error 40001 if the snapshot is too old '
+'to show a later turn.';
 
 create or replace function pgclarify_private.reformulated(conversation_id bigint, turn integer, question text)
 returns pgclarify.reformulated_question
@@ -391,4 +392,4 @@ begin atomic
 end;
 
 comment on function pgclarify_private.reformulated(bigint, integer, text) is
-'Where a conversation stands after a turn, of three.';
+'The state of a conversation after a turn: its question, and how many of the three turns are left.';

@@ -65,15 +65,15 @@ begin
         raise exception 'option "top_k" needs a corpus'
             using errcode = 'invalid_parameter_value',
                 column = 'top_k',
-                detail = 'No corpus is asked, so there are no passages to look at.',
-                hint = 'Pass {"corpus": "name"} as well, or leave top_k out.';
+                detail = 'Without a corpus, there are no passages to judge.',
+                hint = 'Also pass {"corpus": "name"}, or omit top_k.';
     end if;
     return v_settings;
 end
 $$;
 
 comment on function pgclarify_private.detection_settings(jsonb) is
-'Options of detect_ambiguity, checked: as run.settings keeps them, with corpus and timeout.';
+'Checked options of detect_ambiguity, in the form of run.settings, with corpus and timeout.';
 
 create or replace function pgclarify_private.rows(row_type pgclarify.ambiguity, run_ids bigint[], requester name)
 returns setof pgclarify.ambiguity
@@ -87,7 +87,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.rows(pgclarify.ambiguity, bigint[], name) is
-'What runs of detect_ambiguity found, without asking who may see them: nothing in it depends on who the requester is.';
+'Results of runs of detect_ambiguity. It does not check who may see them: the requester makes no difference.';
 
 create or replace function pgclarify_private.corpus_of_settings(caller pgclarify_private.caller, settings jsonb)
 returns bigint
@@ -105,8 +105,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.corpus_of_settings(pgclarify_private.caller, jsonb) is
-'The corpus that checked options name; null if they name none, whatever the default. Error 42704 if the caller may not search '
-'it.';
+'The corpus that checked options name; null if they name none, even if there is a default. Error 42704 if the caller may not '
+'search it.';
 
 create or replace function pgclarify_private.prepare_detect_ambiguity(
     caller pgclarify_private.caller, question text, history text[] default '{}', options jsonb default '{}'
@@ -128,7 +128,7 @@ end
 $$;
 
 comment on function pgclarify_private.prepare_detect_ambiguity(pgclarify_private.caller, text, text[], jsonb) is
-'The run that detect_ambiguity asks for.';
+'The run that detect_ambiguity enters.';
 
 create or replace function pgclarify.detect_ambiguity(
     question text, history text[] default '{}', options jsonb default '{}'
@@ -200,8 +200,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.rows(pgclarify.question_ambiguity, bigint[], name) is
-'What runs of detect_ambiguity_many that succeeded found, in their order, without asking who may see them: nothing in it '
-'depends on who the requester is. question_ordinal counts through.';
+'Results of succeeded runs of detect_ambiguity_many, in order. It does not check who may see them: the requester makes no '
+'difference. question_ordinal continues over all runs.';
 
 create or replace function pgclarify_private.questions_of_a_run()
 returns integer
@@ -212,8 +212,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.questions_of_a_run() is
-'How many questions a run of detect_ambiguity_many has at most: few enough that others get their turn between two runs, many '
-'enough that runs cost nothing.';
+'Maximum number of questions in a run of detect_ambiguity_many: small, so that other runs get a turn, but large enough that '
+'the overhead of a run is negligible.';
 
 create or replace function pgclarify_private.detect_many_settings(options jsonb)
 returns jsonb
@@ -232,7 +232,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.detect_many_settings(jsonb) is
-'Options of detect_ambiguity_many, checked, as run.settings keeps them, with corpus and timeout.';
+'Checked options of detect_ambiguity_many, in the form of run.settings, with corpus and timeout.';
 
 create or replace function pgclarify_private.prepare_detect_ambiguity_many(
     caller pgclarify_private.caller, questions text[], options jsonb default '{}'
@@ -263,7 +263,7 @@ end
 $$;
 
 comment on function pgclarify_private.prepare_detect_ambiguity_many(pgclarify_private.caller, text[], jsonb) is
-'The run that detects ambiguity in these questions, equal ones once; error 22023 if there are too many for one.';
+'The run that detects ambiguity in these questions, equal ones once; error 22023 if there are too many for one run.';
 
 create or replace function pgclarify_private.questions_at_once()
 returns integer
@@ -274,8 +274,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.questions_at_once() is
-'How many questions of detect_ambiguity_many are entered, awaited and read together, so that no payload grows with their '
-'number.';
+'How many questions of detect_ambiguity_many are entered, awaited and read together. So no payload grows with their number.';
 
 create or replace function pgclarify_private.raise_many_timed_out(
     timeout interval,
@@ -316,9 +315,9 @@ end
 $$;
 
 comment on function pgclarify_private.raise_many_timed_out(interval, integer, integer, integer, bigint, text, text, text) is
-'Error PC002: how many questions of detect_ambiguity_many are done, how to read them, and where to go on. first_run_id: the '
-'first of those that are done; null if none is. detail, hint, in_hand_ids (run ids with commas): of what is in hand; null if '
-'nothing is.';
+'Error PC002: how many questions of detect_ambiguity_many are done, how to read them, and where to continue. first_run_id: '
+'the first finished run; null if there is none. detail, hint, in_hand_ids (run ids with commas): of the unfinished runs; '
+'null if there are none.';
 
 create or replace function pgclarify_private.detect_ambiguity_many(
     caller pgclarify_private.caller, questions text[], options jsonb
@@ -333,7 +332,7 @@ declare
     v_questions text[] := pgclarify_private.check_questions(detect_ambiguity_many.questions);
     v_total constant integer := cardinality(v_questions);
     v_settings constant jsonb := pgclarify_private.detect_many_settings(detect_ambiguity_many.options);
-    -- The question of each run is a chunk of them.
+    -- The question of each run is a chunk of the questions.
     v_run constant pgclarify.run := pgclarify_private.new_run(
         'detect_ambiguity_many',
         pgclarify_private.corpus_of_settings(detect_ambiguity_many.caller, v_settings),
@@ -365,7 +364,7 @@ begin
             group by (given.ordinal - 1) / v_chunk
             order by (given.ordinal - 1) / v_chunk
         );
-        -- The first ones are entered however little time there is, and go on.
+        -- The first runs are always entered, even without time left, and they continue after the timeout.
         v_left := greatest(v_deadline - clock_timestamp(), interval '1 microsecond');
         begin
             v_run_ids := pgclarify_private.ask(detect_ambiguity_many.caller, v_run, v_chunks, v_left);
@@ -419,10 +418,10 @@ begin atomic
 end;
 
 comment on function pgclarify.detect_ambiguity_many(text[], jsonb) is
-'detect_ambiguity for many questions without a history, such as a log of searches: one row each, in order; equal ones among '
-'50,000 are judged once. A question whose run failed or was cancelled has a row with that status. questions: each 1 to 10,000 '
-'characters. options: threshold (0 to 1; the classifier''s own), corpus (uses its rules and its classifier), timeout (for all '
-'together; null waits without limit).';
+'detect_ambiguity for many questions without a history, for example a log of searches: one row for each, in order; equal '
+'ones among 50,000 are judged once. A question whose run failed or was cancelled has a row with that status. questions: each '
+'1 to 10,000 characters. options: threshold (0 to 1; the classifier''s own), corpus (uses its rules and its classifier), '
+'timeout (for all together; null waits without limit).';
 grant execute on function pgclarify.detect_ambiguity_many(text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.question_ambiguities(run_id bigint)

@@ -1,4 +1,4 @@
--- Dialogues: what workers find out about a question, and keep of it.
+-- Dialogues: functions with which workers store what they find out about a question.
 
 create or replace function pgclarify_private.match_ambiguity_rules(run_id bigint, attempt integer, questions text[])
 returns table (ordinal integer, ambiguity_rule_id bigint, kind text, note text, matched text)
@@ -8,7 +8,7 @@ rows 10
 as $$
 declare
     v_longest_match constant integer := 100;
-    -- regexp_substr finds all matches before it returns the first, which takes time by the square of the length.
+    -- regexp_substr finds all matches before it returns the first, in quadratic time.
     v_most_searched constant integer := 500;
     v_run pgclarify.run := pgclarify_private.running_attempt(match_ambiguity_rules.run_id, match_ambiguity_rules.attempt);
     v_limit constant interval := current_setting('statement_timeout')::interval;
@@ -30,7 +30,7 @@ begin
         order by rule.ambiguity_rule_id
     loop
         v_began := clock_timestamp();
-        -- Rule by rule, so that each is compiled once: a session keeps few of them.
+        -- One rule after another, so that each is compiled once: a session caches only a few.
         return query
         select
             asked.ordinal::integer,
@@ -50,7 +50,7 @@ begin
     end loop;
 exception
     when query_canceled then
-        -- By somebody, and not by the limit, which runs from a moment before.
+        -- A user cancelled the statement, not the time limit; the limit starts a moment earlier.
         if v_began is null or v_limit = interval '0' or clock_timestamp() < statement_timestamp() + 0.9 * v_limit then
             raise;
         end if;
@@ -62,7 +62,7 @@ exception
         raise exception 'rules of ambiguity could not be tried within %', current_setting('statement_timeout')
             using errcode = 'program_limit_exceeded',
                 detail = format(
-                    'The slowest is rule %s, which took %s seconds: make it simpler, or delete it.',
+                    'The slowest is rule %s, which took %s seconds: simplify or delete it.',
                     v_slowest_id, round(extract(epoch from v_slowest_took), 1)
                 ),
                 hint = format('See: select * from pgclarify.ambiguity_rule where ambiguity_rule_id = %s.', v_slowest_id);
@@ -70,9 +70,9 @@ end
 $$;
 
 comment on function pgclarify_private.match_ambiguity_rules(bigint, integer, text[]) is
-'Rules of ambiguity that questions match: those for all corpora, and those for the corpus of the run. A row each, by rule, '
-'then by question. matched: the first words of the question that match, cut to 100 characters; empty if they are not among its '
-'first 500. Error 54000, which names the slowest of them, if they take longer than statement_timeout.';
+'Rules of ambiguity that questions match: those for all corpora, and those for the corpus of the run. One row for each '
+'match, by rule, then by question. matched: the first words of the question that match, cut to 100 characters; empty if they '
+'are not among its first 500 characters. Error 54000 with the slowest rule if they take longer than statement_timeout.';
 grant execute on function pgclarify_private.match_ambiguity_rules(bigint, integer, text[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.record_detections(run_id bigint, attempt integer, detections jsonb)
@@ -98,8 +98,8 @@ end
 $$;
 
 comment on function pgclarify_private.record_detections(bigint, integer, jsonb) is
-'Keep what was found of the questions of a run, in the place of what is there. detections: array of objects with the columns '
-'of table detection, in the order of the questions.';
+'Store the judgements of the questions of a run, instead of existing ones. detections: array of objects with the columns of '
+'table detection, in the order of the questions.';
 grant execute on function pgclarify_private.record_detections(bigint, integer, jsonb) to pgclarify_worker;
 
 create or replace function pgclarify_private.record_route(
@@ -118,7 +118,7 @@ end
 $$;
 
 comment on function pgclarify_private.record_route(bigint, integer, text, integer) is
-'Keep which way a run went, and how many calls that spared.';
+'Store the route that a run took, and how many calls that saved.';
 grant execute on function pgclarify_private.record_route(bigint, integer, text, integer) to pgclarify_worker;
 
 create or replace function pgclarify_private.record_rewriting(run_id bigint, attempt integer, rewriting jsonb)
@@ -138,7 +138,7 @@ end
 $$;
 
 comment on function pgclarify_private.record_rewriting(bigint, integer, jsonb) is
-'Keep the question that a run came to, in the place of one that is there. rewriting: object with rewritten, was_ambiguous and '
+'Store the rewritten question of a run, instead of an existing one. rewriting: object with rewritten, was_ambiguous and '
 'reason.';
 grant execute on function pgclarify_private.record_rewriting(bigint, integer, jsonb) to pgclarify_worker;
 
@@ -158,14 +158,14 @@ begin atomic
     cross join lateral jsonb_to_record(cited.value) as citation (
         candidate_rank integer, quote text, start_char integer, end_char integer
     )
-    -- One that is not there violates a constraint.
+    -- A missing candidate violates a constraint.
     left join pgclarify.candidate
         on candidate.run_id = keep_evidence.run_id and candidate.rank = citation.candidate_rank;
 end;
 
 comment on function pgclarify_private.keep_evidence(bigint, integer, jsonb) is
-'Keep what proves an entry of a run''s list. citations: array of objects with candidate_rank, quote, start_char and end_char, '
-'in order.';
+'Store the evidence of a listed entry of a run. citations: array of objects with candidate_rank, quote, start_char and '
+'end_char, in order.';
 
 create or replace function pgclarify_private.record_clarifying_questions(run_id bigint, attempt integer, questions jsonb)
 returns void
@@ -197,8 +197,8 @@ end
 $$;
 
 comment on function pgclarify_private.record_clarifying_questions(bigint, integer, jsonb) is
-'Keep what is to be asked back, with its evidence, in the place of what is there. questions: array of objects with ordinal, '
-'proposed (ambiguity_type, reasoning, clarifying_question, reformulation), is_answerable and citations (candidate_rank, quote, '
+'Store what to ask back, with its evidence, instead of what is there. questions: array of objects with ordinal, proposed '
+'(ambiguity_type, reasoning, clarifying_question, reformulation), is_answerable and citations (candidate_rank, quote, '
 'start_char, end_char).';
 grant execute on function pgclarify_private.record_clarifying_questions(bigint, integer, jsonb) to pgclarify_worker;
 
@@ -231,7 +231,7 @@ begin
         from pgclarify.turn
         where turn.conversation_id = v_conversation_id
         union all
-        -- The one that this run makes.
+        -- The turn that this run makes.
         select
             coalesce(
                 (select max(turn.ordinal) from pgclarify.turn where turn.conversation_id = v_conversation_id), 0
@@ -249,9 +249,9 @@ end
 $$;
 
 comment on function pgclarify_private.conversation_turns(bigint, integer) is
-'What was asked back and replied in the conversation that a run of reply goes on with, a row each in order; the last one is '
-'what the run is about. question: the one that was asked first, in every row. asked: clarifying questions, or reformulations '
-'to choose from. Error 42704 if the run that asked back, or the conversation, is gone.';
+'The questions and replies of the conversation that a run of reply continues, one row for each turn, in order; the last one '
+'is the turn of the run. question: the first question of the conversation, in every row. asked: clarifying questions, or '
+'reformulations to choose from. Error 42704 if the run that asked back, or the conversation, was deleted.';
 grant execute on function pgclarify_private.conversation_turns(bigint, integer) to pgclarify_worker;
 
 create or replace function pgclarify_private.record_answer(run_id bigint, attempt integer, answer jsonb)
@@ -263,8 +263,8 @@ declare
     v_run pgclarify.run := pgclarify_private.lock_run(record_answer.run_id, record_answer.attempt);
     v_ordinal constant integer := record_answer.answer -> 'ordinal';
 begin
-    -- In the place of what is there, with its evidence: whoever does not know whether it has been kept sends it again. It was
-    -- found when it came first.
+    -- This replaces an existing answer and its evidence, because a worker sends an answer again if it does not know whether it
+    -- was stored. The time of the first one is kept.
     delete from pgclarify.evidence as earlier
     where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
     insert into pgclarify.listed_answer (run_id, ordinal, answer, variants)
@@ -281,6 +281,6 @@ end
 $$;
 
 comment on function pgclarify_private.record_answer(bigint, integer, jsonb) is
-'Keep an answer of a run as it is found, with its evidence, in the place of one with its ordinal. answer: object with ordinal, '
-'answer, variants and citations (candidate_rank, quote, start_char, end_char), in order.';
+'Store an answer of a run when it is found, with its evidence, instead of one with the same ordinal. answer: object with '
+'ordinal, answer, variants and citations (candidate_rank, quote, start_char, end_char), in order.';
 grant execute on function pgclarify_private.record_answer(bigint, integer, jsonb) to pgclarify_worker;

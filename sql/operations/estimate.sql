@@ -1,5 +1,5 @@
--- Estimating what questions would cost. No language model is called. Which of them are answered already is known here.
--- What the others would ask, only a worker can tell, because it has the embedding model and the prompts.
+-- Estimating the cost of questions. No language model is called. This file knows which questions already have answers. Only a
+-- worker can say what the others would ask, because it has the embedding model and the prompts.
 
 create or replace function pgclarify_private.estimate_options()
 returns jsonb
@@ -13,7 +13,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.estimate_options() is
-'The options of estimate, as check_options wants them: those of clarify, sample and timeout.';
+'The options of estimate, in the form that check_options takes: those of clarify, sample and timeout.';
 
 create or replace function pgclarify_private.estimate_settings(top_k integer, options jsonb)
 returns jsonb
@@ -24,14 +24,14 @@ declare
     v_given jsonb := pgclarify_private.check_options(estimate_settings.options, pgclarify_private.estimate_options());
     v_own constant text[] := '{sample,timeout}';
 begin
-    -- Checked as clarify checks them, since it is runs of clarify that are estimated.
+    -- Checked as in clarify, because the estimate is for runs of clarify.
     return pgclarify_private.clarify_settings(estimate_settings.top_k, v_given - v_own)
         || jsonb_build_object('sample', v_given -> 'sample', 'timeout', v_given -> 'timeout');
 end
 $$;
 
 comment on function pgclarify_private.estimate_settings(integer, jsonb) is
-'top_k and options of estimate, checked: the settings that the runs would have, sample and timeout.';
+'Checked top_k and options of estimate: the settings of the runs, sample and timeout.';
 
 create or replace function pgclarify_private.find_for_estimate(
     run_id bigint,
@@ -75,8 +75,8 @@ $$;
 comment on function pgclarify_private.find_for_estimate(
     bigint, integer, text[], @extschema:vector@.halfvec[], text, text, integer, text
 ) is
-'Search for several questions of a run, as its requester, and keep nothing: passages of each question, best first. '
-'query_vectors: one for each question, null where method and signal take none. The rest as in find_passages.';
+'Search for several questions of a run, as its requester, and store nothing: passages of each question, best first. '
+'query_vectors: one for each question, null if method and signal need none. Other parameters as in find_passages.';
 grant execute on function pgclarify_private.find_for_estimate(
     bigint, integer, text[], @extschema:vector@.halfvec[], text, text, integer, text
 ) to pgclarify_worker;
@@ -103,7 +103,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run pgclarify.run := pgclarify_private.running_attempt(known_completions.run_id, known_completions.attempt);
-    -- As where calls are claimed.
+    -- The same as in claim_completions.
     v_refreshed constant integer := 1000 * coalesce((v_run.settings -> 'refresh')::integer, 0);
 begin
     return query
@@ -127,7 +127,7 @@ $$;
 comment on function pgclarify_private.known_completions(
     bigint, integer, text[], text[], jsonb[], text[], bytea[], integer[]
 ) is
-'Look inputs up in the ledger, for a run that pays for nothing: a row for each that has a reply. Nothing is leased. '
+'Look inputs up in the ledger, for a run that pays for nothing: a row for each input with a reply. Nothing is leased. '
 'samples: from 0; the option refresh of the run is added.';
 grant execute on function pgclarify_private.known_completions(
     bigint, integer, text[], text[], jsonb[], text[], bytea[], integer[]
@@ -139,14 +139,14 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- Where the ledger has no call of a purpose: about so many bytes has a token, and so many tokens a reply.
+    -- Assumed bytes of a token and tokens of a reply, if the ledger has no call with the same purpose.
     v_token_bytes constant integer := 4;
     v_reply_tokens constant integer := 60;
     v_run pgclarify.run := pgclarify_private.lock_run(record_estimate.run_id, record_estimate.attempt);
     v_distinct bigint := v_run.settings -> 'distinct_questions';
     v_answered bigint := v_run.settings -> 'answered';
     v_sampled bigint := record_estimate.seen -> 'sampled';
-    -- Null where nothing was left to look at.
+    -- Null if no question was sampled.
     v_scale numeric := (v_distinct - v_answered)::numeric / nullif(v_sampled, 0);
     v_calls bigint;
     v_reused_calls bigint;
@@ -173,7 +173,7 @@ begin
                 v_scale * sum(
                     asked.calls * coalesce(
                         known.completion_tokens,
-                        -- A reranker writes none.
+                        -- A reranker has no output tokens.
                         case when asked.purpose = 'reranking' then 0 else v_reply_tokens end
                     )
                 )::numeric
@@ -198,11 +198,11 @@ begin
     select
         coalesce(sum(priced.calls), 0), coalesce(sum(priced.reused_calls), 0), coalesce(sum(priced.prompt_tokens), 0),
         coalesce(sum(priced.completion_tokens), 0),
-        -- Not known if that of one model is not.
+        -- Unknown if the price of one model is unknown.
         case when coalesce(bool_and(priced.cost_usd is not null), true) then coalesce(sum(priced.cost_usd), 0) end
     into v_calls, v_reused_calls, v_prompt_tokens, v_completion_tokens, v_cost_usd
     from priced;
-    -- In the place of what an earlier attempt has left.
+    -- Replace the result of an earlier attempt.
     delete from pgclarify.estimate where estimate.run_id = v_run.run_id;
     insert into pgclarify.estimate (
         run_id, questions, distinct_questions, answered, sampled, calls, calls_at_most, reused_calls, prompt_tokens,
@@ -220,9 +220,9 @@ end
 $$;
 
 comment on function pgclarify_private.record_estimate(bigint, integer, jsonb) is
-'Keep what a run of estimate came to. seen: object with sampled (questions that were looked at), purposes (of what they would '
-'ask: array of objects with purpose, model, calls, reused_calls and input_bytes, of the calls), calls_at_most (of those '
-'questions together) and calls_at_most_each (of any question). It is scaled up to all questions that have not been answered.';
+'Store the result of a run of estimate. seen: object with sampled (number of sampled questions), purposes (of their calls: '
+'array of objects with purpose, model, calls, reused_calls and input_bytes), calls_at_most (of the sample together) and '
+'calls_at_most_each (of any question). The result is scaled up to all questions without an answer.';
 grant execute on function pgclarify_private.record_estimate(bigint, integer, jsonb) to pgclarify_worker;
 
 create or replace function pgclarify_private.rows(row_type pgclarify.estimation, run_ids bigint[], requester name)
@@ -250,7 +250,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.rows(pgclarify.estimation, bigint[], name) is
-'What runs of estimate came to, without asking who may see them: nothing in it depends on who the requester is.';
+'Results of runs of estimate. It does not check who may see them: the requester makes no difference.';
 
 create or replace function pgclarify_private.prepare_estimate(
     caller pgclarify_private.caller,
@@ -275,7 +275,7 @@ declare
     v_answered bigint;
     v_sample text[];
 begin
-    -- All at once: there may be a million of them.
+    -- All together: there may be a million of them.
     with asked as materialized (
         select distinct given.question from unnest(v_questions) as given (question)
     ),
@@ -293,7 +293,7 @@ begin
             select asked.question
             from asked
             where not exists (select from answered where answered.question = asked.question)
-            -- By chance, and always the same ones: two estimates that differ do so for another reason.
+            -- A pseudorandom sample, but always the same: so a difference between two estimates has another reason.
             order by sha256(convert_to(asked.question, 'UTF8'))
             limit (v_given -> 'sample')::integer
         )
@@ -310,8 +310,7 @@ end
 $$;
 
 comment on function pgclarify_private.prepare_estimate(pgclarify_private.caller, text[], text, integer, jsonb) is
-'The run that looks at a sample of these questions. Its question is an array of none if all of '
-'them have been answered.';
+'The run that examines a sample of these questions. Its question is an empty array if all of them have answers.';
 
 create or replace function pgclarify_private.estimate(
     caller pgclarify_private.caller, questions text[], corpus text, top_k integer, options jsonb

@@ -1,4 +1,4 @@
--- Investigating: one answer to a question that takes several steps.
+-- Investigating: one answer to a question that needs several steps.
 
 create or replace function pgclarify_private.investigate_options()
 returns jsonb
@@ -29,7 +29,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.investigate_options() is
-'The options of investigate, as check_options wants them; submit_investigation has no timeout.';
+'The options of investigate, in the form that check_options takes; submit_investigation has no timeout.';
 
 create or replace function pgclarify_private.investigate_settings(options jsonb)
 returns jsonb
@@ -49,7 +49,7 @@ end
 $$;
 
 comment on function pgclarify_private.investigate_settings(jsonb) is
-'Options of investigations, checked, as run.settings keeps them, and timeout.';
+'Checked options of investigations, in the form of run.settings, and timeout.';
 
 create or replace function pgclarify_private.prepare_investigate(
     caller pgclarify_private.caller, question text, corpus text default null, options jsonb default '{}'
@@ -70,7 +70,7 @@ end
 $$;
 
 comment on function pgclarify_private.prepare_investigate(pgclarify_private.caller, text, text, jsonb) is
-'The run that investigate asks for.';
+'The run that investigate enters.';
 
 create or replace function pgclarify.investigate(question text, corpus text default null, options jsonb default '{}')
 returns setof pgclarify.investigation

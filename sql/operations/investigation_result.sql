@@ -36,8 +36,8 @@ comment on column pgclarify.investigation_step.semantic_sets is
 'How many groups of equal meaning the sampled answers form; null if no answers were sampled.';
 comment on column pgclarify.investigation_step.created_at is 'When it was decided.';
 comment on column pgclarify.investigation_step.abstention_code is
-'Why there is no evidence: not_answered, no_passage, unproven, limit, budget or failed_calls; null unless that is its outcome, '
-'and for steps of earlier versions.';
+'Why there is no evidence: not_answered, no_passage, unproven, limit, budget or failed_calls; null for other outcomes, and '
+'for steps of earlier versions.';
 grant select on pgclarify.investigation_step to pgclarify_reader;
 
 create or replace view pgclarify.investigation_citation with (security_invoker) as
@@ -59,7 +59,7 @@ select
 from pgclarify.step_citation as citation
 inner join pgclarify.step
     on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
--- Of one row at most, which an aggregate tells the planner: what only counts citations need not look for it.
+-- The aggregate tells the planner that there is at most one row, so a query that only counts citations can skip it.
 left join lateral (
     select
         min(document.title) as title,
@@ -76,8 +76,8 @@ comment on column pgclarify.investigation_citation.question is 'The question of 
 comment on column pgclarify.investigation_citation.answer is 'Its answer.';
 comment on column pgclarify.investigation_citation.rank is 'Place among its citations, from 1.';
 comment on column pgclarify.investigation_citation.document_id is 'The document.';
-comment on column pgclarify.investigation_citation.title is 'Its title now; null if it has none or is gone.';
-comment on column pgclarify.investigation_citation.uri is 'Its address, for people; null if it has none or is gone.';
+comment on column pgclarify.investigation_citation.title is 'Its current title; null if it has none or was removed.';
+comment on column pgclarify.investigation_citation.uri is 'Its address, for people; null if it has none or was removed.';
 comment on column pgclarify.investigation_citation.passage_id is 'The passage.';
 comment on column pgclarify.investigation_citation.heading is 'Headings above the passage when it was cited.';
 comment on column pgclarify.investigation_citation.quote is 'The words that are cited for the answer, verbatim.';
@@ -123,5 +123,6 @@ begin atomic
 end;
 
 comment on function pgclarify_private.rows(pgclarify.investigation, bigint[], name) is
-'What investigations came to, a row each, without asking who may see them; of the documents, what the requester may read now.';
+'Results of investigations, one row for each. It does not check who may see them; documents are those that the requester may '
+'read now.';
 

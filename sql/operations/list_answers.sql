@@ -1,4 +1,4 @@
--- Listing answers: one after the other, for a question that has several.
+-- Listing answers, one after another, for a question that has several.
 
 create or replace view pgclarify.answer_list with (security_invoker) as
 select
@@ -48,7 +48,8 @@ begin atomic
         }'::jsonb;
 end;
 
-comment on function pgclarify_private.list_answers_options() is 'The options of list_answers, as check_options wants them.';
+comment on function pgclarify_private.list_answers_options() is
+'The options of list_answers, in the form that check_options takes.';
 
 create or replace function pgclarify_private.rows(row_type pgclarify.answer, run_ids bigint[], requester name)
 returns setof pgclarify.answer
@@ -70,7 +71,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.rows(pgclarify.answer, bigint[], name) is
-'What runs listed, without asking who may see them; of the documents, what the requester may read now.';
+'Listed answers of runs. It does not check who may see the runs; documents are those that the requester may read now.';
 
 create or replace function pgclarify_private.prepare_list_answers(
     caller pgclarify_private.caller, question text, corpus text default null, options jsonb default '{}'
@@ -93,7 +94,7 @@ end
 $$;
 
 comment on function pgclarify_private.prepare_list_answers(pgclarify_private.caller, text, text, jsonb) is
-'The run that list_answers asks for.';
+'The run that list_answers enters.';
 
 create or replace function pgclarify.list_answers(question text, corpus text default null, options jsonb default '{}')
 returns setof pgclarify.answer

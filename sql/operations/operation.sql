@@ -1,4 +1,4 @@
--- Operations: what can be asked, as data. What belongs to one operation alone is in its own file.
+-- Operations, as data. The parts of a single operation are in its own file.
 
 create or replace function pgclarify_private.operations()
 returns table (operation text, row_type text, result_function text, prefers_language_model boolean)
@@ -18,15 +18,15 @@ begin atomic
         ('clarifying_questions', 'proposed_question', 'proposed_questions', true),
         ('reply', 'rewritten_question', 'rewritten_question', true),
         ('list_answers', 'answer', 'answers', true),
-        -- It asks no model, and says what the model of its worker would take.
+        -- It calls no model, but it estimates calls of the model of its worker.
         ('estimate', 'estimation', 'estimation', true)
     ) as known (operation, row_type, result_function, prefers_language_model);
 end;
 
 comment on function pgclarify_private.operations() is
 'The operations. A run of each has rows of row_type, a composite type of schema pgclarify; function rows of that type finds '
-'them, and the public result_function returns them. prepare_<operation> says which arguments an operation takes, and checks '
-'them. prefers_language_model: whether a worker that has one is preferred, whatever the settings are.';
+'them, and the public result_function returns them. prepare_<operation> has the arguments of an operation, and checks them. '
+'prefers_language_model: whether a worker with a language model is preferred for all settings.';
 
 create or replace function pgclarify_private.prefers_language_model(run pgclarify.run)
 returns boolean
@@ -42,7 +42,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.prefers_language_model(pgclarify.run) is
-'Whether a run is left to a worker that has a language model, if one is running.';
+'Whether a run should wait for a worker with a language model, if one is running.';
 
 create or replace function pgclarify_private.new_run(
     operation text,
@@ -70,5 +70,5 @@ end
 $$;
 
 comment on function pgclarify_private.new_run(text, bigint, text, jsonb, jsonb, bigint) is
-'A run that is asked for and not entered yet: what ask and submit take. settings: they may hold the option timeout, which is '
-'no setting of a run.';
+'A new run that is not entered yet, for ask and submit. settings: they may have the option timeout, which is not a setting '
+'of a run.';

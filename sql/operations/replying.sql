@@ -22,7 +22,7 @@ end
 $$;
 
 comment on function pgclarify_private.check_can_write() is
-'Error 25006 in a read-only transaction, before anything is paid for.';
+'Error 25006 in a read-only transaction, before any call is paid for.';
 
 create or replace function pgclarify_private.run_to_reply_to(caller pgclarify_private.caller, run_id bigint)
 returns pgclarify.run
@@ -43,7 +43,7 @@ begin
     ) then
         raise exception 'run % was asked by somebody else', v_run.run_id
             using errcode = 'insufficient_privilege',
-                detail = format('Role %s asked, and its members may reply.', v_run.requested_by),
+                detail = format('Role %s asked, and only its members may reply.', v_run.requested_by),
                 hint = 'Ask pgclarify.clarifying_questions yourself.';
     end if;
     if v_run.status not in ('succeeded', 'partial') then
@@ -54,15 +54,15 @@ begin
         raise exception 'run % has nothing to reply to', v_run.run_id
             using errcode = 'object_not_in_prerequisite_state',
                 detail = 'No document answers what the model proposed, so nothing was asked back.',
-                hint = 'Ask with option check mark, or of another corpus.';
+                hint = 'Use option check mark, or ask another corpus.';
     end if;
     return v_run;
 end
 $$;
 
 comment on function pgclarify_private.run_to_reply_to(pgclarify_private.caller, bigint) is
-'A run that asked something back of the caller; errors: 42704, 42501 if the caller may see it and no more, PC003 if it failed, '
-'55000 if it is not over, or asked nothing back.';
+'A run that asked the caller something back. Errors: 42704; 42501 if the caller may only see it; PC003 if it failed; 55000 '
+'if it is not over, or asked nothing back.';
 
 create or replace function pgclarify_private.choose(caller pgclarify_private.caller, run_id bigint, ordinal integer)
 returns setof pgclarify.reformulated_question
@@ -96,7 +96,7 @@ begin
                     from pgclarify.clarifying_question as listed
                     where listed.run_id = v_run.run_id
                 ),
-                hint = 'Pass the ordinal of one, or reply in words if none is meant.';
+                hint = 'Pass the ordinal of one, or reply in words if none of them is right.';
     end if;
     v_turn := pgclarify_private.find_turn(v_run, pgclarify_private.roles_of(v_requester), v_chosen, interval '60 seconds');
     return next case
@@ -122,8 +122,8 @@ end;
 
 comment on function pgclarify.choose(bigint, integer) is
 'Choose one of the reformulations of clarifying_questions; it becomes the question. No model is called. This begins a '
-'conversation, or is the next turn of the one that the run belongs to. run_id: a run of clarifying_questions with form '
-'select. ordinal: the reformulation''s place.';
+'conversation, or adds a turn to the conversation of the run. run_id: a run of clarifying_questions with form select. '
+'ordinal: position of the reformulation.';
 grant execute on function pgclarify.choose(bigint, integer) to pgclarify_user;
 
 create or replace function pgclarify_private.check_reply(reply text)
@@ -138,7 +138,7 @@ begin
         raise exception 'a reply needs 1 to 10000 characters'
             using errcode = 'invalid_parameter_value',
                 detail = format('It has %s.', coalesce(length(v_reply), 0)),
-                hint = 'Say in your own words what is meant.';
+                hint = 'Write what you mean in your own words.';
     end if;
     return v_reply;
 end
@@ -169,7 +169,7 @@ end
 $$;
 
 comment on function pgclarify_private.check_is_committed(bigint) is
-'Error PC004 if a turn of a conversation was made in a transaction that is still open. Null is no conversation.';
+'Error PC004 if a turn of a conversation was made in a transaction that is still open. Null means no conversation.';
 
 create or replace function pgclarify_private.check_has_not_gone_on(turn pgclarify.turn)
 returns void
@@ -177,7 +177,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    -- Otherwise everything was seen when the conversation was locked.
+    -- Otherwise the lock on the conversation has shown all its turns.
     if (check_has_not_gone_on.turn).conversation_id is not null and pgclarify_private.has_frozen_snapshot() then
         perform pgclarify_private.raise_gone_on(seen.conversation_id)
         from pgclarify_private.turns((check_has_not_gone_on.turn).conversation_id) as seen
@@ -187,7 +187,7 @@ end
 $$;
 
 comment on function pgclarify_private.check_has_not_gone_on(pgclarify.turn) is
-'Error 40001 if a turn that this transaction does not see is there already, before anything is paid for.';
+'Error 40001 if the conversation has a turn that this transaction does not see, before any call is paid for.';
 
 create or replace function pgclarify_private.reply_options(options jsonb)
 returns jsonb
@@ -212,7 +212,7 @@ begin atomic
             jsonb_strip_nulls(
                 jsonb_build_object('text', reply_run.reply, 'conversation', (reply_run.turn).conversation_id)
             ),
-            -- What was said before the first question: a later run has the turns since then in its own, too.
+            -- The history before the first question: the settings of a later run also contain the turns since then.
             coalesce(
                 (
                     select conversation.history
@@ -226,8 +226,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.reply_run(pgclarify.run, pgclarify.turn, text) is
-'The run that makes one question of a conversation and a reply. asked_back: the run that is replied to. turn: the one that the '
-'reply will be.';
+'The run that combines a conversation and a reply into one question. asked_back: the run that is replied to. turn: the turn '
+'of this reply.';
 
 create or replace function pgclarify_private.prepare_reply(
     caller pgclarify_private.caller, run_id bigint, reply text, options jsonb default '{}'
@@ -251,14 +251,14 @@ begin
         raise exception 'turn % of conversation % has this reply already', v_turn.ordinal, v_turn.conversation_id
             using errcode = 'object_not_in_prerequisite_state',
                 detail = format('Its question is: "%s".', pgclarify_private.shown(v_turn.question)),
-                hint = 'Ask with that question, or go on with the conversation.';
+                hint = 'Ask with that question, or continue the conversation.';
     end if;
     return pgclarify_private.reply_run(v_asked_back, v_turn, v_reply);
 end
 $$;
 
 comment on function pgclarify_private.prepare_reply(pgclarify_private.caller, bigint, text, jsonb) is
-'The run that reply asks for, without the turn that reply makes of it; error 55000 if the reply is a turn already.';
+'The run that reply enters, without the turn that reply adds; error 55000 if the reply is a turn already.';
 
 create or replace function pgclarify_private.reply(caller pgclarify_private.caller, run_id bigint, reply text, options jsonb)
 returns setof pgclarify.reformulated_question
@@ -287,7 +287,7 @@ begin
     v_run_ids := pgclarify_private.ask_one(
         reply.caller,
         pgclarify_private.reply_run(v_run, v_turn, v_reply),
-        -- What is left of it, in whole seconds, which a message can show; at least as much as is a timeout.
+        -- The time left, in whole seconds for readable messages; at least the shortest timeout.
         greatest(v_timeout - date_trunc('second', clock_timestamp() - v_began_at), interval '1 millisecond')
     );
     return next pgclarify_private.add_turn(
@@ -315,7 +315,7 @@ begin atomic
 end;
 
 comment on function pgclarify.reply(bigint, text, jsonb) is
-'Reply in words to clarifying questions or reformulations; a language model makes one question of the conversation. Waits. '
-'This begins a conversation, or is the next turn of the one that the run belongs to. run_id: a run of clarifying_questions. '
-'reply: 1 to 10,000 characters. options: timeout (60s).';
+'Reply in words to clarifying questions or reformulations; a language model makes one question of the conversation. It waits '
+'for the result. This begins a conversation, or adds a turn to the conversation of the run. run_id: a run of '
+'clarifying_questions. reply: 1 to 10,000 characters. options: timeout (60s).';
 grant execute on function pgclarify.reply(bigint, text, jsonb) to pgclarify_user;

@@ -12,8 +12,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.rows(pgclarify.rewritten_question, bigint[], name) is
-'The questions that runs of rewrite and reply came to, without asking who may see them: nothing in it depends on who the '
-'requester is.';
+'Questions that runs of rewrite and reply produced. It does not check who may see them: the requester makes no difference.';
 
 create or replace function pgclarify_private.prepare_rewrite(
     caller pgclarify_private.caller, question text, history text[] default '{}', options jsonb default '{}'
@@ -39,9 +38,9 @@ begin
         raise exception 'a question needs 1 to % characters', v_longest
             using errcode = 'invalid_parameter_value',
                 detail = format('It has %s, with the white space around it.', length(prepare_rewrite.question)),
-                hint = 'Leave white space before and after it out.';
+                hint = 'Remove white space before and after it.';
     end if;
-    -- As it is, with surrounding white space: what is clear comes back to the byte.
+    -- The question is passed with its white space, so that a clear question is returned unchanged.
     return pgclarify_private.new_run(
         'rewrite', pgclarify_private.corpus_of_settings(prepare_rewrite.caller, v_settings), prepare_rewrite.question,
         v_settings - 'corpus', v_history
@@ -50,7 +49,7 @@ end
 $$;
 
 comment on function pgclarify_private.prepare_rewrite(pgclarify_private.caller, text, text[], jsonb) is
-'The run that rewrite asks for.';
+'The run that rewrite enters.';
 
 create or replace function pgclarify.rewrite(question text, history text[] default '{}', options jsonb default '{}')
 returns setof pgclarify.rewritten_question

@@ -26,7 +26,7 @@ begin
                 from pgclarify.candidate
                 where candidate.run_id = $1 and candidate.corpus_id = $3
             ),
-            -- A step of its own: Citus does not join the shards of passages with tables of the coordinator.
+            -- A separate step: Citus does not join the shards of passages with tables of the coordinator.
             found as materialized (
                 select listed.*, passage.heading, passage.content
                 from listed
@@ -50,7 +50,7 @@ end
 $$;
 
 comment on function pgclarify_private.rows(pgclarify.search_result, bigint[], name) is
-'Candidates of runs with their passages, as far as the requester may read them now.';
+'Candidates of runs with their passages, if the requester may read them now.';
 
 create or replace function pgclarify_private.search_options()
 returns jsonb
@@ -69,7 +69,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.search_options() is
-'The options of search, as check_options wants them. What the method decides has no default here: see search_settings.';
+'The options of search, in the form that check_options takes. Defaults that depend on the method are in search_settings.';
 
 create or replace function pgclarify_private.search_settings(top_k integer, options jsonb)
 returns jsonb
@@ -88,14 +88,14 @@ begin
             using errcode = 'invalid_parameter_value',
                 column = 'search',
                 detail = format('The method is %s, which is itself a search.', v_given ->> 'method'),
-                hint = 'Leave it out, or pass {"method": "adaptive"}.';
+                hint = 'Omit it, or pass {"method": "adaptive"}.';
     end if;
     if v_given ? 'budget' and not v_is_adaptive and not v_given ? 'reranker' then
         raise exception 'option "budget" is for method adaptive, or for a reranker'
             using errcode = 'invalid_parameter_value',
                 column = 'budget',
-                detail = format('The method is %s, and nothing is scored again.', v_given ->> 'method'),
-                hint = 'Leave it out, or pass {"method": "adaptive"}.';
+                detail = format('The method is %s, and passages are not scored again.', v_given ->> 'method'),
+                hint = 'Omit it, or pass {"method": "adaptive"}.';
     end if;
     if (v_given ->> 'budget')::integer < search_settings.top_k then
         perform pgclarify_private.raise_budget_is_short((v_given ->> 'budget')::integer, search_settings.top_k);
@@ -103,7 +103,7 @@ begin
     if v_is_adaptive or v_given ? 'reranker' then
         v_settings := v_settings || jsonb_build_object(
             'reranker', coalesce(v_given ->> 'reranker', 'signal'),
-            -- As many as are asked for, at least.
+            -- At least top_k.
             'budget', coalesce((v_given ->> 'budget')::integer, greatest(100, search_settings.top_k))
         );
     end if;
@@ -115,8 +115,8 @@ end
 $$;
 
 comment on function pgclarify_private.search_settings(integer, jsonb) is
-'top_k and options of search, checked: what run.settings keeps of them, and timeout. search is the first stage; retrieval '
-'adaptive, reranker and budget are there where passages are scored again.';
+'Checked top_k and options of search, in the form of run.settings, and timeout. search is the first stage; retrieval '
+'adaptive, reranker and budget are present if passages are scored again.';
 
 create or replace function pgclarify_private.prepare_search(
     caller pgclarify_private.caller,
@@ -141,7 +141,7 @@ end
 $$;
 
 comment on function pgclarify_private.prepare_search(pgclarify_private.caller, text, text, integer, jsonb) is
-'The run that search asks for.';
+'The run that search enters.';
 
 create or replace function pgclarify_private.search_corpus(
     caller pgclarify_private.caller, question text, corpus text, top_k integer, options jsonb
@@ -159,7 +159,7 @@ declare
     v_run_ids bigint[];
 begin
     if v_run.settings ->> 'search' = 'lexical' and not v_run.settings ? 'reranker' then
-        -- Needs no embedding, so no worker and no waiting.
+        -- It needs no embedding, so it needs no worker and does not wait.
         return query
         select
             seen.rank, seen.passage_id, seen.document_id, seen.title, seen.heading, seen.content, seen.score,
@@ -199,9 +199,10 @@ end;
 comment on function pgclarify.search(text, text, integer, jsonb) is
 'The passages that fit a question best. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or '
 'the only one. top_k: how many, 1 to 1000. options: method (hybrid; dense; lexical, which needs no worker; adaptive, which '
-'goes on from what it finds to its neighbors), search (the first stage of adaptive: hybrid, dense, lexical), reranker (scores '
-'passages again: signal, model, endpoint: and a name, or the name of a cross-encoder; with adaptive signal if it is left '
-'out), budget (most passages that are scored again, at least top_k; default 100, or top_k if that is more), timeout (60s).';
+'also follows neighbors of the passages that it finds), search (the first stage of adaptive: hybrid, dense, lexical), '
+'reranker (scores passages again: signal, model, endpoint: and a name, or the name of a cross-encoder; signal by default '
+'with adaptive), budget (most passages that are scored again, at least top_k; default 100, or top_k if that is more), '
+'timeout (60s).';
 grant execute on function pgclarify.search(text, text, integer, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.search_results(run_id bigint)
@@ -218,6 +219,6 @@ begin atomic
 end;
 
 comment on function pgclarify.search_results(bigint) is
-'The passages that a search found, best first, as far as you may read them now. Error 55000 if it is not over, PC003 if it '
-'failed or was cancelled. run_id: from start, or one that you may see.';
+'The passages that a search found, best first, if you may read them now. Error 55000 if it is not over, PC003 if it failed '
+'or was cancelled. run_id: from start, or one that you may see.';
 grant execute on function pgclarify.search_results(bigint) to pgclarify_reader;

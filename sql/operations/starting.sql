@@ -1,4 +1,4 @@
--- Every operation can be waited for, and every one can be started without waiting. Both ways take the same arguments, by name.
+-- Every operation can be called with waiting, or started without waiting. Both ways take the same named arguments.
 
 create or replace function pgclarify_private.parameters(operation text)
 returns table (name text, type text, is_required boolean, ordinal bigint)
@@ -13,12 +13,12 @@ begin atomic
         as parameter (name, type, ordinal)
     where prepare.pronamespace = 'pgclarify_private'::regnamespace
         and prepare.proname = 'prepare_' || parameters.operation
-        -- The first one is who asks.
+        -- The first parameter is the caller.
         and parameter.ordinal > 1;
 end;
 
 comment on function pgclarify_private.parameters(text) is
-'The arguments that an operation takes without waiting: those of its function prepare_<operation>.';
+'The arguments of an operation without waiting: the parameters of its function prepare_<operation>.';
 
 create or replace function pgclarify_private.check_argument(name text, type text, given jsonb)
 returns jsonb
@@ -66,7 +66,7 @@ end
 $$;
 
 comment on function pgclarify_private.check_argument(text, text, jsonb) is
-'One argument of an operation, in JSON, as its type is cast from; or error 22023.';
+'One argument of an operation as JSON, in the form that is cast to its type; or error 22023.';
 
 create or replace function pgclarify_private.check_arguments(operation text, arguments jsonb)
 returns jsonb
@@ -88,7 +88,7 @@ begin
                     select format('The operations are: %s.', string_agg(known.operation, ', ' order by known.operation))
                     from pgclarify_private.operations() as known
                 ),
-                hint = 'Name the function that waits for it: pgclarify.start(''clarify'', ''{"question": "rental cars"}'').';
+                hint = 'Name its function, for example: pgclarify.start(''clarify'', ''{"question": "rental cars"}'').';
     end if;
     if jsonb_typeof(check_arguments.arguments) is distinct from 'object' then
         raise exception 'arguments must be a JSON object'
@@ -141,7 +141,7 @@ end
 $$;
 
 comment on function pgclarify_private.check_arguments(text, jsonb) is
-'Arguments of an operation, or error 22023 that lists the right ones.';
+'Arguments of an operation, or error 22023 that lists the valid ones.';
 
 create or replace function pgclarify_private.prepare(
     caller pgclarify_private.caller, operation text, arguments jsonb
@@ -161,7 +161,7 @@ begin
             ' cross join pgclarify_private.%I(caller => $1%s) as prepared',
             string_agg(format('%I %s', known.name, known.type), ', '),
             'prepare_' || prepare.operation,
-            -- Those that are not given have the defaults of the function.
+            -- Omitted arguments have the defaults of the function.
             string_agg(format(', %1$I => given.%1$I', known.name), '') filter (where v_arguments ? known.name)
         )
     into v_statement
@@ -172,7 +172,7 @@ end
 $$;
 
 comment on function pgclarify_private.prepare(pgclarify_private.caller, text, jsonb) is
-'The run that an operation is to make of arguments, by prepare_<operation>; or error 22023, and those of that function.';
+'The run of an operation with these arguments, by prepare_<operation>; or error 22023, or an error of that function.';
 
 create or replace function pgclarify_private.start_and_wait(
     caller pgclarify_private.caller, operation text, arguments jsonb
@@ -186,7 +186,7 @@ declare
     v_run constant pgclarify.run := pgclarify_private.prepare(
         start_and_wait.caller, start_and_wait.operation, start_and_wait.arguments - 'timeout'
     );
-    -- An argument where it may be null, which is without end; an option elsewhere.
+    -- The timeout is an argument if null (no limit) is allowed; otherwise it is an option.
     v_timeout constant interval := case
         when start_and_wait.arguments ? 'timeout' then (start_and_wait.arguments ->> 'timeout')::interval
         else pgclarify_private.timeout(v_run.settings ->> 'timeout')
@@ -207,8 +207,8 @@ end
 $$;
 
 comment on function pgclarify_private.start_and_wait(pgclarify_private.caller, text, jsonb) is
-'Ask, wait, and return the rows of the operation''s type as a JSON array; null if there are none. arguments: those of the '
-'public function, by name.';
+'Enter a run, wait, and return the rows of the operation''s type as a JSON array; null if there are none. arguments: those '
+'of the public function, by name.';
 grant execute on function pgclarify_private.start_and_wait(pgclarify_private.caller, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.check_does_not_wait(options jsonb)
@@ -218,9 +218,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     if jsonb_typeof(check_does_not_wait.options) = 'object' and check_does_not_wait.options ? 'timeout' then
-        raise exception 'what is started without waiting has no timeout'
+        raise exception 'an operation that is started without waiting has no timeout'
             using errcode = 'invalid_parameter_value',
-                hint = 'Leave it out, and pass it to pgclarify.wait.';
+                hint = 'Omit it, and pass it to pgclarify.wait.';
     end if;
 end
 $$;
@@ -258,10 +258,10 @@ begin atomic
 end;
 
 comment on function pgclarify.start(text, jsonb) is
-'Start an operation and come back for its rows: the run id, for wait, cancel and the function that reads rows of its type. '
-'It is part of this transaction: a worker sees it once it commits. operation: clarify, consolidate, search, investigate, '
+'Start an operation without waiting. Returns the run id, for wait, cancel and the function that reads rows of its type. The '
+'run is part of this transaction: a worker sees it once it commits. operation: clarify, consolidate, search, investigate, '
 'detect_ambiguity, detect_ambiguity_many (up to 500 questions), rewrite, clarifying_questions, reply, list_answers or '
-'estimate. arguments: object of the parameters of the function of that name, but for the timeout, which is for wait. Read '
+'estimate. arguments: object with the parameters of the function of that name, without the timeout, which is for wait. Read '
 'with: result (clarify, consolidate), search_results, investigation, ambiguity, question_ambiguities, rewritten_question '
 '(rewrite, reply), proposed_questions (clarifying_questions), answers (list_answers), estimation.';
 grant execute on function pgclarify.start(text, jsonb) to pgclarify_user;

@@ -1,4 +1,4 @@
--- Steps of investigations: what workers call.
+-- Steps of investigations: functions that workers call.
 
 create or replace function pgclarify_private.record_step(run_id bigint, attempt integer, step jsonb)
 returns void
@@ -9,7 +9,8 @@ declare
     v_run pgclarify.run := pgclarify_private.lock_run(record_step.run_id, record_step.attempt);
     v_ordinal constant integer := record_step.step -> 'ordinal';
 begin
-    -- In the place of what is there, with its citations: whoever does not know whether it has been kept sends it again.
+    -- This replaces an existing step and its citations, because a worker sends a step again if it does not know whether it was
+    -- stored.
     delete from pgclarify.step as earlier where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
     insert into pgclarify.step (
         run_id, ordinal, kind, question, answer, outcome, confidence, reason, semantic_sets, abstention_code
@@ -32,14 +33,14 @@ begin
     cross join lateral jsonb_to_record(cited.value) as citation (
         candidate_rank integer, quote text, start_char integer, end_char integer
     )
-    -- One that is not there violates a constraint.
+    -- A missing candidate violates a constraint.
     left join pgclarify.candidate
         on candidate.run_id = v_run.run_id and candidate.rank = citation.candidate_rank;
 end
 $$;
 
 comment on function pgclarify_private.record_step(bigint, integer, jsonb) is
-'Keep a step of a run as it lands, in the place of the step of that ordinal, if there is one. step: object with ordinal, '
-'kind, question, answer, outcome, confidence, reason, semantic_sets, abstention_code and citations (candidate_rank, quote, '
+'Store a step of a run when it is done, instead of an existing step with its ordinal. step: object with ordinal, kind, '
+'question, answer, outcome, confidence, reason, semantic_sets, abstention_code and citations (candidate_rank, quote, '
 'start_char, end_char), in order.';
 grant execute on function pgclarify_private.record_step(bigint, integer, jsonb) to pgclarify_worker;
