@@ -3,15 +3,16 @@
 python -m benchmarks.rewriting DATA_DIR --base-url URL --model NAME [--classifier FILE] [--conversations 60]
     [--replies FILE]
 
-DATA_DIR has clamber, abg-coqa and squad2.*. The conversations are of the side of abg-coqa's split that is not for
-training, a third of them ambiguous by the data set's label. The classifier that ships is trained on all rows, these
-too; so another one finds what is ambiguous here, which the same script trains on the other side, in some minutes, or
-FILE, which was trained with --part training before. Four ways, all from one reply for each question: what the model
-says to every question; the same under pgclarify's checks; the first for only those questions that `rewrite` sends to
-the model; and `rewrite`, which is both. Damaged are questions of which a name, a number or a quoted string is gone, or
-whose meaning changed: the embedding (all-MiniLM-L6-v2) is less than 0.6 like that of the question, and less than 0.6
-like that of the question behind the last turn. What is lost is counted here by other means than in the product's
-checks.
+DATA_DIR has clamber, abg-coqa and squad2.*. The conversations come from the test side of abg-coqa's split. A third of
+them is ambiguous by the data set's label. The classifier that ships is trained on all rows, including these. So another
+classifier detects ambiguity here: FILE, which was trained with --part training, or one that the same script trains here
+on the training side, in some minutes.
+
+Four ways are compared, all with one reply for each question: the model's rewrite of each question; the same with
+pgclarify's checks; the model's rewrite of only the questions that `rewrite` sends to the model; and `rewrite`, which
+does both. A question is damaged if a name, a number or a quoted string is lost, or if its meaning changed. Its meaning
+changed if the cosine of the embeddings (all-MiniLM-L6-v2) is less than 0.6 both to the question and to the question
+after the last turn. The code that counts losses here is independent of the product's checks.
 """
 
 from __future__ import annotations
@@ -57,16 +58,16 @@ _QUOTED: Final = re.compile(r"[\"\u201c]([^\"\u201d]+)[\"\u201d]")
 
 @dataclass(frozen=True)
 class Asked:
-    """One conversation, and what became of its last question.
+    """One conversation, and the rewrites of its last question.
 
     Attributes:
         history: Questions and answers, oldest first.
         is_ambiguous: By the data set's label.
-        is_sent: Whether `rewrite` asks the model: it is ambiguous, or leans on what was said and says too little.
-        detecting_ms: Milliseconds that this took, the embeddings included.
-        said: What the model made of it; None if it says that the turns do not tell, or could not be understood.
-        calling_ms: Milliseconds that the model took.
-        rewritten: What `rewrite` made of it.
+        is_sent: Whether `rewrite` calls the model: the question is ambiguous, or needs its history and says too little.
+        detecting_ms: Milliseconds of this decision, including embeddings.
+        said: The model's rewrite; None if it finds no answer in the turns, or if its reply could not be parsed.
+        calling_ms: Milliseconds of the model call.
+        rewritten: The result of `rewrite`.
     """
 
     question: str
@@ -80,7 +81,7 @@ class Asked:
 
 
 def sample(rows: Sequence[dict[str, Any]], count: int) -> list[dict[str, Any]]:
-    """Choose conversations by the hash of their id, a third of them ambiguous, of stories that are not for training."""
+    """Choose conversations of the test side by the hash of their id, a third of them ambiguous."""
     unseen = [row for row in rows if not is_for_training(coqa_group(row))]
     unseen.sort(key=lambda row: hashlib.sha256(row["id"].encode()).hexdigest())
     ambiguous = [row for row in unseen if row["ambiguity"] == "ambiguous"][: count // 3]
@@ -105,7 +106,7 @@ async def ask(
     embedder: Embedder,
     classifier: AmbiguityClassifier,
 ) -> list[Asked]:
-    """Ask the model about every question, one call at a time; let pgclarify rewrite it, and only detect."""
+    """For each question: call the model, run `rewrite`, and run the detection alone. One call at a time."""
     chat = _KeptChat(endpoint, replies)
 
     async def embedders(_: str) -> Embedder:
@@ -137,7 +138,7 @@ async def ask(
 async def _rewrite(
     question: str, history: Sequence[str], detector: Detector, chat: ChatModel | None
 ) -> tuple[Rewriting, bool, float]:
-    """Run the job `rewrite`; whether it asked the model, and the seconds that it took."""
+    """Run the job `rewrite`. Returns whether it called the model, and its seconds."""
     store = FakeStore()
     dialogue = FakeDialogueStore(store)
     run = store.add_run(question, operation="rewrite", settings={"history": list(history)})
@@ -148,7 +149,7 @@ async def _rewrite(
 
 
 async def show(asked: Sequence[Asked], embedder: Embedder, *, verbose: bool) -> None:
-    """Print the table: all figures but the last two are numbers of questions, clear ones behind ambiguous ones."""
+    """Print the table. All figures except the last two are numbers of questions: ambiguous ones, then clear ones."""
     table = Table(
         "way",
         "questions",
@@ -220,10 +221,10 @@ async def _add(
 
 
 def _loses(question: str, result: str) -> bool:
-    """Whether a name, a number in digits or a quoted string is gone."""
+    """Whether a name, a number in digits or a quoted string is lost."""
     kept = result.lower()
     words = [*_NUMBER.findall(question), *(found[1] for found in _QUOTED.finditer(question))]
-    # The first word is capitalized whatever it is.
+    # The first word is always capitalized, so it may not be a name.
     words += [word for word in question.split()[1:] if word[:1].isupper() and word not in ("I", "I'm")]
     return any(word.lower().strip("?.,!'\"").removesuffix("'s") not in kept for word in words)
 
@@ -237,9 +238,9 @@ async def _main() -> None:
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("--base-url", required=True)
     parser.add_argument("--model", required=True)
-    parser.add_argument("--classifier", type=Path, help="trained with --part training before")
+    parser.add_argument("--classifier", type=Path, help="a classifier that was trained with --part training")
     parser.add_argument("--conversations", type=int, default=60)
-    parser.add_argument("--replies", type=Path, help="file of JSON lines that replies are kept in")
+    parser.add_argument("--replies", type=Path, help="file of JSON lines that keeps replies")
     parser.add_argument("--verbose", action="store_true")
     given = parser.parse_args()
     if given.classifier:

@@ -1,16 +1,20 @@
-"""What the checks of verdicts keep and what they lose: each check alone, and all of them.
+"""What the checks of verdicts keep and lose: each check alone, and all of them together.
 
 python -m benchmarks.support_quality DATA_DIR [--runs URL | --answerable] [--labels FILE] [--part development|held]
 [--confirm URL --model NAME [--replies FILE] [--at-once N] [--pairs N]], where squad2.corpus, squad2.ambiguous and
-squad2.answerable are (.jsonl.gz). Verdicts are those of the extractive provider on the 20 passages that are nearest to
-each question of squad2.ambiguous; with --answerable, on the pairs of squad2.answerable; with --runs, those that a
-worker of that database recorded for `clarify` while it made no checks ({"verify": "none"}). By known answers, a verdict
-is right if its answer has that of the data set, and its passage is the one that the data set names. Coverage is the
-part of all questions that have a right verdict. Labels are lines of JSON: question_id, passage_id,
-source and label ("yes" if the passage gives this answer to this reading). A verdict without a label counts where none
-is needed. With --confirm, the model behind that endpoint is asked once more, as the option `verify` "model" does:
-about all verdicts, and about those that pass all checks. How many calls that takes is printed first, and --replies
-names a file that keeps the replies. The parts are of paragraphs: what was chosen was chosen on development.
+squad2.answerable are (.jsonl.gz).
+
+The verdicts are those of the extractive provider on the 20 nearest passages of each question of squad2.ambiguous. With
+--answerable, they are on the pairs of squad2.answerable. With --runs, they are those that a worker of that database
+recorded for `clarify` without checks ({"verify": "none"}). By known answers, a verdict is right if its answer contains
+that of the data set, and its passage is the gold passage. Coverage is the share of questions with a right verdict.
+
+Labels are lines of JSON: question_id, passage_id, source and label ("yes" if the passage gives this answer to this
+reading). Verdicts without a label count only for figures that need no label.
+
+With --confirm, the model at that endpoint judges again, as with the option `verify` "model": all verdicts, and those
+that pass all checks. The number of calls is printed first, and --replies names a file that keeps the replies.
+Paragraphs are in one of two parts. Choices were made on development.
 """
 
 from __future__ import annotations
@@ -54,9 +58,9 @@ from pgclarify.providers.extractive.scoring import THRESHOLD
 _TOP_K: Final = 20
 _DRAWS: Final = 2000
 _NO_ANSWER: Final = "No answer"
-# A small model that runs here takes long.
+# Calls of a small local model are slow.
 _TIMEOUT: Final = 600.0
-# What is checked by words.
+# The checks that compare words.
 _CHECKED: Final = tuple(one for one in Refusal if one not in (Refusal.UNPROVEN, Refusal.NOT_CONFIRMED))
 _Claim: TypeAlias = tuple[Reading, str, Passage]
 
@@ -79,7 +83,7 @@ class _Verdict:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is right by the known answer and the passage that the data set names."""
+        """Whether the verdict is right by the known answer and the gold passage."""
         is_there = self.passage.document_id == self.question.gold
         return is_there and cover_exact_match(self.reading.answer, [self.question.answer])
 
@@ -111,7 +115,7 @@ def _questions(data_dir: Path, part: str | None, *, are_answerable: bool) -> lis
 async def _nearest(
     embedder: Embedder, questions: Sequence[_Question], passages: dict[str, Passage]
 ) -> list[tuple[_Question, Passage, int]]:
-    """Each question with the passages that are nearest to it, and their ranks."""
+    """Each question with its nearest passages and their ranks."""
     judged = list(passages.values())
     there = await embedder.encode([f"{one.title}\n{one.content}" for one in judged])
     near = await embedder.encode([one.text for one in questions]) @ there.T
@@ -125,7 +129,7 @@ async def _nearest(
 async def _extractive(
     questions: Sequence[_Question], passages: dict[str, Passage], *, is_own: bool
 ) -> list[tuple[_Question, Passage, Reading]]:
-    """Verdicts of the extractive provider on the own passage of each question, or on those that are nearest to it."""
+    """Verdicts of the extractive provider on the gold passage of each question, or on its nearest passages."""
     embedder = load_embedder(MODEL)
     try:
         verifier = ExtractiveVerifier(embedder, load_span_reader())
@@ -147,7 +151,7 @@ async def _extractive(
 def _of_runs(
     dsn: str, asked: Sequence[_Question], passages: dict[str, Passage]
 ) -> list[tuple[_Question, Passage, Reading]]:
-    """Verdicts that are grounded, of the last run of each question."""
+    """The grounded verdicts of the last run of each question."""
     questions = {one.text: one for one in asked}
     with product.connect(dsn) as connection:
         rows = connection.execute(_VERDICTS).fetchall()
@@ -191,7 +195,7 @@ async def _verdicts(
 
 
 def _right(data_dir: Path, passages: dict[str, Passage], part: str | None) -> list[tuple[Reading, Passage]]:
-    """Questions with their right answer and the sentence that holds it."""
+    """Questions with their right answer and the sentence that has it."""
     right = []
     for row in read(data_dir / "squad2.answerable.jsonl.gz"):
         passage = passages[row["passage"]]
@@ -199,7 +203,7 @@ def _right(data_dir: Path, passages: dict[str, Passage], part: str | None) -> li
             continue
         holding = [one.text for one in split_sentences(passage.content) if row["answer"].lower() in one.text.lower()]
         if holding:
-            # Of several sentences, the one that says most of the question.
+            # Of several sentences, choose the one with most words of the question.
             words = set(row["question"].lower().split())
             quote = max(holding, key=lambda text: len(words.intersection(text.lower().split())))
             right.append((Reading(row["question"], row["answer"], quote), passage))
@@ -207,7 +211,7 @@ def _right(data_dir: Path, passages: dict[str, Passage], part: str | None) -> li
 
 
 def _interval(groups: Sequence[str], parts: Sequence[float], wholes: Sequence[float]) -> str:
-    """The ratio of two sums, and the middle 95 % of it when questions are drawn again."""
+    """The ratio of two sums, with its 95 % bootstrap interval over questions."""
     names = sorted(set(groups))
     places = {name: place for place, name in enumerate(names)}
     above, below = np.zeros(len(names)), np.zeros(len(names))
@@ -251,7 +255,7 @@ def _passes(reading: Reading, question: str, passage: Passage, checks: Sequence[
 
 
 def _batches(claims: Sequence[_Claim], at_once: int, *, by_question: bool) -> list[Sequence[_Claim]]:
-    """Put claims together as a run does: so many in a call, and only those of one question."""
+    """Batch claims as a run does: each call has up to `at_once` claims, all of one question."""
     together: dict[str, list[_Claim]] = {}
     for claim in claims:
         together.setdefault(claim[1] if by_question else "", []).append(claim)
@@ -269,7 +273,7 @@ def _call(batch: Sequence[_Claim]) -> ModelCall[list[bool]]:
 async def _confirmed(
     given: argparse.Namespace, verdicts: Sequence[_Verdict], right: Sequence[_Claim]
 ) -> dict[str, tuple[set[_Claim], set[_Claim]]]:
-    """Ask once more about verdicts and pairs: of each way, which verdicts and which pairs it keeps."""
+    """Confirm verdicts and pairs with the model. For each way: which verdicts and which pairs it keeps."""
     claims = [(one.reading, one.question.text, one.passage) for one in verdicts]
     asked = {
         "model": _batches(claims, given.at_once, by_question=True),
@@ -307,7 +311,7 @@ async def _main(given: argparse.Namespace) -> None:
     found = _right(given.data_dir, passages, given.part)
     right = [(reading, reading.interpretation, passage) for reading, passage in found]
     right = random.Random(0).sample(right, min(given.pairs, len(right)))  # noqa: S311 - no secret
-    # Of runs, the questions that have any verdict: which were asked besides is not known.
+    # With --runs, only questions with a verdict: which other questions were asked is not known.
     asked = sorted({one.question.id for one in verdicts} if given.runs else {one.id for one in questions})
     table = Table(
         "checks",
@@ -352,14 +356,14 @@ if __name__ == "__main__":
     parser.add_argument("data_dir", type=Path)
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--runs", metavar="URL", help="take the verdicts of clarify in this database")
-    source.add_argument("--answerable", action="store_true", help="ask squad2.answerable, each question of its passage")
+    source.add_argument("--answerable", action="store_true", help="use the pairs of squad2.answerable")
     parser.add_argument("--labels", type=Path, help="a file of labels")
-    parser.add_argument("--source", default="qwen", help="what the source of labels of these runs begins with")
-    parser.add_argument("--part", choices=["development", "held"], help="of the paragraphs; without, all")
-    parser.add_argument("--confirm", metavar="URL", help="ask the model behind this endpoint once more")
-    parser.add_argument("--model", help="its name")
-    parser.add_argument("--replies", type=Path, help="a file that keeps its replies")
-    parser.add_argument("--at-once", type=int, default=AT_ONCE, help="answers that a call is about")
-    parser.add_argument("--pairs", type=int, default=1000, help="most right pairs that are looked at")
-    parser.add_argument("--concurrency", type=int, default=2, help="calls in flight at once")
+    parser.add_argument("--source", default="qwen", help="prefix of the source of labels for these runs")
+    parser.add_argument("--part", choices=["development", "held"], help="the part of the paragraphs; without it, all")
+    parser.add_argument("--confirm", metavar="URL", help="confirm with the model at this endpoint")
+    parser.add_argument("--model", help="name of the model")
+    parser.add_argument("--replies", type=Path, help="a file that keeps the model's replies")
+    parser.add_argument("--at-once", type=int, default=AT_ONCE, help="how many answers a call confirms")
+    parser.add_argument("--pairs", type=int, default=1000, help="how many right pairs at most")
+    parser.add_argument("--concurrency", type=int, default=2, help="calls at the same time")
     asyncio.run(_main(parser.parse_args()))

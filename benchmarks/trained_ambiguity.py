@@ -1,13 +1,14 @@
-"""What a log of one's own brings: `pgclarify train-ambiguity` beside the classifier that it begins with.
+"""The gain from a user's own log: `pgclarify train-ambiguity`, compared with the classifier from which it starts.
 
 python -m benchmarks.trained_ambiguity DATA_DIR [--classifier FILE] [--examples N ...], where clamber, abg-coqa and
-squad2.* are. FILE was trained as what ships is trained, on 60 % of the rows (training.train_ambiguity_classifier,
---part training). The other 40 % of each data set are the log: it has seen none of them. Without FILE the log is all of
-Clamber, for a classifier that is trained as what ships is trained, but on SQuAD 2 in the place of Clamber: questions of
-another kind than it knows.
+squad2.* are. FILE is trained like the classifier that ships, but on 60 % of the rows (--part training of
+training.train_ambiguity_classifier). The other 40 % of each data set are the log, which FILE has not seen. Without
+FILE, a classifier is trained on SQuAD 2 instead of Clamber, and the log is all of Clamber: a kind of questions that the
+classifier does not know.
 
-What is learned of two thirds of a log judges the last third, in turns, so that each row is judged once; rows made after
-one template, and conversations about one story, stay together. --examples learns of at most so many rows, too.
+A classifier that is trained on two thirds of a log judges the last third, in three turns, so that each row is judged
+once. Rows from one template stay together, and so do conversations about one story. --examples also trains on fewer
+rows.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _TURNS = 3
 def measure(
     classifier: AmbiguityClassifier, looked: Looked, groups: Sequence[str], examples: int | None
 ) -> tuple[Comparison, int]:
-    """Learn of two thirds and judge the last one, in turns; and how many rows were learned from, in the first turn."""
+    """Train on two thirds and judge the last one, in turns. Also returns the training rows of the first turn."""
     turns = np.array([rank_of(group) % _TURNS for group in groups])
     ranks = np.array([rank_of(group) // _TURNS for group in groups], dtype=np.float64)
     folds = np.array([rank_of(group) // _TURNS % 5 for group in groups], dtype=np.intp)
@@ -96,21 +97,21 @@ def _cell(figure: Figure, sign: str = "") -> str:
 
 
 def fitted_elsewhere(data_dir: Path) -> AmbiguityClassifier:
-    """Train as what ships is trained, with the questions of SQuAD 2 in the place of Clamber's."""
+    """Train like the classifier that ships, but with the questions of SQuAD 2 instead of Clamber's."""
     with step("training without clamber"):
-        # It is calibrated on what is called clamber.
+        # Training calibrates on the data set with the name clamber.
         real = [*(replace(row, source="clamber", weight=1.0) for row in borrowed(data_dir)), *coqa(data_dir)]
         scale = scale_of([take_apart(row.question, row.history) for row in real])
         examples = [*real, *made(real), *everyday()]
         alone, within = ([row for row in examples if bool(row.history) == has_history] for has_history in (False, True))
         trained = train_all(prepare(alone, scale), prepare(within, scale), scale)
-        # These data name two kinds of ambiguity only; which one a question has does not change its probability.
+        # These data have only two kinds of ambiguity. The kind does not change the probability.
         kinds = np.zeros((len(AmbiguityKind), trained.kinds.shape[1]), dtype=np.float32)
         return AmbiguityClassifier(pack(replace(trained, kinds=kinds)))
 
 
 def main(data_dir: Path, given: Path | None, examples: Sequence[int]) -> Table:
-    """All logs, each with few and with all of its rows."""
+    """Measure each log, with few and with all of its rows."""
     if given is None:
         classifier, logs = fitted_elsewhere(data_dir), {"clamber": clamber(data_dir)}
     else:
@@ -139,7 +140,7 @@ def main(data_dir: Path, given: Path | None, examples: Sequence[int]) -> Table:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data_dir", type=Path)
-    parser.add_argument("--classifier", type=Path, help="trained on the training side alone")
-    parser.add_argument("--examples", type=int, nargs="*", default=[], help="learn of at most so many rows, too")
+    parser.add_argument("--classifier", type=Path, help="a classifier that was trained on the training side only")
+    parser.add_argument("--examples", type=int, nargs="*", default=[], help="also train on at most N rows")
     arguments = parser.parse_args()
     Console(width=160).print(main(arguments.data_dir, arguments.classifier, arguments.examples))

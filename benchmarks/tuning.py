@@ -1,8 +1,8 @@
-"""What the tuning tables are made of: what a verifier said of the first passages of many questions, kept in a file.
+"""The data of the tuning tables: verdicts on the first passages of many questions, kept in a file.
 
-python -m benchmarks.tuning DATA_DIR FILE has the extractive verifier judge the first 50 passages of a hybrid
-search for each question of ambignq, squad2.ambiguous and musique, on a server of its own, whose data stay with
---database DIR. With --runs URL it judges nothing, but takes what another worker judged for `clarify` in that database.
+python -m benchmarks.tuning DATA_DIR FILE lets the extractive verifier judge the first 50 passages of a hybrid search
+for each question of ambignq, squad2.ambiguous and musique. It starts a server, whose data stay with --database DIR.
+With --runs URL it judges nothing, but reads the verdicts of runs of `clarify` in that database.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Reading:
     Attributes:
         rank: Place of its passage in the search, from 1.
         document_id: The passage's document.
-        interpretation: What was understood.
+        interpretation: The reading of the question.
         answer: Its answer.
-        quote: What proves it.
-        probability: How probable the extractive verifier finds it, which abstains below a threshold; 1 for others.
+        quote: The quote that proves the answer.
+        probability: The extractive verifier's probability (it abstains below a threshold); 1 for others.
     """
 
     rank: int
@@ -65,13 +65,13 @@ class Reading:
 
 @dataclass(frozen=True)
 class Judged:
-    """A question, the passages that a search found for it, and what a verifier read in them.
+    """A question, the passages that a search found, and the readings of a verifier in them.
 
     Attributes:
-        question: With what is known of it.
-        document_ids: Of the passages, best first.
-        contents: Of the passages.
-        readings: By rank, improbable ones among them.
+        question: The question with its known answers.
+        document_ids: Documents of the passages, best first.
+        contents: Texts of the passages.
+        readings: Readings by rank, including improbable ones.
     """
 
     question: Question
@@ -80,12 +80,12 @@ class Judged:
     readings: tuple[Reading, ...]
 
     def first(self, top_k: int, threshold: float = THRESHOLD) -> tuple[Reading, ...]:
-        """What was read in the first so many passages, if it is so probable."""
+        """Readings in the first passages, if they are probable enough."""
         return tuple(one for one in self.readings if one.rank <= top_k and one.probability >= threshold)
 
 
 def read_judged(path: Path, data_dir: Path) -> list[Judged]:
-    """Read a file that this module wrote; what is known of the questions comes from the data sets."""
+    """Read a file that this module wrote. The known answers come from the data sets."""
     asked = {(one.corpus, one.text): one for one in load_questions(data_dir, CORPORA)}
     return [
         Judged(
@@ -100,7 +100,7 @@ def read_judged(path: Path, data_dir: Path) -> list[Judged]:
 
 
 def half(judged: Sequence[Judged], which: int | None) -> list[Judged]:
-    """Every other question of each data set: half 1 has the first one, half 2 the second; None has all."""
+    """Every other question of each data set: half 1 starts with the first, half 2 with the second; None means all."""
     places: dict[str, int] = {}
     chosen = []
     for one in judged:
@@ -111,7 +111,7 @@ def half(judged: Sequence[Judged], which: int | None) -> list[Judged]:
 
 
 def in_part(judged: Iterable[Judged], part: str) -> list[Judged]:
-    """Those of one part, by the passage that answers, or by the question where none is known."""
+    """Questions of one part. The gold passage decides the part, or the question if no passage is known."""
 
     def name(question: Question) -> str:
         return min((gold for known in question.known for gold in known.gold), default=question.text)
@@ -120,7 +120,7 @@ def in_part(judged: Iterable[Judged], part: str) -> list[Judged]:
 
 
 def embed(texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-    """Vectors of readings as a worker has them, each of unit length."""
+    """Vectors of readings, as a worker embeds them, each of unit length."""
     distinct = list(dict.fromkeys(texts))
 
     async def encode(embedders: Embedders) -> NDArray[np.float32]:
@@ -132,7 +132,7 @@ def embed(texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
 
 
 def share_interval(parts: Sequence[int], wholes: Sequence[int]) -> tuple[float, float]:
-    """The middle 95 % of the ratio of two sums that a bootstrap over questions draws."""
+    """The 95 % bootstrap interval over questions of the ratio of two sums."""
     generator = np.random.default_rng(0)
     drawn = generator.integers(len(parts), size=(_DRAWS, len(parts)))
     above, below = np.array(parts)[drawn].sum(axis=1), np.array(wholes)[drawn].sum(axis=1)
@@ -200,7 +200,7 @@ async def _read(verifier: ExtractiveVerifier, question: Question, rank: int, fou
 
 
 def _of_runs(dsn: str, questions: Sequence[Question]) -> list[Judged]:
-    """What was judged for clarify, in the last run of each question that retrieved a fixed number of passages."""
+    """Verdicts of clarify, from the last run of each question that retrieved a fixed number of passages."""
     known = {(one.corpus, one.text): one for one in questions}
     judged = []
     with product.connect(dsn) as connection:
@@ -245,8 +245,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("file", type=Path)
-    parser.add_argument("--database", type=Path, help="where the server's data stay; without, all is done anew")
-    parser.add_argument("--runs", metavar="URL", help="take what was judged for runs of clarify in this database")
+    parser.add_argument("--database", type=Path, help="where the server's data stay; without it, start from nothing")
+    parser.add_argument("--runs", metavar="URL", help="read the verdicts of runs of clarify in this database")
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA, help="whose questions")
     options = parser.parse_args()
     asked = load_questions(options.data_dir, options.corpora)

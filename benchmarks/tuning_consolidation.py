@@ -1,9 +1,9 @@
-"""Ways to group readings: what each keeps of the known answers that the verdicts found, and how many readings it shows.
+"""Ways to group readings: the known answers that each one keeps, and how many readings it shows.
 
 python -m benchmarks.tuning_consolidation DATA_DIR FILE... [--top-k 20] [--threshold 0.3] [--half 1 | --part held]
 [--simulated]. The files are those of benchmarks.tuning. A question belongs to one of two halves by its place in its
-data set, and to one of two parts by a hash: choose on one, report on the other. With --simulated, made-up runs are
-grouped, too, whose true groups are known.
+data set, and to one of two parts by a hash: choose on one, report on the other. --simulated also groups made-up runs,
+whose true groups are known.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from pgclarify.providers.extractive.scoring import THRESHOLD
 
 @dataclass(frozen=True)
 class Case:
-    """A question with what was read for it, ready to be grouped in any way.
+    """A question with its readings, ready to be grouped in each way.
 
     Attributes:
-        judged: The question.
-        readings: Those of the first so many passages.
+        judged: The question and its readings.
+        readings: Readings of the first passages.
         both: Vectors of interpretations and answers.
         asked: Vectors of interpretations.
-        answered: Places of the known answers that stand in each reading's answer.
-        quoted: Those in its answer or its quote.
+        answered: Indices of the known answers that each reading's answer contains.
+        quoted: Indices of the known answers in its answer or its quote.
     """
 
     judged: Judged
@@ -48,12 +48,12 @@ class Case:
 
     @property
     def found(self) -> frozenset[int]:
-        """Places of the known answers that stand in an answer."""
+        """Indices of the known answers that an answer contains."""
         return frozenset().union(*self.answered.values())
 
     @property
     def found_once(self) -> frozenset[int]:
-        """Those of them that the readings of one document alone give."""
+        """Indices of the known answers that only one document's readings give."""
         return frozenset(
             place
             for place in self.found
@@ -63,8 +63,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Count:
-    """What one way comes to on one question: known answers found, kept in an answer, kept in a quote; of those that one
-    document gives, found and kept; readings shown, and how many of them give a known answer."""
+    """The counts of one way on one question.
+
+    Known answers that were found, kept in an answer, and kept in a quote; known answers of a single document that were
+    found and kept; readings that are shown, and those of them that give a known answer."""
 
     found: int
     kept: int
@@ -76,7 +78,7 @@ class Count:
 
 
 def prepare(judged: Iterable[Judged], top_k: int, threshold: float = THRESHOLD) -> list[Case]:
-    """Embed what was read in the first so many passages of each question, if it is so probable."""
+    """Embed the readings in the first passages of each question, if they are probable enough."""
     judged = list(judged)
     all_readings = [one for question in judged for one in question.first(top_k, threshold)]
     vectors = embed(
@@ -105,7 +107,7 @@ def prepare(judged: Iterable[Judged], top_k: int, threshold: float = THRESHOLD) 
 
 
 def count(way: Way, case: Case) -> Count:
-    """Consolidate one question, and look at what is shown."""
+    """Consolidate one question, and count."""
     shown = way.show(case.readings, case.both if way.embeds_answer else case.asked)
     kept = frozenset().union(*(case.answered[group[0]] for group in shown))
     quoted = frozenset().union(*(case.quoted[one] for group in shown for one in group))
@@ -126,7 +128,7 @@ def _known_in(judged: Judged, texts: Sequence[str]) -> frozenset[int]:
 
 
 def table(title: str, cases: Sequence[Case], compared: Sequence[Way]) -> Table:
-    """What each way keeps and shows."""
+    """The rows of the table: what each way keeps and shows."""
     shown = Table("way", "kept", "95 %", "kept in quotes", "kept of one document's", "readings", "right", title=title)
     for column in shown.columns[1:]:
         column.justify = "right"
@@ -153,9 +155,9 @@ def _main() -> None:
     parser.add_argument("--top-k", type=int, default=20)
     parser.add_argument("--threshold", type=float, default=THRESHOLD, help="of the extractive verifier's readings")
     some = parser.add_mutually_exclusive_group()
-    some.add_argument("--half", type=int, choices=(1, 2), help="look at one half of the questions only")
-    some.add_argument("--part", choices=("development", "held"), help="at one part, as in tuning_pairs")
-    parser.add_argument("--simulated", action="store_true", help="group made-up runs, too")
+    some.add_argument("--half", type=int, choices=(1, 2), help="use only one half of the questions")
+    some.add_argument("--part", choices=("development", "held"), help="use only one part, as in tuning_pairs")
+    parser.add_argument("--simulated", action="store_true", help="also group made-up runs")
     options = parser.parse_args()
     console = Console(width=140)
     for file in options.files:

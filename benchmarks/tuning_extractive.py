@@ -1,8 +1,8 @@
-"""The extractive verifier: how probable an answer must be, and whether the questions that it builds are sound.
+"""The extractive verifier: the threshold of its answers, and the quality of the questions that it builds.
 
 python -m benchmarks.tuning_extractive DATA_DIR [FILE] [--verbose]. Thresholds are measured on the pairs of
-squad2.answerable, by halves of its rows, and with FILE, of benchmarks.tuning, on what they do to known answers and
-readings. Questions are built for the titles of passages, a few words each, and checked by rule.
+squad2.answerable, by halves of its rows. With FILE, of benchmarks.tuning, their effect on known answers and readings is
+measured, too. Questions are built for the titles of passages, which have a few words each, and checked by rules.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class Pair:
     """A question and a passage.
 
     Attributes:
-        row: Of the data set, from 0.
-        is_own: Whether it is the paragraph that people were shown, or the nearest other one.
-        is_answered: Whether it answers.
-        probability: Of the verifier's best reading; 0 if there is none.
+        row: The row of the data set, from 0.
+        is_own: Whether the passage is the paragraph that people were shown; otherwise the nearest other one.
+        is_answered: Whether the passage answers the question.
+        probability: Probability of the verifier's best reading; 0 if there is none.
     """
 
     row: int
@@ -55,7 +55,7 @@ class Pair:
 
 
 async def rate_pairs(data_dir: Path) -> list[Pair]:
-    """Rate each question of squad2.answerable with its paragraph, and with the nearest other one."""
+    """Judge each question of squad2.answerable with its paragraph and with the nearest other one."""
     passages = {row["id"]: row for row in read(data_dir / "squad2.corpus.jsonl.gz")}
     rows = [row for row in read(data_dir / "squad2.answerable.jsonl.gz") if row["passage"] in passages]
     embedder = load_embedder(MODEL)
@@ -80,7 +80,7 @@ async def rate_pairs(data_dir: Path) -> list[Pair]:
 
 
 def threshold_table(title: str, pairs: Sequence[Pair]) -> Table:
-    """Precision, recall and F1 of "this passage answers", by the least probability."""
+    """Precision, recall and F1 of "this passage answers", for each threshold."""
     shown = Table("threshold", "answered", "precision", "recall", "F1", title=title)
     for column in shown.columns:
         column.justify = "right"
@@ -94,7 +94,7 @@ def threshold_table(title: str, pairs: Sequence[Pair]) -> Table:
 
 
 def corpus_table(title: str, judged: Sequence[Judged]) -> Table:
-    """What each threshold does to known answers and readings, before consolidation."""
+    """The effect of each threshold on known answers and readings, before consolidation."""
     shown = Table("threshold", "in answers", "95 %", "in quotes", "verdicts", "of them right", title=title)
     for column in shown.columns:
         column.justify = "right"
@@ -126,7 +126,7 @@ def corpus_table(title: str, judged: Sequence[Judged]) -> Table:
 
 
 async def build(data_dir: Path, which: int) -> list[tuple[str, str, str]]:
-    """Titles of one of two samples, the questions that were built for them from their passages, and the quotes."""
+    """Titles of one of two samples, with the questions that were built from their passages, and the quotes."""
     rows = [row for name in ("squad2", "ambignq", "musique") for row in read(data_dir / f"{name}.corpus.jsonl.gz")]
     places = np.random.default_rng(0).permutation(len(rows))[(which - 1) * _TITLES : which * _TITLES]
     chosen = [rows[int(place)] for place in places]
@@ -136,7 +136,7 @@ async def build(data_dir: Path, which: int) -> list[tuple[str, str, str]]:
     try:
         for place, row in enumerate(chosen):
             rated = await verifier.rate(row["title"], Passage(row["id"], place, row["text"], title=row["title"]))
-            # Other readings are phrases, which no rule here judges.
+            # Other readings are phrases. No rule here checks them.
             if rated and rated[0] >= THRESHOLD and rated[1].interpretation.endswith("?"):
                 built.append((row["title"], rated[1].interpretation, rated[1].quote))
     finally:
@@ -145,7 +145,7 @@ async def build(data_dir: Path, which: int) -> list[tuple[str, str, str]]:
 
 
 def faults(title: str, question: str) -> list[str]:
-    """What is wrong with a question that was built, as far as rules can tell."""
+    """The faults of a built question that rules can find."""
     found = [word.lower for word in words(question)]
     last = found[-1] if found else ""
     checks = {
@@ -162,7 +162,7 @@ def faults(title: str, question: str) -> list[str]:
 
 
 def soundness_table(title: str, built: Sequence[tuple[str, str, str]]) -> Table:
-    """How many questions have which fault."""
+    """How many questions have each fault."""
     shown = Table("fault", "questions", "share", title=f"{title}: {len(built)} questions built for {_TITLES} titles")
     wrong = [faults(title, question) for title, question, _ in built]
     names = dict.fromkeys(name for mine in wrong for name in mine)
@@ -178,7 +178,7 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("file", type=Path, nargs="?")
-    parser.add_argument("--verbose", action="store_true", help="print the questions that were built")
+    parser.add_argument("--verbose", action="store_true", help="print the built questions")
     options = parser.parse_args()
     console = Console(width=140)
     if options.file:

@@ -1,12 +1,13 @@
-"""Ways to group readings, by pairs: what they join that is the same, and how few readings they show for it.
+"""Ways to group readings, measured by pairs: the equal readings that they join, and how many readings they show.
 
 python -m benchmarks.tuning_pairs DATA_DIR [FILE...] [--part development|held] [--all].
 
-grouped_readings.jsonl says which readings of a question are the same: those of one `group`. A user would want them as
-one reading: the same question is meant, and the answers agree. A large language model decided that, reading by reading,
-without similarities; no person did. `verifier` is who read the passages: a model of 1.5 billion parameters; "large",
-that same large language model, one passage after another; and the extractive verifier, of which only the documents are
-named: FILE, of benchmarks.tuning, has what it read there. What is "by hand" comes from readings_by_hand.
+In grouped_readings.jsonl, readings of a question with the same `group` are the same: they mean the same question and
+their answers agree, so a user would want them as one reading. A large language model decided this, reading by reading,
+without similarities. No person did. `verifier` is the model that read the passages: one of 1.5 billion parameters;
+"large", the same large language model, one passage after another; or the extractive verifier. For the extractive
+verifier, only the documents are in the file; FILE, of benchmarks.tuning, has its readings. "by hand" are the wordings
+of readings_by_hand.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ _EXTRACTIVE = "extractive"
 
 @dataclass(frozen=True)
 class Case:
-    """What one verifier read for one question.
+    """The readings of one verifier for one question.
 
     Attributes:
-        verifier: Which one: "by hand" for what was written as wordings of known readings.
-        part: development, to choose on, or held, to report.
+        verifier: Its name; "by hand" for wordings of known readings that were written by hand.
+        part: development (for choices) or held (for reporting).
         readings: Interpretations and answers.
-        groups: The same number for those that are the same.
+        groups: A number for each reading; readings that are the same have the same number.
         known: The known answers of the question, each in its spellings.
         both: Vectors of interpretations and answers.
         asked: Vectors of interpretations.
@@ -60,8 +61,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Count:
-    """Of one way and one case: pairs joined, pairs that are the same, and those that are both; readings shown; known
-    answers in the readings, and in those shown."""
+    """The counts of one way on one case.
+
+    Pairs that were joined, pairs that are the same, and pairs that are both; readings that are shown; known answers in
+    all readings and in the shown ones."""
 
     joined: int
     same: int
@@ -72,7 +75,7 @@ class Count:
 
 
 def load(data_dir: Path, files: Sequence[Path]) -> list[Case]:
-    """Read all that is grouped; what the extractive verifier read only if a file has it."""
+    """Read the grouped readings. Those of the extractive verifier need a file."""
     questions = {
         row["id"]: (row["question"], _known(row))
         for name in ("ambignq.questions", "squad2.ambiguous")
@@ -90,7 +93,7 @@ def load(data_dir: Path, files: Sequence[Path]) -> list[Case]:
         if row["verifier"] == _EXTRACTIVE:
             readings = [words.get((question, one["document_id"])) for one in row["readings"]]
         else:
-            # No interpretation: the question, as it was asked.
+            # Without an interpretation, the reading is the question as it was asked.
             readings = [(one["interpretation"] or question, one["answer"]) for one in row["readings"]]
         present = [(one["group"], words) for one, words in zip(row["readings"], readings, strict=True) if words]
         found.append(
@@ -133,7 +136,7 @@ def count(way: Way, case: Case) -> Count:
     """Group one case."""
     relations = way.heard([asked for asked, _ in case.readings], [answer for _, answer in case.readings])
     groups = way.group(case.both if way.embeds_answer else case.asked, relations)
-    # Each of a document of its own.
+    # Each reading has a document of its own.
     shown = way.chosen(groups, [str(place) for place in range(len(case.readings))])
     joined = {tuple(sorted(pair)) for group in groups for pair in combinations(group, 2)}
     same = {pair for pair in combinations(range(len(case.groups)), 2) if case.groups[pair[0]] == case.groups[pair[1]]}
@@ -148,7 +151,7 @@ def count(way: Way, case: Case) -> Count:
 
 
 def table(title: str, cases: Sequence[Case], compared: Sequence[Way]) -> Table:
-    """A row for each way: with 95 % of the middle of a bootstrap over questions."""
+    """A row for each way, with 95 % bootstrap intervals over questions."""
     shown = Table("way", "precision", "recall", "F1", "readings a question", "cut", "known answers kept", title=title)
     for column in shown.columns[1:]:
         column.justify = "right"
@@ -177,7 +180,7 @@ def _share(parts: Sequence[int], wholes: Sequence[int]) -> str:
 
 
 def density_table(cases: Sequence[Case]) -> Table:
-    """Pairs between the bounds that density would join besides, and how many of them are the same."""
+    """Pairs between the bounds that density would also join, and how many of them are the same."""
     shown = Table(
         "verifier", "bounds", "density", "pairs it would join", "the same", title="Where density would decide"
     )
@@ -201,10 +204,10 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
     parser.add_argument(
-        "files", type=Path, nargs="*", help="of benchmarks.tuning, with what the extractive verifier read"
+        "files", type=Path, nargs="*", help="file of benchmarks.tuning, with the readings of the extractive verifier"
     )
-    parser.add_argument("--part", choices=("development", "held"), help="one part only")
-    parser.add_argument("--all", action="store_true", help="also other bounds than those that ship")
+    parser.add_argument("--part", choices=("development", "held"), help="use only one part")
+    parser.add_argument("--all", action="store_true", help="also try bounds other than those that ship")
     options = parser.parse_args()
     cases = [case for case in load(options.data_dir, options.files) if options.part in (None, case.part)]
     compared = ways() if options.all else shipped()

@@ -1,7 +1,7 @@
-"""Made-up runs of clarify whose true groups are known: how well ways to group readings find them.
+"""Made-up runs of clarify with known groups: how well each way to group readings finds them.
 
-Readings of one ambiguous question, one to six of each, drawn with repetition, and up to two strays from other
-questions; from wordings by hand, or from AmbigNQ's readings, reworded by rule.
+A run has one to six wordings of each reading of one ambiguous question, drawn with repetition, and up to two readings
+of other questions. The wordings are written by hand, or come from AmbigNQ's readings, reworded by rules.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_READINGS = 20
 _COPIES = (1, 1, 2, 3, 4, 6)
 _STRAYS = (0, 0, 1, 2)
 
-# Interpretation, answer, and which true group it is of.
+# Interpretation, answer, and the true group.
 Item: TypeAlias = tuple[str, str, int]
 
 _Choice = TypeVar("_Choice")
@@ -45,7 +45,7 @@ class Run:
 
 
 def of_ambignq(data_dir: Path) -> Bank:
-    """AmbigNQ's readings, each in its own words and in some made of them by rule."""
+    """AmbigNQ's readings, each in its own words and in wordings that rules make."""
     return {
         row["question"]: tuple(
             tuple(
@@ -61,7 +61,7 @@ def of_ambignq(data_dir: Path) -> Bank:
 
 
 def of_wordings() -> Bank:
-    """Answers in many wordings, all to the question as it was asked."""
+    """Answers in many wordings. Their interpretation is the question as it was asked."""
     return {
         question: tuple(tuple((question, wording) for wording in wordings) for wordings in answers)
         for question, answers in WORDINGS
@@ -69,7 +69,7 @@ def of_wordings() -> Bank:
 
 
 def make(bank: Bank) -> list[Run]:
-    """Draw runs of a bank."""
+    """Draw runs from a bank of readings."""
     generator = np.random.default_rng(0)
     runs = [_draw(generator, bank, question) for question in bank for _ in range(_RUNS_A_QUESTION)]
     vectors = embed(text for run in runs for asked, answer, _ in run for text in (f"{asked} {answer}", asked))
@@ -85,7 +85,7 @@ def make(bank: Bank) -> list[Run]:
 
 
 def table(made: Mapping[str, Sequence[Run]], compared: Sequence[Way]) -> Table:
-    """B-cubed precision, recall and F1 of each way on each set, and groups made for each true one."""
+    """B-cubed precision, recall and F1 of each way on each set, and the number of groups for each true group."""
     shown = Table("way", *made, title="B-cubed precision, recall, F1; groups made for each true one")
     for way in compared:
         shown.add_row(way.name, *(_scored(way, runs) for runs in made.values()))
@@ -93,7 +93,7 @@ def table(made: Mapping[str, Sequence[Run]], compared: Sequence[Way]) -> Table:
 
 
 def b_cubed(groups: Sequence[Sequence[int]], true: NDArray[np.intp]) -> tuple[float, float]:
-    """Precision and recall of groups; what is in none stands for itself.
+    """Precision and recall of groups. A reading in no group counts as a group of one.
 
     Source: Bagga and Baldwin, 1998.
     """
@@ -132,7 +132,7 @@ def _draw(generator: np.random.Generator, bank: Bank, question: str) -> list[Ite
 
 
 def _reworded(question: str, answer: str) -> list[tuple[str, str]]:
-    """Three other wordings: lower case, another phrase that asks, and an opening of politeness."""
+    """Three other wordings: in lower case, with another phrase for asking, and with a polite opening."""
     other = question
     for pattern, wording in _PHRASES:
         other = re.sub(pattern, wording, other)

@@ -1,4 +1,4 @@
-"""How many passages to judge: known answers in the passages and in what was read there, and readings shown, by top_k.
+"""How many passages to judge: known answers in the passages and in their readings, and readings shown, by top_k.
 
 python -m benchmarks.tuning_top_k DATA_DIR FILE... [--half 1|2]. The files are those of benchmarks.tuning.
 """
@@ -22,7 +22,7 @@ _SIZES = (5, 10, 20, 30, DEPTH)
 
 
 def table(title: str, judged: Sequence[Judged]) -> Table:
-    """A row for each top_k of which there are so many passages for some question."""
+    """A row for each top_k for which some question has enough passages."""
     shown = Table("top_k", "documents", "passages", "answers", "95 %", "quotes", "readings", "right", title=title)
     for column in shown.columns:
         column.justify = "right"
@@ -59,7 +59,7 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("files", type=Path, nargs="+")
-    parser.add_argument("--half", type=int, choices=(1, 2), help="look at one half of the questions only")
+    parser.add_argument("--half", type=int, choices=(1, 2), help="use only one half of the questions")
     options = parser.parse_args()
     for file in options.files:
         judged = half(read_judged(file, options.data_dir), options.half)

@@ -1,4 +1,4 @@
-"""Ways to get from readings to what is shown, to be compared."""
+"""Ways to group and choose the readings to show, for comparison."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ Relations: TypeAlias = NDArray[np.int8]
 Vectors: TypeAlias = NDArray[np.float32]
 # Two indices, the lower one first.
 Pair: TypeAlias = tuple[int, int]
-# Groups of indices, the first of each speaking for it.
+# Groups of indices. The first index of each group is its representative.
 Groups: TypeAlias = list[list[int]]
 Group: TypeAlias = Callable[[Vectors, Relations], Groups]
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to get from readings to what is shown.
+    """A way to group and choose the readings to show.
 
     Attributes:
-        name: For people.
+        name: Its name in tables.
         group: Makes groups of vectors and relations.
-        embeds_answer: Whether vectors are of question and answer, or of the question alone.
-        shows: all groups; those of several documents, unless nothing is left; or the two thirds with most support.
-        hears: What of the words it heeds: all; all but whether both ask the same; nothing.
+        embeds_answer: Whether vectors are of question and answer, not of the question alone.
+        shows: "all" groups; "supported": those of several documents, if any; or the "two thirds" with most support.
+        hears: Which relations of words it uses: all; all except whether both ask the same question; or none.
     """
 
     name: str
@@ -51,13 +51,13 @@ class Way:
     hears: Literal["readings", "relations", "nothing"] = "readings"
 
     def heard(self, interpretations: Sequence[str], answers: Sequence[str]) -> Relations:
-        """What it makes of the words of some readings."""
+        """The relations between some readings that this way uses."""
         if self.hears == "nothing":
             return np.full((len(answers), len(answers)), Relation.UNKNOWN, dtype=np.int8)
         return (relate if self.hears == "relations" else relate_readings)(interpretations, answers)
 
     def chosen(self, groups: Groups, document_ids: Sequence[str]) -> Groups:
-        """Those of some groups of readings, which come by rank, that are shown."""
+        """The groups to show. The groups and their readings are given by rank."""
         support = [len({document_ids[index] for index in group}) for group in groups]
         if self.shows == "supported":
             return [group for group, documents in zip(groups, support, strict=True) if documents > 1] or groups
@@ -67,7 +67,7 @@ class Way:
         return groups
 
     def show(self, readings: Sequence[Reading], vectors: Vectors) -> list[list[Reading]]:
-        """The groups of some readings that are shown, the speaker first."""
+        """The groups of readings to show. The first index of each is its representative."""
         if not readings:
             return []
         relations = self.heard([one.interpretation for one in readings], [one.answer for one in readings])
@@ -76,7 +76,7 @@ class Way:
 
 
 def one_cluster_allowed(vectors: Vectors, _: Relations) -> Groups:
-    """HDBSCAN that may also find that all readings are one cluster; noise is shown."""
+    """HDBSCAN that may also put all readings into one cluster. Noise is shown."""
     labels = np.full(len(vectors), -1)
     if len(vectors) > 2:
         distances = np.clip(1 - vectors.astype(np.float64) @ vectors.astype(np.float64).T, 0, 2)
@@ -91,7 +91,7 @@ def one_cluster_allowed(vectors: Vectors, _: Relations) -> Groups:
 
 
 def density_would_join(vectors: Vectors, relations: Relations, grouping: Grouping, density: Density) -> set[Pair]:
-    """Pairs between the bounds that density puts into one cluster, and that `grouping` leaves apart."""
+    """Pairs between the bounds that density puts into one cluster and that `grouping` keeps apart."""
     clusters = consolidate(vectors, grouping=density)
     groups = consolidate(vectors, grouping=grouping, relations=relations)
     return {
@@ -111,7 +111,7 @@ def _pairs(groups: Iterable[Sequence[int]]) -> set[Pair]:
 
 
 def by(grouping: Grouping | Density) -> Group:
-    """The product's way, with these bounds, or by this density alone."""
+    """The product's way with these bounds, or with this density alone."""
 
     def group(vectors: Vectors, relations: Relations) -> Groups:
         clusters = consolidate(vectors, grouping=grouping, relations=relations)
@@ -124,12 +124,12 @@ def _spoken_for(members: list[int], speaker: int) -> list[int]:
     return [int(speaker), *(int(member) for member in members if member != speaker)]
 
 
-# The bounds as they were when density decided between them.
+# The earlier bounds, between which density decided.
 BEFORE = Grouping(unknown=Bounds(0.94, 0.85), agree=Bounds(0.65, 0.5))
 
 
 def shipped() -> list[Way]:
-    """What pgclarify does."""
+    """The way of pgclarify."""
     return [
         Way("default", by(Grouping())),
         Way("conservative", by(Grouping()), shows="two thirds"),
@@ -138,7 +138,7 @@ def shipped() -> list[Way]:
 
 
 def ways() -> list[Way]:
-    """All that are compared."""
+    """All ways to compare."""
     default, conservative, density = shipped()
     return [
         Way("no consolidation", lambda vectors, _: [[index] for index in range(len(vectors))]),
@@ -178,5 +178,5 @@ _AGREE = (Bounds(0.6, 0.5), Bounds(0.55, 0.45), Bounds(0.5, 0.4), Bounds(0.65, 0
 
 
 def named(density: Density) -> str:
-    """Its parameters, for people."""
+    """The parameters of a way, in words."""
     return f"{density.selection} {density.min_cluster_size}/{density.min_samples}"

@@ -1,4 +1,4 @@
-"""Answers in many wordings, written by hand: data sets keep one wording of each."""
+"""Answers in many wordings, written by hand, because data sets have only one wording of each."""
 
 from __future__ import annotations
 
@@ -187,4 +187,4 @@ WORDINGS: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...] = (
         ),
     ),
 )
-"""Questions, each with the answers that were given to it: those in one tuple say the same, those in two do not."""
+"""Questions with their answers. Answers in one tuple are the same; answers in different tuples differ."""
