@@ -1,4 +1,4 @@
-"""A browser of the system's, for tests that look at pages."""
+"""The system's browser, for tests that look at pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-# As the Makefile looks for it.
+# The names that the Makefile looks for, too.
 NAMES = (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
     "--no-sandbox",
@@ -24,12 +24,12 @@ ARGUMENTS = (
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser that was installed with the system; it is never downloaded."""
+    """A browser that is installed on the system. It is never downloaded."""
     paths = [path for name in NAMES if (path := shutil.which(name))]
     if not paths:
         pytest.fail("there is no Chromium: run make system, or install it with your system's packages")
     with sync_playwright() as playwright:
-        # Its user data are in a folder of their own, which goes with it.
+        # Its user data are in a temporary folder, which is removed with it.
         browser = playwright.chromium.launch(executable_path=paths[0], headless=True, args=ARGUMENTS, timeout=180_000)
         yield browser
         browser.close()

@@ -1,4 +1,4 @@
-"""The command line as a user runs it: a process of its own, in a house of its own."""
+"""The command line as a user runs it: a separate process with a data directory of its own."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class House:
     """A data directory, and the command line that works on it.
 
     Attributes:
-        folder: Where commands run; nothing of the checkout is in reach.
-        variables: What the environment has beyond ours without settings.
-        program: How the command line is started.
+        folder: The folder where commands run. It has no files of the checkout.
+        variables: Variables in addition to our environment without settings.
+        program: The command that starts the command line.
     """
 
     folder: Path
@@ -49,7 +49,7 @@ class House:
     program: tuple[str, ...] = (sys.executable, "-m", "pgclarify.cli")
 
     def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run `pgclarify` with arguments, whatever it exits with."""
+        """Run `pgclarify` with arguments. Any exit code is accepted."""
         inherited = {
             name: value for name, value in os.environ.items() if not name.startswith(("PGCLARIFY_", "OPENAI_", "PG"))
         }
@@ -66,17 +66,17 @@ class House:
         )
 
     def done(self, *arguments: str, **variables: str) -> str:
-        """Run `pgclarify`, which has to succeed; what it printed."""
+        """Run `pgclarify`, require success, and return its output."""
         result = self.run(*arguments, **variables)
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
 
     def sql(self, statement: str) -> str:
-        """What psql prints for a statement, without decoration."""
+        """The output of psql for a statement, without decoration."""
         return self.done("psql", "-At", "-c", statement).strip()
 
     def status(self) -> dict[str, Any]:
-        """`status --json`."""
+        """The output of `status --json`."""
         seen: dict[str, Any] = json.loads(self.done("status", "--json"))
         return seen
 
@@ -91,8 +91,8 @@ def write_files(folder: Path) -> None:
 
 @pytest.fixture
 def empty_house() -> Iterator[House]:
-    """Nothing has happened here yet."""
-    # Not tmp_path: its parents are closed to the server's user.
+    """A house in which no command has run."""
+    # Not tmp_path: the server's user may not read its parent folders.
     with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder:
         house = House(Path(folder))
         yield house
@@ -101,7 +101,7 @@ def empty_house() -> Iterator[House]:
 
 @pytest.fixture(scope="session")
 def house() -> Iterator[House]:
-    """A server and a worker are running; one for all tests."""
+    """A house with a running server and worker, shared by all tests."""
     with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder:
         house = House(Path(folder))
         try:

@@ -1,4 +1,4 @@
-"""The commands, from the outside."""
+"""The commands, as a user runs them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LOAD = ("--id-field", "key", "--content-field", "body", "--title-field", "name")
 
 @pytest.fixture(scope="module")
 def loaded(house: House) -> House:
-    """The house with a corpus in it."""
+    """The shared house, with a corpus."""
     write_files(house.folder / "files")
     house.done("load", "fees", "files", *LOAD)
     return house
 
 
 def test_load_again_changes_nothing(loaded: House) -> None:
-    # Neighbors come in their own time.
+    # Neighbors are linked later.
     until(lambda: all(corpus["linked"] == corpus["passages"] for corpus in loaded.status()["corpora"]))
     before = loaded.status()["corpora"]
     loaded.done("load", "fees", "files", *LOAD)
@@ -127,7 +127,7 @@ def test_up_does_not_keep_quiet_about_a_worker_with_another_model(loaded: House)
 def test_psql_and_dsn_lead_to_the_same_database(loaded: House) -> None:
     assert loaded.sql("select 41 + 1") == "42"
     assert loaded.run("psql", "-c", "select nothing").returncode == 1
-    # What psql's own options name is another one.
+    # The options of psql name another database.
     assert loaded.done("psql", "-d", "postgres", "-Atc", "select current_database()").strip() == "postgres"
     assert loaded.done("psql", "template1", "-Atc", "select current_database()").strip() == "template1"
     assert "nobody_at_all" in loaded.run("psql", "-U", "nobody_at_all", "-c", "select 1").stderr
@@ -145,11 +145,11 @@ def test_demo_twice(house: House) -> None:
     assert house.sql("select count(*) from pgclarify.run") == runs, "everything was answered before"
     for printed in (first, second):
         assert "rental cars" in printed
-        # Right or wrong: that something is read is what is held.
+        # The answer may be wrong: the test only requires a reading.
         assert re.search(r"^budget: \d+ reading", printed, re.MULTILINE)
         assert re.search(r"^backup: \d+ reading", printed, re.MULTILINE)
     printed = "\n".join(line.rstrip() for line in first.splitlines())
-    # The first page of the site tells of it.
+    # The first page of the site mentions it.
     front = " ".join((CHECKOUT / "docs" / "README.md").read_text().split())
     told = re.search(r"of (\d+ documents) .*? Of the (\d+) passages that are read, (\d+) answer", front)
     assert told
@@ -158,7 +158,7 @@ def test_demo_twice(house: House) -> None:
     answers = re.findall(r"\d\. \*\*(.+?)\*\*", front)
     assert len(answers) == 3
     assert all(answer in printed for answer in answers)
-    # The README has it as it is.
+    # The README quotes it word for word.
     (readme,) = (block.output for block in blocks(CHECKOUT / "README.md", "sql") if block.output)
     (opened_up,) = blocks(CHECKOUT / "README.md", "text")
     assert readme.strip("\n") in printed

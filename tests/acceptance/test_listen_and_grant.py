@@ -1,4 +1,4 @@
-"""Dashboards and applications over TCP: roles with passwords, and what each may see and do."""
+"""Dashboards and applications over TCP: roles with passwords, and the rights of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ACCESSES = {"rita": "reader", "uma": "user", "Ann O'Neil": "analyst"}
 
 @pytest.fixture(scope="module")
 def address(house: House) -> str:
-    """Where the server of the house listens, with a corpus and a role for each kind of access; it goes on listening."""
+    """The port of the house's server, with a corpus and a role for each kind of access. The server keeps listening."""
     address = f"127.0.0.1:{free_port()}"
     (house.folder / "fuel.txt").write_text("The refueling fee for an empty tank is ninety dollars.\n")
     house.done("load", "fuel", "fuel.txt")
@@ -29,7 +29,7 @@ def address(house: House) -> str:
 
 @pytest.fixture(scope="module")
 def sessions(house: House, address: str) -> Iterator[dict[str, psycopg.Connection[Any]]]:
-    """A connection for each role, by a URL as it is told."""
+    """A connection for each role, by the URL that the command printed."""
     url = house.done("dsn", "--role", "rita").strip()
     opened = {role: psycopg.connect(url, user=role, password=SESAME, autocommit=True) for role in ACCESSES}
     assert {f"{session.info.hostaddr}:{session.info.port}" for session in opened.values()} == {address}
@@ -39,14 +39,14 @@ def sessions(house: House, address: str) -> Iterator[dict[str, psycopg.Connectio
 
 
 ASK = "select answer from pgclarify.clarify('what is the refueling fee', corpus => 'fuel')"
-# What a dashboard shows: whoever looks sees what it may.
+# The queries of a dashboard: each role sees the rows that it may see.
 DASHBOARD = "select requested_by, operation from pgclarify.run_summary where corpus = 'fuel'"
 
 
 def test_each_sees_and_does_what_it_may(sessions: dict[str, psycopg.Connection[Any]]) -> None:
     rita, uma, ann = (sessions[role] for role in ACCESSES)
 
-    # The call waits, through the Unix socket, for the worker, which has survived the server's restart.
+    # The call waits, through the Unix socket, for the worker. The worker has survived the server's restart.
     assert uma.execute(ASK).fetchall()
     for looker in (rita, ann):
         for attempt in (ASK, "select pgclarify.submit('fuel', 'fuel')", "select pgclarify.create_corpus('own')"):

@@ -1,4 +1,4 @@
-"""The commands of the pages, run as they stand there: block by block in a shell, in a house with what they speak of."""
+"""Runs the commands of the pages as they are: block by block in a shell, in a house with the files that they need."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from psycopg import sql
 from tests.acceptance.conftest import House
 from tests.pages import PAGES, blocks
 
-# Lines that are not run here, by their beginnings; that their commands and options exist is checked all the same.
+# The first words of lines that are not run here. Their commands and options must exist all the same.
 EXEMPT = {
     "make ": "installs and runs all of this; `make demo` is the command demo, which test_command_line.py runs",
     "pip install": "the package is not there to be downloaded; test_wheel.py installs it",
@@ -51,14 +51,14 @@ FILES = {
     ),
     "branch.toml": "[options]\ntop_k = 5\n",
 }
-# What the pages call things that have other names here: a database, a run, evaluations.
+# Names on the pages of things with other names here: a database, a run, evaluations.
 STANDS_FOR = {
     "postgresql://admin@db.example/app": "'{own}'",
     "-c 'drop database pgclarify' -c 'create database pgclarify'": (
         "-c 'drop database readers_own' -c 'create database readers_own'"
     ),
     "report 42": "report {run_id}",
-    # The demo makes it, which another test of this house may have run, or not.
+    # The demo makes it, and another test of this house may have run the demo.
     "--user insurance": "--user claims",
     "--analyst insurance": "--analyst claims",
     "eval compare 1 2": "eval compare {eval_ids}",
@@ -78,7 +78,7 @@ def is_exempt(line: str) -> bool:
 
 
 def translated(line: str, **names: str) -> str:
-    """A line without what it says to its reader, and with the names that things have here."""
+    """A line without its comment, and with the names that things have here."""
     line = re.sub(r"\s+#.*", "", line)
     for name, replacement in STANDS_FOR.items():
         line = line.replace(name, replacement.format(**names))
@@ -87,7 +87,7 @@ def translated(line: str, **names: str) -> str:
 
 @pytest.fixture(scope="module")
 def furnished(house: House) -> Iterator[House]:
-    """A house with the files, logins and corpora of the pages, and a database that stands for the reader's own."""
+    """A house with the files, logins and corpora of the pages, and a database that stands for the reader's database."""
     for name, content in FILES.items():
         path = house.folder / name
         path.parent.mkdir(exist_ok=True)
@@ -109,7 +109,7 @@ def furnished(house: House) -> Iterator[House]:
         variables={
             "HOME": str(house.folder),
             "PATH": os.pathsep.join([str(programs), os.environ["PATH"]]),
-            # What opens a page in the browser.
+            # The program that opens a page in the browser.
             "BROWSER": "true",
             "PGCLARIFY_ROLE_PASSWORD": "of a login that a page makes",
         },
@@ -119,12 +119,12 @@ def furnished(house: House) -> Iterator[House]:
 def test_commands_of_the_pages_run(furnished: House) -> None:
     run_id = furnished.sql("select pgclarify.submit('annual leave', corpus => 'handbook')")
     own = psycopg.conninfo.make_conninfo(furnished.done("dsn").strip(), dbname="readers_own")
-    # Those of the README, which comes first; another test of this house may have had some before.
+    # The runs of the README, which comes first. Another test of this house may have made runs before.
     last = int(furnished.sql("select coalesce(max(eval_run_id), 0) from pgclarify.eval_run"))
     names = {"run_id": run_id, "own": own, "eval_ids": f"{last + 1} {last + 2}"}
     done: set[str] = set()
     for page in PAGES:
-        # A line that stands in several places is run once; what is set counts for its page.
+        # A line that occurs several times is run once. Variables apply to their page.
         here = dict.fromkeys(translated(line, **names) for line in lines(page) if not is_exempt(line))
         todo = [line for line in here if line not in done]
         ours = {line for line in todo if not line.startswith("export ")}
@@ -155,7 +155,7 @@ def run(script: str, house: House, page: Path) -> None:
 
 
 def test_what_is_not_run_is_there() -> None:
-    """An exemption goes with the last line that it was for."""
+    """An exemption without a line must be removed."""
     there = [line for page in PAGES for line in lines(page)]
     assert [beginning for beginning in EXEMPT if not any(line.startswith(beginning) for line in there)] == []
     assert [name for name in STANDS_FOR if not any(name in line for line in there)] == []

@@ -1,4 +1,4 @@
-"""Reports in a browser: they open, load nothing, do nothing that foreign text says, and can be read with a keyboard."""
+"""Reports in a browser: they open, load nothing, run nothing from foreign text, and work with a keyboard."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ PAGES = {
 
 @dataclass
 class Opened:
-    """A page that is open, and what it did.
+    """An open page, and what it did.
 
     Attributes:
-        said: What it wrote to the console, and its errors.
-        loaded: What it asked for.
+        said: Its messages in the console, and its errors.
+        loaded: The URLs that it requested.
     """
 
     page: Page
@@ -47,7 +47,7 @@ class Opened:
             self.page.keyboard.press(key)
 
     def ask(self, expression: str) -> Any:
-        """What an expression comes to on the page."""
+        """The value of an expression on the page."""
         return self.page.evaluate(expression)
 
 
@@ -59,7 +59,7 @@ class Desk:
         self._folder = folder
 
     def open(self, html: str, *, width: int = 1200, scheme: Any = "light") -> Opened:
-        """Open a page as a file, in a window so wide."""
+        """Open a page as a file, in a window of this width."""
         path = self._folder / "page.html"
         path.write_text(html, encoding="utf-8")
         context = self._browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
@@ -84,7 +84,7 @@ def desk(browser: Browser, tmp_path: Path) -> Iterator[Desk]:
 def test_it_opens_quietly_and_loads_nothing(desk: Desk, name: str, width: int, scheme: str) -> None:
     opened = desk.open(PAGES[name], width=width, scheme=scheme)
     assert opened.page.locator("h1").is_visible()
-    # Print, too: that is where folded parts are opened.
+    # Print, too: printing opens folded parts.
     opened.page.emulate_media(media="print")
     opened.page.pdf()
     assert opened.said == []
@@ -98,7 +98,7 @@ def test_foreign_text_does_nothing(desk: Desk, name: str) -> None:
     assert opened.ask("typeof window.__pwned") == "undefined"
     assert opened.ask("document.querySelectorAll('img, iframe, object, embed, form, [onload], [onerror]').length") == 0
     assert opened.ask("document.scripts.length") == 1
-    # What would run if somebody had put it there all the same.
+    # A script that would run if it were put into the page.
     with opened.page.expect_console_message(lambda message: "Content Security Policy" in message.text):
         opened.ask("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.__pwned = 1\">')")
     opened.page.wait_for_function("document.images[0].complete")
@@ -139,7 +139,7 @@ def test_text_stands_out(desk: Desk, name: str, scheme: str) -> None:
     assert opened.ask(FAINT) == []
 
 
-# Texts whose contrast with what they stand on is below 4.5, as WCAG 2.2 (1.4.3) works it out.
+# Texts whose contrast with their background is below 4.5, as WCAG 2.2 (1.4.3) defines it.
 FAINT = """() => {
   const parts = color => color.match(/[\\d.]+/g).map(Number);
   const light = color => parts(color).slice(0, 3).map(value => value / 255)
@@ -177,7 +177,7 @@ class TestKeyboard:
             stops.append(stop)
         assert stops[0][2] == "skip"
         assert {"a", "summary", "button", "div"} <= {tag for tag, _, _ in stops}
-        # Points of the map are ringed instead.
+        # Points of the map get a ring instead.
         unseen = [stop for stop in stops if stop[1] == "none"]
         assert len(unseen) == 1
 
@@ -211,7 +211,7 @@ class TestKeyboard:
         assert "in no reading that was kept" in panel.inner_text()
         opened.press("Enter")
         opened.page.wait_for_function("location.hash === '#passage-4'")
-        # One stop for all of them.
+        # All points together are one tab stop.
         assert opened.page.locator("svg[data-panel] a[tabindex='0']").count() == 1
 
     def test_buttons_choose_passages(self, desk: Desk) -> None:
@@ -228,7 +228,7 @@ class TestKeyboard:
     def test_a_link_leads_to_a_passage_that_was_left_out(self, desk: Desk) -> None:
         opened = desk.open(PAGES["run"])
         row = opened.page.locator("#passage-3")
-        # The second time, the address is the same already.
+        # The second time, the address does not change.
         for _ in range(2):
             opened.page.get_by_role("button", name="Abstained 1").click()
             assert not row.is_visible()
@@ -238,7 +238,7 @@ class TestKeyboard:
             row.wait_for(state="visible")
             assert opened.page.locator("button[aria-pressed='true']").inner_text() == "All 7"
             assert opened.page.locator("#passage-table tbody tr:visible").count() == 7
-        # A point of the map is a link as well.
+        # A point of the map is also a link.
         opened.page.get_by_role("button", name="Abstained 1").click()
         opened.page.locator("svg[data-panel] a").nth(1).focus()
         opened.press("Enter")

@@ -1,4 +1,4 @@
-"""A crowd of callers, a server that restarts, a model hub that never answers: these tests take long."""
+"""Many callers, a server that restarts, a model hub that never answers. These tests are slow."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_database_restarts_in_the_middle(private_service: PrivateService) ->
         assert private_service.worker.process.is_alive()
         model.latency = 0.0
         assert connection.execute("select * from pgclarify.clarify('and goes on')").fetchall()
-    # Those in flight, and those that were begun before anybody knew that nothing can be stored.
+    # Calls in flight, and calls that started before the worker noticed that it cannot store replies.
     assert model.stats["repeated_inputs"] - before <= 2 * 8
 
 
@@ -117,7 +117,7 @@ def test_a_model_that_is_looked_for_without_end_holds_up_no_other_corpus(
         hub = {
             "HF_ENDPOINT": f"http://127.0.0.1:{silent.getsockname()[1]}",
             "HF_HUB_ETAG_TIMEOUT": "600",
-            # Which pgclarify doctor sets, and another test may have run it in this process.
+            # pgclarify doctor sets it, and another test may have run doctor in this process.
             "HF_HUB_OFFLINE": "0",
         }
         silent.settimeout(300)

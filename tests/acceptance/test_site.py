@@ -1,4 +1,4 @@
-"""The site of the pages, opened from disk: it loads nothing from elsewhere, fits a phone, and can be searched."""
+"""The site, opened from disk: it loads nothing from other hosts, fits a phone, and its search works."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["browser"]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built as `make docs` builds it, warnings being errors."""
+    """The site, built as `make docs` builds it. Warnings are errors."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
@@ -35,7 +35,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Visit:
-    """A page that is looked at, and what it said and asked for."""
+    """An open page, with its messages and requests."""
 
     def __init__(self, browser: Browser, width: int, scheme: str) -> None:
         self.page: Page = browser.new_context(
@@ -62,7 +62,7 @@ def visit(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Visit]:
 
 def test_pages_open_quietly_and_fit(site: Path, visit: Visit) -> None:
     assert visit.page.viewport_size
-    # One with code, tables and cards; one with a diagram; the widest tables; one that is long.
+    # A page with code, tables and cards; one with a diagram; the widest tables; a long page.
     for name in ("index", "run-states", "benchmarks", "reference/functions"):
         visit.page.goto((site / f"{name}.html").as_uri())
         assert visit.page.locator("h1").is_visible()
@@ -116,6 +116,6 @@ def test_it_can_be_searched(site: Path, visit: Visit) -> None:
     visit.page.locator(".md-search__input").click()
     visit.page.keyboard.type("pgbouncer")
     found = visit.page.locator(".md-search-result__link").first
-    # While it is typed, the beginning of the word finds other pages.
+    # The first letters of the word find other pages.
     expect(found).to_have_attribute("href", re.compile(r"operations\.html"), timeout=120_000)
     assert visit.said == []

@@ -1,4 +1,4 @@
-"""The wheel: migrations, SQL, the demo's documents, templates of reports and what was trained travel inside."""
+"""The wheel has the migrations, the SQL, the demo's documents, the templates of reports and the trained models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHECKOUT = Path(__file__).parents[2]
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
 
 
-# What `pip install pgclarify` alone does not bring.
+# Packages that `pip install pgclarify` without extras does not install.
 OF_EXTRAS = (
     "aiohttp",
     "alembic",
@@ -40,10 +40,10 @@ def run(*command: str | Path) -> str:
 
 
 def environment_with(wheel: Path, folder: Path) -> Path:
-    """An environment with the wheel in it; its dependencies, two gigabytes of them, are borrowed from ours."""
+    """An environment with the wheel. It uses the dependencies of our environment, which are two gigabytes."""
     run(sys.executable, "-m", "venv", "--without-pip", folder)
     packages = Path(run(folder / "bin" / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"))
-    # What stands in a .pth file comes last; and .pth files there, such as that of our editable install, are not read.
+    # Paths in a .pth file come last. Python does not read .pth files there, like that of our editable install.
     (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
     run(*PIP, "--python", folder / "bin" / "python", "install", "--no-deps", "--no-index", wheel)
     assert Path(
@@ -72,7 +72,7 @@ def test_the_wheel_works_away_from_the_checkout(empty_house: House, tmp_path: Pa
     assert {path.relative_to(sql) for path in sql.rglob("*.*")} == {
         path.relative_to(installed) for path in installed.rglob("*.*")
     }
-    # The dbt package, as dbt deps takes it.
+    # The dbt package, as dbt deps installs it.
     shipped = Path(house.done("dbt-package").strip())
     assert shipped.is_relative_to(packages)
     kept = (CHECKOUT / "dbt" / "dbt_project.yml", *(CHECKOUT / "dbt").glob("m*/**/*.*"))
@@ -90,11 +90,11 @@ def test_the_wheel_works_away_from_the_checkout(empty_house: House, tmp_path: Pa
 
 
 def check_what_the_core_can_do(house: House) -> None:
-    """Ask without the packages of the extras; what needs them says which extra has them."""
+    """Ask without the packages of the extras. Commands that need them name the extra."""
     core = house.folder / "core"
     core.mkdir()
     (core / "sitecustomize.py").write_text(f"import sys\nsys.modules.update(dict.fromkeys({OF_EXTRAS!r}))\n")
-    # The command line may look for the server's own package, which stays.
+    # The command line may look for the server's package, so that one stays.
     without = {"PYTHONPATH": str(core)}
     assert "ninety dollars" in house.done("ask", "what is the refueling fee", **without)
     for command in (("explain", "1"), ("status",), ("doctor",), ("corpora",), ("estimate", "fee")):
