@@ -1,5 +1,5 @@
-"""Floors of quality: each method on a small set of our own making, so that one that gets worse fails.
+"""Floors of quality: each method on a small set that we made, so that a method that gets worse fails its test.
 
-A floor is some way below what the method reaches today, which the comment beside it says. If a change makes a method
-better, raise the floor. If it makes one worse, the change is to blame, not the floor.
+A floor is a little below the method's value today. The comment next to the floor has that value. If a change improves a
+method, raise the floor. If a change makes a method worse, fix the change and do not lower the floor.
 """

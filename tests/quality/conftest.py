@@ -9,7 +9,7 @@ from pgclarify.embedding import LocalEmbedder, LocalSpanReader, load_embedder, l
 
 @pytest.fixture(scope="session")
 def embedder() -> Iterator[LocalEmbedder]:
-    """The model that comes with pgclarify. It answers in any event loop."""
+    """The model that ships with pgclarify. It works in each event loop."""
     embedder = load_embedder("all-MiniLM-L6-v2", threads=1)
     yield embedder
     embedder.close()
@@ -17,7 +17,7 @@ def embedder() -> Iterator[LocalEmbedder]:
 
 @pytest.fixture(scope="session")
 def reader() -> Iterator[LocalSpanReader]:
-    """The reader that comes with pgclarify."""
+    """The reader that ships with pgclarify."""
     reader = load_span_reader(threads=1)
     yield reader
     reader.close()

@@ -1,4 +1,4 @@
-"""A small world in passages, several to a subject, with questions that one or two of them answer."""
+"""A small made-up world: several passages for each subject, and questions that one or two passages answer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ class Asked:
     """A question that one passage answers.
 
     Attributes:
-        question: As a person asks it.
+        question: As a user asks it.
         passage: The name of the passage.
-        answers: Any of these, in small letters, is in a right answer.
-        elsewhere: The name of a passage that looks alike and does not answer.
+        answers: A right answer contains one of these, in lower case.
+        elsewhere: The name of a similar passage that does not answer.
     """
 
     question: str
@@ -22,7 +22,7 @@ class Asked:
     elsewhere: str
 
 
-# By name: title and text.
+# Title and text of each passage, by name.
 PASSAGES: dict[str, tuple[str, str]] = {
     "sigrun": (
         "Ferry Sigrun",
@@ -264,7 +264,7 @@ QUESTIONS: tuple[Asked, ...] = (
     Asked("How long can films be borrowed from the library?", "library", ("one week",), "library card"),
     Asked("Who is the mayor of Lindvik?", "mayor", ("liv rask",), "parking"),
 )
-# Questions in two steps, with the passages that they take; the first leads to the second.
+# Questions in two steps, with the passages that they need. The first passage leads to the second.
 CHAINS: tuple[tuple[str, tuple[str, str]], ...] = (
     ("Where did the captain of the ferry Sigrun grow up?", ("sigrun", "brandt")),
     ("In which city was the founder of the Harbor Museum born?", ("museum", "holm")),

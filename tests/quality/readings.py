@@ -1,8 +1,8 @@
-"""Readings of vague questions with their answers, as verdicts give them, grouped by hand by what they mean."""
+"""Readings of vague questions with their answers, as verdicts give them, grouped by meaning by hand."""
 
 from __future__ import annotations
 
-# Of each question its groups; of each reading what is asked and what is answered.
+# The groups of each question. A reading is a question and its answer.
 GROUPS: dict[str, list[list[tuple[str, str]]]] = {
     "rental cars": [
         [
@@ -144,7 +144,7 @@ GROUPS: dict[str, list[list[tuple[str, str]]]] = {
         [("Until when can a hotel booking be cancelled free of charge?", "24 hours before arrival")],
         [("How is a rental cancelled?", "in the app, under My rentals")],
     ],
-    # The same in other words: only the answers tell.
+    # The questions mean the same, so only the answers separate the groups.
     "paid leave": [
         [
             ("How long is parental leave?", "sixteen weeks"),

@@ -1,6 +1,6 @@
-"""Clear questions are told apart from vague ones, by the shipped classifier and its own threshold.
+"""The shipped classifier separates clear questions from vague ones with its own threshold.
 
-The questions were written before anything judged them, and none was left out afterwards.
+The questions were written before any classifier judged them, and none was removed afterwards.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ CLEAR_WITHIN = (
     ("How did Tom get to school?", ["Where did Tom go?", "To school."]),
     ("How many weeks does the course last?", ["When does the course begin?", "On 3 March."]),
 )
-# As vague by themselves as the next ones.
+# As vague as the next questions when they are read alone.
 RESOLVED_WITHIN = (
     ("When was she born?", ["Who wrote Emma?", "Jane Austen."]),
     ("When does it leave?", ["Which ferry goes to Ytre Sund?", "The Alma."]),
@@ -161,6 +161,6 @@ async def test_a_vague_question_is_less_probably_ambiguous_if_the_conversation_s
 
 
 def in_order(higher: Mapping[str, float], lower: Mapping[str, float]) -> float:
-    """The part of all pairs in which the first is higher; of equals, half."""
+    """The share of all pairs in which the first value is higher. Ties count half."""
     pairs = [(one, other) for one in higher.values() for other in lower.values()]
     return statistics.mean((one > other) + (one == other) / 2 for one, other in pairs)

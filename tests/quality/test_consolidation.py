@@ -1,4 +1,4 @@
-"""Readings are grouped as people group them, by the vectors and relations that a run computes."""
+"""The vectors and relations of a run group readings as people do."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ N_READINGS = sum(len(group) for groups in GROUPS.values() for group in groups)
 
 @dataclass(frozen=True)
 class Grouped:
-    """What a mode makes of all questions.
+    """The results of a mode over all questions.
 
     Attributes:
-        precision: Of the pairs that it puts together, the part that means the same.
-        recall: Of the pairs that mean the same, the part that it puts together.
+        precision: The share of the joined pairs that mean the same.
+        recall: The share of the pairs that mean the same and are joined.
         groups: How many groups there are.
     """
 
@@ -46,10 +46,10 @@ async def group(embedder: LocalEmbedder, mode: str) -> Grouped:
 
 
 async def groups_of(run: Run, embedder: LocalEmbedder, readings: list[tuple[str, str]]) -> list[list[int]]:
-    """Groups of places in a list of readings."""
+    """Groups of indices into a list of readings."""
     vectors = await embedder.encode([reading_text(run, *reading) for reading in readings])
     grounded = [
-        # Each of a document of its own, which says what the answer is.
+        # Each reading has a document of its own, which says the answer.
         Grounded(f"d{place}", place + 1, asked, answer, answer, 0, len(answer))
         for place, (asked, answer) in enumerate(readings)
     ]
@@ -62,7 +62,7 @@ async def groups_of(run: Run, embedder: LocalEmbedder, readings: list[tuple[str,
     [
         # 0.93 and 0.78, in 54 groups of 86 readings.
         ("default", 0.88, 0.75),
-        # 0.93 and 0.76, in the 31 groups that have most support.
+        # 0.93 and 0.76, in the 31 groups with most support.
         ("conservative", 0.88, 0.73),
     ],
 )
@@ -77,5 +77,5 @@ async def test_readings_that_mean_the_same_are_one_group(
 async def test_conservative_shows_two_thirds_of_the_groups(embedder: LocalEmbedder) -> None:
     default, conservative = await group(embedder, "default"), await group(embedder, "conservative")
     assert default.groups < N_READINGS
-    # Of each question two thirds, rounded down, and one at least.
+    # Two thirds of each question's groups, rounded down, and at least one.
     assert 0.5 * default.groups <= conservative.groups <= 2 / 3 * default.groups

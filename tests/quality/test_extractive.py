@@ -1,4 +1,4 @@
-"""The extractive provider finds answers, and has none where a passage only looks as if it had one."""
+"""The extractive provider finds answers, and abstains if a passage only looks as if it had an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.quality.passages import PASSAGES, QUESTIONS
 
 
 async def read(verifier: ExtractiveVerifier, question: str, name: str) -> Reading | None:
-    """What a verdict of the provider says, if it is not that there is nothing."""
+    """The reading of the provider's verdict; None if it abstains."""
     title, text = PASSAGES[name]
     call = verifier.adapt(verdict(question, Passage(name, 1, text, title)))
     assert call is not None
@@ -41,7 +41,7 @@ async def test_most_passages_that_do_not_answer_have_no_reading_of_the_question(
         for name in PASSAGES
         if name != one.passage and (reading := await read(verifier, one.question, name))
     ]
-    # 3 of 1,410; none of 30 where a passage looks alike.
+    # 3 of 1,410, and none of 30 for similar passages.
     assert len(wrong) <= 5, wrong
     alike = {(one.question, one.elsewhere) for one in QUESTIONS}
     assert sum((question, name) in alike for question, name, _ in wrong) <= 1, wrong

@@ -1,4 +1,4 @@
-"""Corpora in other languages than English: searches find what answers, and the extractive provider abstains."""
+"""Corpora in other languages than English: searches find the right documents, and the extractive provider abstains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["hire"]
 
 Connection = psycopg.Connection[Any]
 EVERY = pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
-# Questions in English, of few words and of many: the extractive provider reads them in English text.
+# English questions of few and of many words, which the extractive provider answers from English text.
 IN_ENGLISH = ("library", "opening hours", "How much does it cost?", "How much is the fee for adults?", "Ida Holm")
 
 

@@ -1,4 +1,4 @@
-"""Every method of search finds the passages that answer, in a real database, over vectors of the real model."""
+"""Each search method finds the passages that answer, in a real database with vectors of the real model."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.quality.passages import CHAINS, PASSAGES, QUESTIONS
 __all__ = ["hire"]
 
 Connection = psycopg.Connection[Any]
-# How many passages a search returns: the first decides for a question of one step, all for one of two.
+# How many passages a search returns. The first counts for a question of one step, all count for one of two steps.
 TOP_K = 5
-# Where adaptive search follows neighbors: the ranking has many more passages than are looked at.
+# For adaptive search, where neighbors matter: the ranking has many more passages than the budget.
 FEW = 8
-# Of each method, the least mean of reciprocal rank over questions of one step, and of recall over chains.
+# The floors of each method: mean reciprocal rank over questions of one step, and mean recall over chains.
 FLOORS = {
     "dense": (0.95, 0.8),  # 0.98 and 0.88
     "lexical": (0.95, 0.85),  # 0.97 and 0.94
@@ -52,12 +52,12 @@ async def test_searches_find_what_answers(
     adaptive = {"method": "adaptive", "budget": FEW}
     found = await search(connection, worker, embedder, adaptive, list(led_to), top_k=FEW)
     missed = [question for question, second in led_to.items() if second not in found[question]]
-    # None of 7. Hybrid search misses 3.
+    # Misses none of 7; hybrid search misses 3.
     assert len(missed) <= 1, missed
 
 
 async def store(connection: Connection, worker: HandWorker, embedder: LocalEmbedder) -> None:
-    """Make a corpus of the passages, with a graph."""
+    """Create a corpus of the passages, with a graph."""
     connection.execute("select pgclarify.create_corpus('lindvik')")
     for name, (title, text) in PASSAGES.items():
         connection.execute("select pgclarify.add_document('lindvik', %s, %s, title => %s)", [name, text, title])
