@@ -1,7 +1,7 @@
-"""A Citus cluster, for the tests that need one: PGCLARIFY_TEST_CLUSTER_URL is a superuser's URL of its coordinator.
+"""A Citus cluster, for tests that need one. PGCLARIFY_TEST_CLUSTER_URL is the URL of its coordinator for a superuser.
 
-That database lists the nodes (pg_dist_node), and each server of the cluster trusts all who come from the others. Where
-the variable is not set, these tests are skipped.
+That database lists the nodes (pg_dist_node), and each server of the cluster trusts connections from the others. Without
+the variable, these tests are skipped.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from tests.pages import CHECKOUT, blocks
 
 URL: Final = os.environ.get("PGCLARIFY_TEST_CLUSTER_URL")
 needed = pytest.mark.skipif(URL is None, reason="PGCLARIFY_TEST_CLUSTER_URL names no Citus cluster")
-# As the page has it: on all servers, then on the coordinator, whose third block is for after the install.
+# As on the page: on all servers, then on the coordinator. Its third block comes after the install.
 EVERYWHERE, JOIN, PREPARE_OWNER, DISTRIBUTE = (block.code for block in blocks(CHECKOUT / "docs/citus.md", "sql"))
 
 
 @contextmanager
 def database() -> Iterator[str]:
-    """Make a database on all servers of the cluster and install the schema in it; yields its URL."""
+    """Make a database on all servers of the cluster, and install the schema. Yields its URL."""
     assert URL is not None
     name = f"test_{uuid4().hex[:12]}"
     with closing(psycopg.connect(URL, autocommit=True)) as admin:

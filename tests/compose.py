@@ -1,4 +1,4 @@
-"""docker-compose.yml and the Dockerfile, as tests see them: there is no engine to run them with."""
+"""docker-compose.yml and the Dockerfile, parsed for tests, because there is no engine to run them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Instruction(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """Its value, if that is a JSON list, or else split at white space."""
+        """Its value as a list: parsed as JSON, or else split at white space."""
         if self.value.startswith("["):
             words: list[str] = json.loads(self.value)
             return words
@@ -37,6 +37,6 @@ def dockerfile() -> list[Instruction]:
 
 
 def variables(service: str) -> dict[str, str | None]:
-    """What a service has in its environment; None for what is handed on."""
+    """The environment of a service. None means that the value comes from the shell."""
     found: dict[str, str | None] = SERVICES[service].get("environment", {})
     return found

@@ -1,4 +1,4 @@
-"""One PostgreSQL server a test run, one template with the schema in it, and a database of its own for each test."""
+"""One PostgreSQL server for a test run, one template with the schema, and a copy of it for each test."""
 
 from __future__ import annotations
 
@@ -28,45 +28,45 @@ from tests import rolled_back, servers
 TEMPLATE = "pgclarify_template"
 # All of its tests share a server and a worker.
 TOGETHER = "tests/clients/"
-# Files in memory, on Linux; and how much of it a server may need.
+# A folder in memory (Linux), and the memory that a server may need.
 MEMORY, MEMORY_BYTES = Path("/dev/shm"), 8 * 2**30  # noqa: S108 - in a folder of a name that nobody can guess
 
 
 class FilesAndFolder(LoadFileScheduling):  # type: ignore[misc]
-    """A file at a time for each process of pytest-xdist, and the one folder as if it were a file."""
+    """Gives each process of pytest-xdist one file at a time. One folder counts as one file."""
 
     def _split_scope(self, nodeid: str) -> str:
         return TOGETHER if nodeid.startswith(TOGETHER) else super()._split_scope(nodeid)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let `make snapshots` write what tests compare with, and `make test` choose a server."""
-    parser.addoption("--update-snapshots", action="store_true", help="write snapshots anew instead of comparing")
+    """Add the options for writing snapshots (`make snapshots`) and for choosing a server (`make test`)."""
+    parser.addoption("--update-snapshots", action="store_true", help="write snapshots instead of comparing")
     parser.addoption(
         "--server",
         choices=("18", "16", "managed"),
         default="18",
-        help="PostgreSQL 18 (default); 16, which has no dblink; or 18 where a role that is no superuser installs",
+        help="PostgreSQL 18 (default); 16, without dblink; or 18 with an installing role that is not superuser",
     )
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
-    """In place of the usual scheduler for `--dist loadfile`."""
+    """Replace the usual scheduler for `--dist loadfile`."""
     return FilesAndFolder(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session", autouse=True)
 def heard_interrupts() -> None:
-    """SIGINT as a person's terminal sends it: what is started in the background is often deaf to it, and what that
-    starts, too.
+    """SIGINT as a terminal sends it. Processes in the background often ignore it, and so do the processes that they
+    start.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
 def check_snapshot(pytestconfig: pytest.Config) -> Callable[[Path, str], None]:
-    """Compares a text with a committed file, or writes the file: `check_snapshot(path, text)`."""
+    """Compare a text with a committed file, or write the file: `check_snapshot(path, text)`."""
 
     def check(path: Path, text: str) -> None:
         if pytestconfig.getoption("update_snapshots"):
@@ -91,12 +91,12 @@ def in_database(dsn: str, database: str) -> str:
 
 @pytest.fixture(scope="session")
 def shared_dir(testrun_uid: str) -> Path:
-    """A folder that all workers of this run share, and no other run: pytest's own are cleaned up by the next runs."""
+    """A folder that only the workers of this run share. The next runs would clean up pytest's own folders."""
     return _roomy_folder() / f"pgclarify-tests-{testrun_uid[:8]}"
 
 
 def _roomy_folder() -> Path:
-    """In memory where there is room: a database is hundreds of small files, which take a disk ten times as long."""
+    """In memory if there is room: a database has hundreds of small files, and a disk is ten times slower."""
     with suppress(OSError):
         if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > MEMORY_BYTES:
             return MEMORY
@@ -105,7 +105,7 @@ def _roomy_folder() -> Path:
 
 @pytest.fixture(scope="session")
 def kind_of_server(pytestconfig: pytest.Config) -> str:
-    """What --server says."""
+    """The kind of server from --server."""
     return str(pytestconfig.getoption("server"))
 
 
@@ -113,8 +113,8 @@ def kind_of_server(pytestconfig: pytest.Config) -> str:
 def server(shared_dir: Path, kind_of_server: str) -> Iterator[str]:
     """A server that all workers of pytest-xdist share, as the URL of a superuser in database "postgres".
 
-    It listens on a Unix socket only. Other than those of people, it asks no role for a password: `user=` is whoever a
-    test wants to be. Who leaves last stops it and removes its data.
+    It listens only on a Unix socket, and asks no role for a password, so a test chooses its role by `user=`. The last
+    worker that ends stops the server and removes its data.
     """
     data_dir = shared_dir / "server"
     visitors = shared_dir / "visitors"
@@ -127,16 +127,16 @@ def server(shared_dir: Path, kind_of_server: str) -> Iterator[str]:
             servers.start(kind_of_server, data_dir)
         hurry(dsn)
         trust_everybody(dsn, but_the_loopback=kind_of_server == "managed")
-        # A plan is made with the statistics that a test asks for, and not with whatever was counted half way.
+        # Plans must depend on the statistics that a test makes, not on the time of an automatic ANALYZE.
         _set_off(dsn, "autovacuum")
         visitor.touch()
     yield dsn
     with _locked(shared_dir):
         visitor.unlink()
-        # A worker that was killed says no goodbye.
+        # A killed worker has not removed its file.
         if not any(_is_alive(int(other.name)) for other in visitors.iterdir()):
             servers.stop(kind_of_server, data_dir)
-            # At once, since who comes meanwhile begins anew in a folder of this name.
+            # Rename it first: a worker that starts meanwhile makes a new folder of this name.
             shutil.rmtree(shared_dir.rename(f"{shared_dir}-{os.getpid()}"))
 
 
@@ -149,17 +149,17 @@ def admin(server: str) -> Iterator[psycopg.Connection[Any]]:
 
 @pytest.fixture(scope="session")
 def template(server: str, admin: psycopg.Connection[Any], shared_dir: Path, kind_of_server: str) -> str:
-    """Name of a database with the schema in it, to which nobody may connect."""
+    """Name of a database with the schema. No role may connect to it."""
     with _locked(shared_dir):
         if admin.execute("select from pg_database where datname = %s", [TEMPLATE]).fetchone() is None:
-            # Renamed when it is whole: an install that fails leaves no template behind.
+            # Rename it when it is complete, so that a failed install leaves no template.
             unfinished = f"{TEMPLATE}_unfinished"
             admin.execute(sql.SQL("drop database if exists {}").format(sql.Identifier(unfinished)))
             admin.execute(sql.SQL("create database {}").format(sql.Identifier(unfinished)))
             new = in_database(server, unfinished)
             install(servers.hand_to_tenant(new) if kind_of_server == "managed" else new)
             with closing(psycopg.connect(new, autocommit=True)) as connection:
-                # Each copy takes a third less time without the room that installing has left in the catalog.
+                # VACUUM FULL makes each copy a third faster, because the install leaves free space in the catalog.
                 connection.execute("vacuum full")
             admin.execute(
                 sql.SQL("alter database {} rename to {}").format(sql.Identifier(unfinished), sql.Identifier(TEMPLATE))
@@ -170,9 +170,9 @@ def template(server: str, admin: psycopg.Connection[Any], shared_dir: Path, kind
 
 @pytest.fixture
 def make_role(admin: psycopg.Connection[Any]) -> Iterator[Callable[..., str]]:
-    """Makes roles that may log in, members of the roles it is given: `alice = make_role("pgclarify_user")`.
+    """Make roles that may log in and are members of given roles: `alice = make_role("pgclarify_user")`.
 
-    Roles belong to the whole server, so names are unique, and the roles go when the test's databases have gone.
+    Roles belong to the whole server, so their names are unique. They are dropped after the test's databases.
     """
     made: list[str] = []
 
@@ -191,13 +191,13 @@ def make_role(admin: psycopg.Connection[Any]) -> Iterator[Callable[..., str]]:
 
 @pytest.fixture
 def old_table_reader(admin: psycopg.Connection[Any]) -> Iterator[str]:
-    """The role that read everybody's attached tables in version 0.1. All tests of the server take turns with it."""
+    """The role that read all attached tables in version 0.1. The tests of a server use it one after the other."""
     role = "pgclarify_table_reader"
     admin.execute("select pg_advisory_lock(hashtext(%s))", [role])
     with admin.transaction():
         admin.execute(sql.SQL("create role {}").format(sql.Identifier(role)))
         admin.execute(sql.SQL("grant {} to pgclarify_owner").format(sql.Identifier(role)))
-        # Or an install in another database drops it: what that may not take away is a right inside this database.
+        # Otherwise an install in another database would drop the role. A right in this database prevents that.
         admin.execute(sql.SQL("grant usage on schema public to {}").format(sql.Identifier(role)))
     yield role
     if admin.execute("select from pg_roles where rolname = %s", [role]).fetchone() is not None:
@@ -210,10 +210,10 @@ def old_table_reader(admin: psycopg.Connection[Any]) -> Iterator[str]:
 def make_database(
     server: str, admin: psycopg.Connection[Any], template: str, make_role: Callable[..., str]
 ) -> Iterator[Callable[..., str]]:
-    """Makes databases, copies of a template or empty, and returns their URLs; they are dropped with whoever is in them.
+    """Make databases, as copies of a template or empty, and return their URLs. They are dropped with their sessions.
 
-    It asks for make_role so that roles outlive the databases in which they own things, and for the template so that
-    our own roles are there.
+    It needs make_role, so that roles outlive the databases in which they own objects. It needs the template, so that
+    our own roles exist.
     """
     made: list[str] = []
 
@@ -228,7 +228,7 @@ def make_database(
 
 @pytest.fixture
 def database(request: pytest.FixtureRequest) -> str:
-    """URL of a database with the schema in it, for this test alone."""
+    """URL of a database with the schema, for this test alone."""
     assert not is_rolled_back(request.node), "what needs a database of its own is marked as committed"
     template: str = request.getfixturevalue("template")
     return str(request.getfixturevalue("make_database")(template))
@@ -236,7 +236,7 @@ def database(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def stage(server: str, admin: psycopg.Connection[Any], template: str) -> Iterator[rolled_back.Stage]:
-    """The session of a module whose tests are rolled back."""
+    """The session of a module that rolls its tests back."""
     database = copy_database(admin, template)
     with closing(psycopg.connect(in_database(server, database), autocommit=True)) as session:
         yield rolled_back.Stage(session)
@@ -251,9 +251,9 @@ def connection(connect: Callable[..., psycopg.Connection[Any]]) -> psycopg.Conne
 
 @pytest.fixture
 def connect(request: pytest.FixtureRequest) -> Iterator[Callable[..., psycopg.Connection[Any]]]:
-    """Opens connections to the test's database, in autocommit: `connect(alice)` as a role, `connect()` as superuser."""
+    """Open connections to the test's database, in autocommit: `connect(alice)` as a role, `connect()` as superuser."""
     if is_rolled_back(request.node):
-        # Before roles are dropped, what they own has to be gone.
+        # A role can only be dropped when it owns nothing.
         request.getfixturevalue("make_role")
         with request.getfixturevalue("stage").play() as act:
             yield act
@@ -264,7 +264,7 @@ def connect(request: pytest.FixtureRequest) -> Iterator[Callable[..., psycopg.Co
 
 
 def is_rolled_back(test: pytest.Item) -> bool:
-    """Whether a test shares a database and leaves nothing there: see tests/rolled_back.py."""
+    """Whether a test shares a database and is rolled back: see tests/rolled_back.py."""
     marks = {mark.name for mark in test.iter_markers()}
     return "rolled_back" in marks and "committed" not in marks
 
@@ -278,9 +278,9 @@ def copy_database(admin: psycopg.Connection[Any], template: str) -> str:
 
 
 def drop_database(admin: psycopg.Connection[Any], database: str) -> None:
-    """Drop a database, if it is there, with whoever is in it."""
+    """Drop a database, if it exists, with its sessions."""
     statement = sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(database))
-    # The server gives those in it five seconds to leave, which is little where it has much else to do.
+    # The server gives its sessions five seconds to end, which is too short on a busy machine.
     for _ in range(24):
         with suppress(psycopg.errors.ObjectInUse):
             admin.execute(statement)
@@ -294,9 +294,9 @@ def hurry(dsn: str) -> None:
 
 
 def trust_everybody(dsn: str, *, but_the_loopback: bool = False) -> None:
-    """Let a server ask no role for a password on its socket until it is started again.
+    """Let a server ask no role for a password on its socket until the next start.
 
-    dblink lets a role that is no superuser through only where the server asked for a password.
+    dblink admits a role that is not superuser only if the server asked for a password.
     """
     role = f"probe_{uuid4().hex[:12]}"
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
@@ -307,7 +307,7 @@ def trust_everybody(dsn: str, *, but_the_loopback: bool = False) -> None:
         rules.write_text(f"{first}local all,replication all trust\n{rules.read_text()}")
         connection.execute(sql.SQL("create role {} login").format(sql.Identifier(role)))
         connection.execute("select pg_reload_conf()")
-        # The postmaster, which makes sessions, reads the file on its own time.
+        # The postmaster makes sessions, and reads the file some time later.
         while not _may_come(dsn, role):
             time.sleep(0.01)
         connection.execute(sql.SQL("drop role {}").format(sql.Identifier(role)))
@@ -321,7 +321,7 @@ def _may_come(dsn: str, user: str) -> bool:
 
 
 def _set_connections(dsn: str) -> bool:
-    """Let in the workers and callers of several processes of pytest-xdist; whether the server has to start again."""
+    """Allow connections of several pytest-xdist processes. Returns whether the server has to restart."""
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         row = connection.execute("select current_setting('max_connections')::integer").fetchone()
         if row == (servers.CONNECTIONS,):
@@ -342,7 +342,7 @@ def _locked(folder: Path) -> Iterator[None]:
     with ExitStack() as stack:
         is_locked = False
         while not is_locked:
-            # Whoever left last has removed it, perhaps while we waited: then this lock keeps nobody out any more.
+            # The last worker may have removed the folder while we waited. Then this lock protects nothing: try again.
             folder.mkdir(exist_ok=True)
             with suppress(FileNotFoundError):
                 lock = stack.enter_context((folder / "lock").open("w"))

@@ -1,4 +1,4 @@
-"""Evaluations and their cases as the tables hand them out, for tests of what is made of them."""
+"""Evaluations and their cases as the tables return them, for tests of code that uses them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PLAN = EvaluationPlan(
 
 
 def evaluation(eval_run_id: int = 1, *, is_finished: bool = True, done: int = 2, **plan: Any) -> Evaluation:
-    """An evaluation; whatever is named of its plan is as given."""
+    """An evaluation. The named parts of its plan are as given."""
     at = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
     return Evaluation(eval_run_id, replace(PLAN, **plan), "alice", at, at if is_finished else None, done)
 
@@ -40,7 +40,7 @@ def evaluation(eval_run_id: int = 1, *, is_finished: bool = True, done: int = 2,
 def reading(
     interpretation: str, answer: str | None, *, document: str = "d1", quote: str | None = None, **more: Any
 ) -> dict[str, Any]:
-    """A reading as column eval_case.output has it, with one citation."""
+    """A reading as in column eval_case.output, with one citation."""
     citation = {"document_id": document, "passage_id": 1, "title": "Title", "quote": quote or answer}
     return {"interpretation": interpretation, "answer": answer, "support": 1, "citations": [citation], **more}
 
@@ -56,7 +56,7 @@ def evaluated_case(
     question: str | None = None,
     **values: float,
 ) -> EvaluatedCase:
-    """A case; values are its metrics, with _at_ for @."""
+    """A case. values: its metrics, with _at_ for @."""
     return EvaluatedCase(
         ordinal=1,
         case_id=case_id,

@@ -11,9 +11,9 @@ import pytest
 
 
 def in_turn(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Like `pytest.mark.parametrize`, but one test runs all cases, and reports each that fails.
+    """Like `pytest.mark.parametrize`, but one test runs all cases, and reports each case that fails.
 
-    For cases that leave nothing behind that the next one could see: refusals, and questions that only read.
+    For cases without effects on the next one: refusals, and questions that only read.
     """
     arguments = [name.strip() for name in names.split(",")]
 

@@ -1,7 +1,7 @@
 """The rules by which the model of tests.openai_server investigates.
 
-It asks one question of a request after the other, with the answer to the first one in place of #1 and so on, reads an
-answer out of the passage that shares most words with it, and concludes with the last answer.
+It asks the questions of a request one after the other, and replaces #1 by the answer to the first one, and so on. It
+reads an answer from the passage that shares most words with the question, and concludes with the last answer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s)|\Z)", re.DOTALL)
 
 
 def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
-    """What the model says to a user message of an investigation; None if the message is of another kind."""
+    """The model's reply to a user message of an investigation; None if the message is of another kind."""
     say = _REPLIES.get(purpose or "")
     return None if say is None else say(text)
 
@@ -82,7 +82,7 @@ _REPLIES: Mapping[str, Callable[[str], dict[str, Any]]] = {
 
 
 def _passages(text: str) -> dict[int, str]:
-    """What is shown, by number, without titles."""
+    """The passages in the message, by number, without titles."""
     return {int(number): _HEADER.sub("", shown) for number, _, shown in _PASSAGE.findall(text)}
 
 

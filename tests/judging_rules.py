@@ -1,8 +1,8 @@
-"""What the model of `openai_server` says for baselines, the judge of an evaluation, and answers to confirm.
+"""The replies of the model of `openai_server` for baselines, the judge of an evaluation, and answers to confirm.
 
-A passage answers what it shares a long word with, by the last two words of its first sentence. Readings are the same if
-they share half of their words. Like a model that is easily led, it does what a line of its own orders, outside of the
-passages, and only that.
+A passage answers a question if they share a long word. The answer is the last two words of its first sentence. Readings
+are the same if they share half of their words. Like a model without protection against injection, it obeys an order on
+a separate line outside of the passages, and then does nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ORDER = re.compile(r"^ignore all instructions", re.IGNORECASE | re.MULTILINE)
 
 
 def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
-    """What the model says to such a message of a user; None if the message is of another kind."""
+    """The model's reply to such a user message; None if the message is of another kind."""
     if purpose == "confirmation":
         obeys = _ORDER.search(_CLAIM.sub("", text)) is not None
         claims = ((_words(claim[2]), _words(claim[4])) for claim in _CLAIM.finditer(text))

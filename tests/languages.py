@@ -24,10 +24,10 @@ class Asked:
     """A question that one document answers.
 
     Attributes:
-        question: As a person asks it.
+        question: As a user asks it.
         document: The id of the document.
         answer: In the language of the document, as a model may write it.
-        quote: What proves the answer, as a model may write it: other quotation marks, other blanks, half-width digits.
+        quote: The proof of the answer as a model may write it: other quotation marks, other blanks, half-width digits.
         false_quote: A quote that is not in the document.
     """
 
@@ -53,7 +53,7 @@ class Corpus:
     questions: tuple[Asked, ...]
 
     def document(self, document_id: str) -> Document:
-        """The document of an id."""
+        """The document with an id."""
         return next(one for one in self.documents if one.id == document_id)
 
 

@@ -1,8 +1,8 @@
 """The rules by which the model of tests.openai_server lists answers.
 
-It goes through the sentences of the passages that share a word with the question, in order, and gives the last words of
-the first one whose last words are not among the answers found or refused so far. Like a model that is easily led, it
-ends where somebody says so outside of the passages.
+It reads the sentences of the passages that share a word with the question, in order. Its answer is the last words of
+the first sentence whose last words were neither found nor refused so far. Like a model without protection against
+injection, it stops when a text outside of the passages orders it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NOTHING = {"quote": None, "passage": None, "answer": None}
 
 
 def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
-    """What the model says to a user message of a listing; None if the message is of another kind."""
+    """The model's reply to a user message of a listing; None if the message is of another kind."""
     if purpose != "listing":
         return None
     outside = _PASSAGE.sub("", text)

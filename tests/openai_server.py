@@ -40,7 +40,7 @@ _ORDER = re.compile(r"ignore all (?:previous )?instructions", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Chat:
-    """One request: its body, and what the rules look at."""
+    """One request: its body, and the parts that the rules read."""
 
     body: Mapping[str, Any]
 
@@ -51,7 +51,7 @@ class Chat:
 
     @property
     def passage(self) -> str | None:
-        """What stands in the first fence of the user message, as a naive reader finds it; None without a fence."""
+        """The content of the first fence of the user message, found by a naive reader; None without a fence."""
         fence = _FENCE.search(self.user)
         return fence[2] if fence else None
 
@@ -62,13 +62,13 @@ class Chat:
 
     @property
     def purpose(self) -> str | None:
-        """What the reply is for, by the name of its schema; None without one."""
+        """The purpose of the reply, by the name of its schema; None without one."""
         name: str | None = self._form.get("name")
         return name
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """What the reply has to fit; empty without one."""
+        """The schema of the reply; empty without one."""
         schema: Mapping[str, Any] = self._form.get("schema", {})
         return schema
 
@@ -80,9 +80,9 @@ class Chat:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server sends back: a model's message, or with `status` or `body` whatever a broken server would send.
+    """What the server sends back: a model's message, or with `status` or `body` a response of a broken server.
 
-    `message` and `usage` are what those have beside or in the place of the usual fields.
+    The fields in `message` and `usage` are added to the usual ones, or replace them.
     """
 
     content: str | None = None
@@ -113,10 +113,10 @@ PROSE = Reply("Sure! The passage says that it opened in 1902.")
 
 
 def by_rules(chat: Chat) -> Reply:
-    """Read the first sentence out of the passage; abstain on short passages and on a quarter of all others.
+    """Read the first sentence of the passage; abstain on short passages and on a quarter of all others.
 
-    Passages are graded by the words of the question that they hold, and one answer entails another if it holds all of
-    its words. Like a model that is easily led, it obeys what stands outside of the fence, and only that.
+    The grade of a passage depends on the words of the question in it. One answer entails another if it has all of its
+    words. Like a model without protection against injection, it obeys text outside of the fence, and only that text.
     """
     investigated = investigation_rules.reply(chat.purpose, chat.user)
     if investigated is not None:
@@ -152,7 +152,7 @@ def by_rules(chat: Chat) -> Reply:
         return Reply('{"interpretation": null, "answer": null, "quote": null}')
     words = re.findall(r"\w+", sentence[0])
     topic = (header and header["title"]) or " ".join(words[:4])
-    # A reading does not give its answer away.
+    # A reading must not contain its answer.
     matter = " ".join(words[4:-4][:5]) or topic
     reading = {
         "interpretation": f"What does {topic} say about {matter}: {question.rstrip(' ?')}?"[:400],
@@ -163,7 +163,7 @@ def by_rules(chat: Chat) -> Reply:
 
 
 def _grade(chat: Chat) -> int:
-    """From 0 to 3, or 4 for whoever gives orders."""
+    """From 0 to 3, or 4 if a text outside of the passage gives orders."""
     if _ORDER.search(chat.outside):
         return 4
     asked = _words(_line(chat, "Question"))
@@ -204,7 +204,7 @@ def _in_base64(vector: NDArray[Any] | Sequence[float]) -> str:
 
 
 def _bag(text: str, dimensions: int) -> NDArray[np.float32]:
-    # A text without words is a point of its own.
+    # A text without words gets a vector of its own.
     words = re.findall(r"\w+", text.casefold()) or [""]
     bag: NDArray[np.float32] = np.array([_direction(word, dimensions) for word in words], dtype=np.float32).sum(axis=0)
     return bag
@@ -212,7 +212,7 @@ def _bag(text: str, dimensions: int) -> NDArray[np.float32]:
 
 @lru_cache(100_000)
 def _direction(word: str, dimensions: int) -> NDArray[np.int8]:
-    """Ones and minus ones; those of two words are nearly orthogonal."""
+    """Ones and minus ones, so that the vectors of two words are nearly orthogonal."""
     digest = hashlib.shake_128(word.encode("utf-8", "surrogatepass")).digest(-(-dimensions // 8))
     return np.unpackbits(np.frombuffer(digest, dtype=np.uint8), count=dimensions).astype(np.int8) * 2 - 1
 
@@ -221,12 +221,12 @@ RerankBehavior = Callable[[Mapping[str, Any]], Reply]
 
 
 def shared_words(body: Mapping[str, Any]) -> Reply:
-    """Score texts by the share of the question's words that they hold, and repeat them, as Jina does."""
+    """Score texts by the share of the question's words in them, and repeat the texts, as Jina does."""
     return rerank_results([_share(body["query"], text) for text in body["documents"]], body)
 
 
 def rerank_results(scores: Sequence[float], body: Mapping[str, Any]) -> Reply:
-    """Scores as Cohere, Jina, vLLM and llama.cpp send them, best first; with tokens, which all but Cohere count."""
+    """Scores as Cohere, Jina, vLLM and llama.cpp send them, best first, with tokens, as all except Cohere send them."""
     texts = body["documents"]
     best_first = sorted(range(len(scores)), key=lambda index: -scores[index])
     results = [
@@ -237,7 +237,7 @@ def rerank_results(scores: Sequence[float], body: Mapping[str, Any]) -> Reply:
 
 
 def as_tei(body: Mapping[str, Any]) -> Reply:
-    """Score texts likewise, in the form of text-embeddings-inference, which refuses the form of the others."""
+    """Score texts in the same way, in the form of text-embeddings-inference, which refuses the form of the others."""
     if "texts" not in body:
         said = "Failed to deserialize the JSON body into the target type: missing field `texts` at line 1 column 80"
         return Reply(status=422, body=said)
@@ -252,7 +252,7 @@ def _share(query: str, text: str) -> float:
 
 
 def shared_words_entail(body: Mapping[str, Any]) -> Reply:
-    """Label pairs as text-embeddings-inference does: a text entails another that has no further words."""
+    """Label pairs as text-embeddings-inference does: a text entails another text if it has all of its words."""
     replies = []
     for premise, hypothesis in body["inputs"]:
         score = 0.75 if _words(hypothesis) <= _words(premise) else 0.125
@@ -264,33 +264,33 @@ def shared_words_entail(body: Mapping[str, Any]) -> Reply:
 
 
 class Server:
-    """The server and what it has seen.
+    """The server, and the requests that it received.
 
     Args:
         latency: Seconds that each call takes.
-        concurrency: Most calls worked on at once; others queue. concurrency / latency is its ceiling in calls a second.
+        concurrency: Most calls at once; others queue. concurrency / latency is its limit in calls a second.
         script: Replies to the first calls, in order; None in it means `behavior`.
         behavior: Replies to all further calls.
         embedding_script: Replies to the first requests for embeddings, likewise.
-        embed: Replies to all further ones.
+        embed: Replies to all further requests for embeddings.
         rerank_script: Replies to the first requests for scores, likewise.
-        rerank: Replies to all further ones.
+        rerank: Replies to all further requests for scores.
         predict: Replies to all requests for labels.
 
     Attributes:
         rerank_bodies: Bodies of requests for scores, in order; kept only with keep_bodies.
-        rerank_calls: How many there were.
+        rerank_calls: Number of requests for scores.
         predict_bodies: Bodies of requests for labels, likewise.
-        predict_calls: How many there were.
+        predict_calls: Number of requests for labels.
         embedding_bodies: Bodies of requests for embeddings, in order; kept only with keep_bodies.
-        embedding_calls: How many there were.
+        embedding_calls: Number of requests for embeddings.
         calls: Requests for a completion received.
-        in_flight: Those not answered yet, waiting ones included.
-        most_in_flight: Its highest value so far.
+        in_flight: Requests without an answer yet, including waiting ones.
+        most_in_flight: The highest value of in_flight so far.
         inputs: How often each input was asked for, by hash of its messages.
         arrivals: One item for each call, for tests that wait until it has arrived.
         keys: Bearer tokens seen.
-        organizations: Organizations of OpenAI's seen, "" for none.
+        organizations: OpenAI organizations seen, "" for none.
         bodies: Bodies received, in order; kept, as are arrivals, only with keep_bodies.
     """
 
@@ -334,7 +334,7 @@ class Server:
 
     @property
     def stats(self) -> dict[str, int | float]:
-        """What GET /stats returns: `repeated_inputs` were asked more than once; CPU time in seconds."""
+        """The response to GET /stats. `repeated_inputs`: inputs that came more than once. CPU time is in seconds."""
         return {
             "calls": self.calls,
             "distinct_inputs": len(self.inputs),
@@ -427,7 +427,7 @@ class Server:
                 reply = answer()
                 if reply.hangs:
                     await asyncio.Event().wait()
-                # What the rules take is a part of the latency.
+                # The time of the rules is part of the latency.
                 if (left := self.latency - (time.perf_counter() - started)) > 0:
                     await asyncio.sleep(left)
                 return reply
@@ -468,7 +468,7 @@ def _completion(body: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
 async def serve(*, port: int = 0, **options: Any) -> AsyncIterator[Server]:
     """Run a Server in this event loop; options are its arguments."""
     server = Server(**options)
-    # A call whose client has gone ends, so that it neither hangs nor keeps its slot.
+    # A call ends when its client disconnects, so that it neither hangs nor keeps its slot.
     runner = web.AppRunner(server.application(), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", port, backlog=2048)
@@ -478,7 +478,7 @@ async def serve(*, port: int = 0, **options: Any) -> AsyncIterator[Server]:
         yield server
     finally:
         await site.stop()
-        # A connection that was being accepted then is there when all are closed.
+        # Wait for a connection that is being accepted, so that it is closed with the others.
         await asyncio.sleep(0.01)
         await runner.cleanup()
 
@@ -492,7 +492,7 @@ class SpawnedServer:
 
     @property
     def stats(self) -> dict[str, Any]:
-        """What it has seen so far."""
+        """The counters of the server so far."""
         with urllib.request.urlopen(f"{self.base_url.removesuffix('/v1')}/stats", timeout=120) as response:  # noqa: S310
             stats: dict[str, Any] = json.load(response)
         return stats
@@ -500,7 +500,7 @@ class SpawnedServer:
 
 @contextlib.contextmanager
 def spawn(*, latency: float = 0.0, concurrency: int = 1024) -> Iterator[SpawnedServer]:
-    """Run a server in a process of its own, which survives the death of anything but this process."""
+    """Run a server in a separate process, so that a test may kill other processes."""
     command = [
         sys.executable,
         "-m",
@@ -527,8 +527,8 @@ async def _main(port: int, latency: float, concurrency: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--latency", type=float, default=0.0, help="seconds that each call takes")
-    parser.add_argument("--concurrency", type=int, default=1024, help="most calls worked on at once")
+    parser.add_argument("--latency", type=float, default=0.0, help="latency of each call in seconds")
+    parser.add_argument("--concurrency", type=int, default=1024, help="most calls at the same time")
     arguments = parser.parse_args()
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_main(arguments.port, arguments.latency, arguments.concurrency))

@@ -12,7 +12,7 @@ PAGES = sorted(
     [
         *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
         *CHECKOUT.glob("docs/**/*.md"),
-        # What dbt installs and builds lies there, too, and is ignored.
+        # Ignore the files that dbt installs and builds there.
         *(page for page in CHECKOUT.glob("dbt/**/*.md") if not {"dbt_packages", "target"} & set(page.parts)),
     ]
 )
@@ -23,7 +23,7 @@ _FENCE = re.compile(r"^( *)```(\w*).*?\n(.*?)^\1```\n(?:\n^```text\n(.*?)^```$)?
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of code, and the one right after it if that is its output."""
+    """A fenced block of code, and the next block if it is its output."""
 
     language: str
     code: str
@@ -36,7 +36,7 @@ def blocks(page: Path, language: str) -> list[Block]:
 
 
 def all_blocks(page: Path) -> list[Block]:
-    """The blocks of a page, in order; the language is empty where none is named."""
+    """The blocks of a page, in order. The language is empty if none is named."""
     return [
         Block(language, textwrap.dedent(code), output or None)
         for _, language, code, output in _FENCE.findall(page.read_text(encoding="utf-8") + "\n")
@@ -44,7 +44,7 @@ def all_blocks(page: Path) -> list[Block]:
 
 
 def tables(page: Path, first_column: str) -> dict[str, list[list[str]]]:
-    """Tables whose first column is so named, by the heading above them: their rows, without back ticks."""
+    """The rows of tables whose first column has a given name, without back ticks, by the heading above the table."""
     found: dict[str, list[list[str]]] = {}
     heading, is_inside = "", False
     for line in page.read_text().splitlines():
@@ -62,6 +62,6 @@ def tables(page: Path, first_column: str) -> dict[str, list[list[str]]]:
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings, as a link names them."""
+    """The anchors of the headings, as used in links."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -1,4 +1,4 @@
-"""What a worker imports and works out until it has embedded its first passage; the forkserver does it once for all."""
+"""Imports and caches that a worker needs for its first passage. The forkserver loads them once for all workers."""
 
 import importlib
 

@@ -1,8 +1,8 @@
 """The rules by which the model of tests.openai_server asks back, and makes one question of a conversation.
 
-It proposes what the question might be about, one subject after the other, of which rental cars have some and nothing
-has the last; and it joins replies to the first question. As a simulated user it says what it wants, or chooses what
-shares most words with that.
+It proposes subjects of the question, one after the other. Passages about rental cars have some of them, and no passage
+has the last one. It joins replies to the first question. As a simulated user it says what it wants, or chooses the
+option that shares most words with that.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ TYPES = ("semantic", "specify", "generalize")
 
 
 def reply(purpose: str | None, text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What the model says to a user message, in the form of a schema; None if the message is of another kind."""
+    """The model's reply to a user message, in the form of a schema; None if the message is of another kind."""
     if purpose == "questions":
         return _questions(text, schema["properties"])
     if purpose == "simulated_reply":
-        # Somebody who says what is wanted, whatever the question.
+        # A simulated user who always says what is wanted.
         return {"reply": _lines("Wanted", text)[0]}
     if purpose == "simulated_choice":
         wanted = set(_lines("Wanted", text)[0].split())
@@ -32,18 +32,18 @@ def reply(purpose: str | None, text: str, schema: Mapping[str, Any]) -> dict[str
 
 
 def reformulation(question: str, subject: str) -> str:
-    """The question of somebody who means this subject."""
+    """The question of a user who means this subject."""
     return f"What about {subject}, for {question.rstrip(' ?')}?"
 
 
 def reformulated(question: str, *replies: str) -> str:
-    """The question of somebody who replied this."""
+    """The question of a user who replied this."""
     return f"{question.rstrip(' ?')}, {' and '.join(replies)}?"
 
 
 def _questions(text: str, form: Mapping[str, Any]) -> dict[str, Any]:
     (question,) = _lines("Question", text)
-    # Whoever was asked back about a subject is not asked again.
+    # Do not propose a subject that the question names already.
     subjects = [subject for subject in SUBJECTS if subject not in question][: form["questions"]["maxItems"]]
     entries = [
         {

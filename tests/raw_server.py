@@ -1,4 +1,4 @@
-"""A TCP server on 127.0.0.1 that answers HTTP requests with whatever bytes a test says, HTTP or not."""
+"""A TCP server on 127.0.0.1 that answers HTTP requests with bytes that a test chooses, valid HTTP or not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Answer = bytes | Callable[[asyncio.StreamWriter], Awaitable[None]]
 def http(
     body: bytes | object, status: str = "200 OK", *headers: str, length: int | None = None, reason: bytes = b""
 ) -> bytes:
-    """An HTTP answer: a body in bytes, or what becomes JSON."""
+    """An HTTP answer. Its body is bytes, or a value that becomes JSON."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     lines = [f"Content-Length: {len(content) if length is None else length}", *headers]
     head = b"HTTP/1.1 " + status.encode() + reason + b"\r\n"
@@ -22,13 +22,13 @@ def http(
 
 
 def completion(content: object = "yes", **fields: object) -> dict[str, object]:
-    """A chat completion that says so."""
+    """A chat completion with this content."""
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}
     return {"object": "chat.completion", "choices": [choice], **fields}
 
 
 class RawServer:
-    """The server and what it has seen.
+    """The server, and the requests that it received.
 
     Attributes:
         script: Answers to the first requests, in order.
@@ -49,7 +49,7 @@ class RawServer:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
         try:
-            # A client that has seen enough goes away.
+            # A client may disconnect early.
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
                 await self._answer(reader, writer)
                 while self.stays_open:
@@ -81,7 +81,7 @@ async def serve_raw() -> AsyncIterator[RawServer]:
         task = asyncio.current_task()
         assert task is not None
         connections.add(task)
-        # A connection that the end of the test cuts off is no error.
+        # A connection that the end of the test closes is not an error.
         with contextlib.suppress(asyncio.CancelledError):
             await server.serve(reader, writer)
         connections.discard(task)

@@ -1,4 +1,4 @@
-"""What reports are made of, with hostile text wherever somebody else may write, and pages as tests read them."""
+"""The inputs of reports, with hostile text in each field that users or models may write, and parsed pages."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def head(**changes: Any) -> RunHead:
 
 
 def passage(rank: int, *, text: str = "", vector: tuple[float, ...] | None = None, **changes: Any) -> SeenPassage:
-    """A passage that answers a reading if it has a vector, and was not judged otherwise."""
+    """A passage. It answers a reading if it has a vector, and was not judged otherwise."""
     is_grounded = vector is not None
     content = f"Before. {QUOTE} After. {text}"
     seen = SeenPassage(
@@ -116,7 +116,7 @@ def proof(of: SeenPassage, rank: int = 1, **changes: Any) -> Proof:
 
 
 def run_report(text: str = "") -> RunReport:
-    """A run of clarify with two readings; the text stands wherever somebody else may write."""
+    """A run of clarify with two readings. The text is in each field that users or models may write."""
     first = passage(1, text=text, vector=(1.0, 0.0, 0.0))
     second = passage(2, text=text, vector=(0.9, 0.1, 0.0), origin="lexical", uri=f"javascript:alert(1){text}")
     third = passage(3, text=text, vector=(0.0, 0.0, 1.0), origin="neighbor", via_passage_id=101, batch=2)
@@ -150,7 +150,7 @@ class KeptCases:
     """Cases that are kept in memory, by evaluation.
 
     Attributes:
-        asked: Which were read, in order: the id of the evaluation, and the ordinals.
+        asked: The cases that were read, in order: the id of the evaluation, and the ordinals.
     """
 
     def __init__(self, given: Mapping[int, Sequence[EvaluatedCase]]) -> None:
@@ -162,7 +162,7 @@ class KeptCases:
         return [(one.ordinal, one.values) for one in self._given[eval_run_id]]
 
     async def answers_by_call(self, eval_run_id: int) -> list[tuple[Mapping[str, Any], Sequence[Any]]]:
-        """Of each case, what is known, and what its verdicts gave."""
+        """The known answers and the verdicts of each case."""
         return [(one.gold, one.output["notes"].get("answers_by_call", ())) for one in self._given[eval_run_id]]
 
     async def cases(self, eval_run_id: int, ordinals: Sequence[int]) -> list[EvaluatedCase]:
@@ -172,7 +172,7 @@ class KeptCases:
 
 
 def evaluated(number: int, cases: Sequence[EvaluatedCase], *, is_finished: bool = True, **plan: Any) -> Evaluated:
-    """An evaluation with the metrics of its cases, and what they come to."""
+    """An evaluation with the metrics of its cases, and their means."""
     made = evaluation(number, is_finished=is_finished, done=len(cases), **{"name": f"configuration {number}", **plan})
     values = {one.ordinal: one.values for one in cases}
     curves = verdict_curves((one.gold, one.output["notes"].get("answers_by_call", ())) for one in cases)
@@ -188,7 +188,7 @@ def report_of(*members: tuple[Evaluated, Sequence[EvaluatedCase]], left_out: int
 
 
 def case(place: int, coverage: float, text: str = "") -> EvaluatedCase:
-    """A case of which so much is covered; it took ten calls."""
+    """A case with this coverage, which took ten calls."""
     given = [reading(f"Which is it?{text}", f"answer{text}", quote=f"the answer{text}", document=f"d1{text}")]
     made = evaluated_case(
         f"case {place}{text}",
@@ -210,7 +210,7 @@ def case(place: int, coverage: float, text: str = "") -> EvaluatedCase:
 
 
 def evaluation_report(text: str = "", cases: int = 6) -> EvaluationReport:
-    """Three evaluations of the same cases; two are better in each than the first, and one of these is not finished."""
+    """Three evaluations of the same cases. The last two are better in each case, and one of them is not finished."""
     first = tuple(case(place, 0.25, text) for place in range(1, cases + 1))
     second = tuple(case(place, 0.75, text) for place in range(1, cases + 1))
     same: dict[str, Any] = {"data_set": f"rental{text}", "corpus_name": f"insurance{text}", "model": f"m{text}"}
@@ -223,7 +223,7 @@ def evaluation_report(text: str = "", cases: int = 6) -> EvaluationReport:
 
 @dataclass
 class Page(HTMLParser):
-    """A page as a browser's parser sees it.
+    """A page, parsed as a browser does.
 
     Attributes:
         text: All of its text, without style and script.
@@ -271,7 +271,7 @@ class Page(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-# What the templates use; whatever else there is, somebody has smuggled in.
+# The tags that the templates use. Any other tag comes from hostile text.
 TAGS = frozenset(
     {
         "a", "bdi", "blockquote", "body", "br", "button", "circle", "code", "dd", "details", "div", "dl",
@@ -283,7 +283,7 @@ TAGS = frozenset(
 
 
 def check_page(page: Page) -> None:
-    """Check what holds of every page, whatever it shows."""
+    """Check the rules that hold for each page."""
     assert {tag for tag, _ in page.tags} <= TAGS
     assert len(page.all("h1")) == len(page.all("script")) == len(page.all("style")) == 1
     attributes = [(name, value) for _, given in page.tags for name, value in given.items()]
@@ -296,7 +296,7 @@ def check_page(page: Page) -> None:
     assert {value for name, value in attributes if name == "aria-labelledby"} <= set(ids)
     assert all(page.titled), "a chart has no title"
     assert len(page.titled) == len(page.all("svg"))
-    # A caption inside would be cut off with the table where that is wider than its window.
+    # A caption inside the table would be cut off with it if the table is wider than the window.
     assert all(given.get("aria-labelledby") for given in page.all("table"))
     assert all(given.get("scope") in ("row", "col") for given in page.all("th"))
     assert not re.search("[\x00\x1b\u202e\ud800-\udfff]", page.html)

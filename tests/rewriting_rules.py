@@ -1,7 +1,7 @@
 """The rules by which the model of tests.openai_server makes a question of a conversation stand on its own.
 
-It puts the first name of the turns in the place of the first pronoun. Asked about a lie, it makes a name up; where
-there is no name, it cannot tell.
+It replaces the first pronoun by the first name of the turns. If the question is about a lie, it invents a name. If the
+turns have no name, it replies that it cannot tell.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PRONOUN = re.compile(r"\b(?:he|she|it|they|him|them)\b", re.IGNORECASE)
 
 
 def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
-    """What the model says to a user message; None if the message is of another kind."""
+    """The model's reply to a user message; None if the message is of another kind."""
     if purpose != "rewriting":
         return None
     (question,) = re.findall(r"^Question: (.*)$", text, re.MULTILINE)

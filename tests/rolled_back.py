@@ -1,8 +1,8 @@
-"""Connections that are one session, and all that a test does one transaction of it, which is rolled back at its end.
+"""Connections that share one session. A test is one transaction of the session, which is rolled back at its end.
 
-A module that is marked `rolled_back` has one database, and its tests find it as it was installed. A copy for each of
-them takes longer than most of them do, and so does all that a new session compiles and plans. A test that needs a
-database of its own, since it commits, has sessions wait for each other or closes one, is marked `committed`.
+A module with the mark `rolled_back` has one database, and each of its tests finds it as it was installed. A copy of the
+database for each test would take longer than most tests, and so would compiling and planning in new sessions. A test
+has the mark `committed` if it needs its own database: it commits, lets sessions wait for each other, or closes one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import tuple_row
 
-# The first words of statements that would end the transaction of all, or not begin one.
+# The first words of statements that would end the shared transaction, or start none.
 FORBIDDEN: Final = frozenset({"abort", "begin", "commit", "end", "release", "rollback", "savepoint", "start"})
 RESET: Final = """
     select pg_advisory_unlock_all(), (
@@ -26,7 +26,7 @@ RESET: Final = """
 
 
 class Info:
-    """What can be known of a session that is none of its own."""
+    """Properties of a connection that do not depend on having its own session."""
 
     def __init__(self, session: psycopg.Connection[Any], user: str) -> None:
         self.user = user
@@ -35,7 +35,7 @@ class Info:
 
 
 class Stage:
-    """A session in which tests are played, one after the other.
+    """A session in which tests run, one after the other.
 
     Args:
         session: A superuser's, in autocommit.
@@ -45,29 +45,29 @@ class Stage:
         self.session = session
         self.superuser = session.info.user
         self.is_at: Actor | None = None
-        """Whose transaction block is open."""
+        """The connection whose transaction block is open."""
         self._user = self.superuser
 
     @contextmanager
     def play(self) -> Iterator[Callable[..., Actor]]:
-        """Let a test act, and undo what it does: `connect(role)` as in conftest."""
+        """Run a test and roll it back. Yields `connect(role)`, as in conftest."""
         with self.session.transaction(force_rollback=True):
             yield lambda user=None: Actor(self, user or self.superuser)
-        # A role that is set in a transaction which is rolled back was never set.
+        # The rollback also undoes the role that was set in the transaction.
         self._user = self.superuser
         self.session.execute(RESET)
 
     def become(self, user: str) -> None:
-        """Go on as a role."""
+        """Switch to a role."""
         if user != self._user:
             self.session.execute(sql.SQL("set session authorization {}").format(sql.Identifier(user)))
             self._user = user
 
 
 class Actor:
-    """A connection in autocommit, as far as a test can see.
+    """A connection that looks to a test like one in autocommit.
 
-    What others of it would not see, such as what is in a transaction block, is an error here.
+    Uncommitted changes would be visible to the other connections of the test. So an open transaction block is an error.
     """
 
     def __init__(self, stage: Stage, user: str) -> None:
@@ -99,7 +99,7 @@ class Actor:
 
     @contextmanager
     def statement(self) -> Iterator[None]:
-        """A statement, or what a copy sends."""
+        """A statement, or the data of a copy."""
         self._enter()
         if self._stage.is_at is self:
             yield
@@ -116,7 +116,7 @@ class Actor:
         self._stage.session.remove_notice_handler(handler)
 
     def close(self) -> None:
-        """Let nobody use it any more. What the session holds is held until the test ends."""
+        """Close the connection to callers. The session keeps its locks until the test ends."""
         self._is_closed = True
 
     def _enter(self) -> None:

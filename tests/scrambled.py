@@ -1,8 +1,8 @@
-"""Random tokens in the place of the wording of our messages: what passes with them does not depend on it.
+"""Replaces the wording of our messages by random tokens. Tests that pass with them do not depend on the wording.
 
-With SCRAMBLED_WORDING set, each literal of a MESSAGE, DETAIL or HINT is replaced: in sql/ when it is
-installed, and in Python, where an exception is made, when a module of pgclarify is imported. Placeholders and what is
-no prose, such as ", ", stay. Processes of Python that tests start do the same.
+With SCRAMBLED_WORDING set, each literal of a MESSAGE, DETAIL or HINT is replaced: in sql/ during the install, and in
+Python, at the places where exceptions are made, when a module of pgclarify is imported. Placeholders and literals that
+are not prose, like ", ", stay. Python processes that tests start do the same.
 """
 
 from __future__ import annotations
@@ -20,53 +20,53 @@ from types import CodeType, ModuleType
 
 VARIABLE = "SCRAMBLED_WORDING"
 _PACKAGE = Path(__file__).parents[1] / "pgclarify"
-# Its sitecustomize.py is run by each Python that finds it.
+# Each Python with this folder on its path runs its sitecustomize.py.
 SITE = Path(__file__).with_name("scrambling")
-# What stands in the place of a text.
+# The form of the random tokens.
 TOKEN = re.compile(r"\bw[0-9a-f]{10}\b")
 _TEXTS = {"message", "detail", "hint"}
 _OPTIONS = _TEXTS | {"errcode", "column", "constraint", "datatype", "table", "schema"}
 _LEVELS = {"exception", "warning", "notice", "info", "log", "debug"}
-# Variables and functions whose texts become one of them.
+# Variables and functions whose texts become a MESSAGE, DETAIL or HINT.
 _VARIABLES = {"v_error", "v_detail", "v_hint", "v_message", "v_wanted"}
 _FUNCTIONS = {
     *("reading_hint", "list_runs", "refusal", "stop_codes", "failure", "attach_table", "index_hint", "mixed_owners"),
     *("table_problems", "column_problems", "access_problems", "ownership_problems", "code_problems"),
     *("source_fault", "trigger_fault", "check_ids"),
 }
-# What functions of PostgreSQL take, and no text.
+# Arguments of PostgreSQL functions, which are not prose.
 _ARGUMENTS = {"usage with grant option"}
-# A literal after one of these is compared, and no text.
+# A literal after one of these is compared, so it is not prose.
 _COMPARING = {"->", "->>", "#>>", "~", "!~", "=", "<>", "like", "when", "in", "?", "@>", ":="}
 _TOKEN = re.compile(
     r"(?P<comment>--[^\n]*|/\*.*?\*/)|(?P<string>[eE]?'(?:[^']|'')*')|(?P<word>\$?\w+\$?)|(?P<space>\s+)"
     r"|(?P<sign>->>|->|#>>|!~|:=|<>|@>|.)",
     re.DOTALL,
 )
-# Of format(), also in the text of a function that is made by it; and of RAISE, likewise.
+# Placeholders of format(), also inside a function body that format() makes; and placeholders of RAISE.
 _PLACEHOLDER = re.compile(r"%%?(?:\d+\$)?[sIL]")
 _RAISED_PLACEHOLDER = re.compile(r"%%?(?:\d+\$[sIL])?")
 
 
 def is_on() -> bool:
-    """Whether this process scrambles."""
+    """Whether this process scrambles messages."""
     return bool(os.environ.get(VARIABLE))
 
 
 def token(text: str, place: object) -> str:
-    """A word in the place of a text: another one at every place, and in every run of the tests."""
+    """A random word: a different one at each place and in each test run."""
     return "w" + hashlib.sha256(f"{os.environ.get(VARIABLE)} {place} {text}".encode()).hexdigest()[:10]
 
 
 def is_prose(text: str) -> bool:
-    """Whether a literal says something, and is neither JSON nor there to hold values apart."""
+    """Whether a literal is prose: neither JSON nor a separator."""
     if text.strip("'") in _ARGUMENTS or text.strip("' \n").startswith("{"):
         return False
     return re.search(r"[A-Za-z]{2,}", _PLACEHOLDER.sub("", text)) is not None and (" " in text or text.endswith("."))
 
 
 def scramble_sql(name: str, text: str) -> str:
-    """Replace the wording of what a file of sql/ raises."""
+    """Replace the wording of the errors that a file of sql/ raises."""
     tokens = sql_tokens(text)
     for place, is_format in list(messages(tokens)):
         kind, given = tokens[place]
@@ -81,12 +81,12 @@ def sql_tokens(text: str) -> list[tuple[str | None, str]]:
 
 
 def placeholders(literal: str, *, is_format: bool) -> list[str]:
-    """What stands in a literal for values; is_format: in that of RAISE, rather than of format()."""
+    """The placeholders of a literal. is_format: those of RAISE, not of format()."""
     return (_RAISED_PLACEHOLDER if is_format else _PLACEHOLDER).findall(literal)
 
 
 def messages(tokens: list[tuple[str | None, str]]) -> Iterator[tuple[int, bool]]:
-    """Places of the literals that are the wording of a message, and whether each is the format of a RAISE."""
+    """Places of the literals with the wording of a message, and whether each is the format of a RAISE."""
     done = set[int]()
     # Formats of RAISE first, since they have placeholders of their own.
     for region, is_format in sorted(_regions(tokens), key=lambda found: not found[1]):
@@ -103,14 +103,14 @@ def messages(tokens: list[tuple[str | None, str]]) -> Iterator[tuple[int, bool]]
 
 
 def _is_compared(tokens: list[tuple[str | None, str]], place: int, region: range) -> bool:
-    """Whether a literal is what something is compared with, and no text."""
+    """Whether a literal is an operand of a comparison, so not prose."""
     before = [at for at in range(region.start, place) if tokens[at][0] not in ("space", "comment")]
     words = [tokens[at][1].lower() for at in before[-2:]]
     return (bool(words) and words[-1] in _COMPARING) or words == ["in", "("]
 
 
 def _regions(tokens: list[tuple[str | None, str]]) -> Iterator[tuple[range, bool]]:
-    """Where texts of messages stand, and whether that is the format of a RAISE."""
+    """Where the texts of messages are, and whether each is the format of a RAISE."""
     for place, (kind, given) in enumerate(tokens):
         word = given.lower()
         if kind == "word" and word == "raise" and _following(tokens, place) is not None:
@@ -137,7 +137,7 @@ def _raised(tokens: list[tuple[str | None, str]], place: int) -> Iterator[tuple[
         words = words[1:]
     if words and tokens[words[0]][0] == "string":
         yield range(words[0], words[0] + 1), True
-        # What stands for its placeholders.
+        # The arguments for its placeholders.
         yield range(words[0] + 1, next((at for at in words if tokens[at][1].lower() == "using"), end)), False
     depth, starts = 0, list[tuple[int, str]]()
     for at, following in pairwise([*words, end]):
@@ -160,7 +160,7 @@ def _end(tokens: list[tuple[str | None, str]], place: int) -> int:
 
 
 class Wording(ast.NodeTransformer):
-    """Finds the texts of exceptions: where they are made, and where the names that stand there are given a value.
+    """Finds the texts of exceptions: at the place of their making, and where the names used there are assigned.
 
     Args:
         kinds: Names of the exceptions.
@@ -168,7 +168,7 @@ class Wording(ast.NodeTransformer):
 
     def __init__(self, kinds: set[str]) -> None:
         self._kinds = kinds
-        # Names that become texts, of the module and of the function around.
+        # Names that become texts, in the module and in the enclosing function.
         self._names = [set[str]()]
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
@@ -187,7 +187,7 @@ class Wording(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        # Also of functions that return an exception, and of exceptions of Python's own.
+        # Also for functions that return an exception, and for Python's own exceptions.
         if isinstance(node.exc, ast.Call):
             for text in node.exc.args:
                 self.replace(text)
@@ -224,12 +224,12 @@ class Wording(ast.NodeTransformer):
             self.replace(value)
 
     def replace(self, text: ast.expr) -> None:
-        """Replace the wording in an expression that becomes a text."""
+        """Replace the wording in an expression that becomes part of a message."""
         raise NotImplementedError
 
 
 class _Scrambling(Wording):
-    """Puts random words in the place of the wording."""
+    """Replaces the wording by random words."""
 
     def __init__(self, module: str, kinds: set[str]) -> None:
         super().__init__(kinds)
@@ -243,7 +243,7 @@ class _Scrambling(Wording):
 
 @functools.cache
 def kinds_of_error() -> set[str]:
-    """Names of our exceptions, wherever they are made."""
+    """Names of all our exceptions."""
     bases = dict[str, str]()
     for path in _PACKAGE.rglob("*.py"):
         bases.update(re.findall(r"^class (\w+)\((\w+)\):", path.read_text(encoding="utf-8"), re.MULTILINE))
@@ -254,9 +254,9 @@ def kinds_of_error() -> set[str]:
 
 
 def scramble() -> None:
-    """Scramble from now on what is imported and installed."""
+    """Scramble all modules that are imported and all SQL that is installed from now on."""
     if hasattr(SourceFileLoader, VARIABLE):
-        # sitecustomize.py has done so.
+        # sitecustomize.py has already done it.
         return
     kinds = kinds_of_error()
     usual: Callable[[SourceFileLoader, str], CodeType | None] = SourceFileLoader.get_code
@@ -278,5 +278,5 @@ def scramble() -> None:
     for name, value in {VARIABLE: True, "get_code": get_code, "exec_module": exec_module}.items():
         setattr(SourceFileLoader, name, value)
     if str(SITE) not in os.environ.get("PYTHONPATH", "").split(os.pathsep):
-        # Each process of Python that is started from here does the same.
+        # Python processes that this process starts do the same.
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(SITE), os.environ.get("PYTHONPATH", "")]))

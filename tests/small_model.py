@@ -1,4 +1,4 @@
-"""A sentence-transformers model that loads in no time, for tests that need another one, or many."""
+"""A tiny sentence-transformers model that loads quickly, for tests that need another model, or many."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 def save_small_model(folder: Path) -> str:
-    """Write a model of 24 dimensions that reads 64 tokens; its weights are as they were drawn.
+    """Write a model of 24 dimensions that reads 64 tokens, with random weights.
 
     Args:
-        folder: An empty one, which is there.
+        folder: An empty folder that exists.
 
     Returns:
         The path to load it by.

@@ -1,4 +1,4 @@
-"""Real worker processes for tests: one with a small corpus that a whole module shares, and others to be killed."""
+"""Real worker processes for tests: one with a small corpus, shared by a module, and others that tests may kill."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ DOCUMENTS = {
 
 
 def until(what: Callable[[], T], seconds: float = 300.0) -> T:
-    """Ask again and again until the answer is true, and return it."""
+    """Call a function again and again until its result is true, and return that."""
     deadline = time.monotonic() + seconds
     while not (answer := what()):
         assert time.monotonic() < deadline, "waited too long"
@@ -94,12 +94,12 @@ class Worker:
     log: Path
 
     def kill(self) -> None:
-        """End it by SIGKILL."""
+        """Kill it by SIGKILL."""
         self.process.kill()
         self._wait()
 
     def stop(self) -> int:
-        """End it by SIGTERM, and return its exit code."""
+        """Stop it by SIGTERM, and return its exit code."""
         self.process.terminate()
         return self._wait()
 
@@ -110,12 +110,12 @@ class Worker:
 
 
 def environment(dsn: str, base_url: str | None, *, concurrency: int = 8) -> dict[str, str]:
-    """What a worker has in its environment: our own without settings, the database, and a model or none."""
+    """The environment of a worker: ours without settings, the database, and perhaps a model."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PGCLARIFY_", "OPENAI_"))}
     chosen = {
         "PGCLARIFY_DATABASE_URL": dsn,
         "PGCLARIFY_LLM_CONCURRENCY": str(concurrency),
-        # The tests share few cores.
+        # Few threads, because all tests share few cores.
         "OMP_NUM_THREADS": "1",
     }
     if base_url is None:
@@ -140,10 +140,10 @@ def serves(connection: psycopg.Connection[Any], process_id: int) -> bool:
 
 @cache
 def _forking() -> ForkServerContext:
-    """Makes processes out of one that has imported what workers import, which takes each of them ten seconds alone."""
+    """Forks processes from one that has the workers' imports loaded, which saves ten seconds for each process."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.preloaded"])
-    # The tests share few cores, and a process with threads should not be forked.
+    # One thread: tests share few cores, and a process with threads should not be forked.
     with pytest.MonkeyPatch.context() as environs:
         environs.setenv("OMP_NUM_THREADS", "1")
         forkserver.ensure_running()
@@ -153,7 +153,7 @@ def _forking() -> ForkServerContext:
 def _command(
     arguments: Sequence[str], variables: Mapping[str, str], folder: Path, streams: tuple[Path, Path], lease: timedelta
 ) -> None:
-    """The command line, in a process of its own."""
+    """The command line, in a separate process."""
     presence.LEASE = lease
     os.environ.clear()
     os.environ.update(variables)
@@ -166,7 +166,7 @@ def _command(
 
 
 def run_command(*arguments: str, variables: Mapping[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run `pgclarify` with nothing on its standard input, in a process that need not import everything first.
+    """Run `pgclarify` without standard input, in a process that has its imports already.
 
     Args:
         arguments: Without the program's name.
@@ -196,7 +196,7 @@ def worker(
     settings: Mapping[str, str] | None = None,
     arguments: Sequence[str] = (),
 ) -> Iterator[Worker]:
-    """Run a worker, ready to serve when this yields, and end it if that has not happened yet.
+    """Run a worker. It is ready when this yields, and is stopped at the end if it still runs.
 
     Args:
         dsn: The database, as a superuser.
@@ -204,24 +204,24 @@ def worker(
         folder: Where its log goes.
         user: Role that the worker connects as; None means the superuser.
         concurrency: Most calls in flight.
-        lease: How long it counts as alive after a heartbeat.
-        settings: Further variables of its environment.
+        lease: Seconds that it counts as alive after a heartbeat.
+        settings: More variables of its environment.
         arguments: Options of the command.
     """
     log = folder / f"worker-{uuid4().hex[:8]}.log"
     log.touch()
     variables = environment(as_role(dsn, user), base_url, concurrency=concurrency) | dict(settings or {})
-    # Its folder is its own, away from any .env file.
+    # A separate folder, so that it reads no .env file.
     process = _forking().Process(target=_command, args=(["worker", *arguments], variables, folder, (log, log), lease))
     process.start()
     running = Worker(process, log)
     try:
-        # One session for all looks: a new one for each would take more of the processor than the worker does.
+        # One session for all checks: a new session for each would use more CPU than the worker.
         with closing(psycopg.connect(dsn, autocommit=True)) as connection:
 
             def is_ready() -> bool:
                 assert process.is_alive(), log.read_text()
-                # A number of workers would not do: the server may not know yet that one of them was killed.
+                # Do not count workers: the server may not know yet that one of them was killed.
                 return process.pid is not None and serves(connection, process.pid)
 
             until(is_ready)
@@ -231,13 +231,13 @@ def worker(
 
 
 def as_role(dsn: str, user: str | None) -> str:
-    """The same database, for another role."""
+    """The URL of the same database for another role."""
     return dsn if user is None else psycopg.conninfo.make_conninfo(dsn, user=user)
 
 
 def load(connection: psycopg.Connection[Any], corpus: str = CORPUS, documents: int = len(DOCUMENTS)) -> None:
-    """Make a corpus of the documents above, which a living worker will make searchable."""
-    # Together: then their embeddings do not depend on how many a worker finds at a time.
+    """Create a corpus of the documents above. A running worker makes it searchable."""
+    # Add them in one statement, so that their embeddings do not depend on the worker's batches.
     with connection.transaction():
         connection.execute("select pgclarify.create_corpus(%s)", [corpus])
         for document_id, (title, content) in list(DOCUMENTS.items())[:documents]:
@@ -247,7 +247,7 @@ def load(connection: psycopg.Connection[Any], corpus: str = CORPUS, documents: i
 
 
 def wait_until_searchable(connection: psycopg.Connection[Any], corpus: str = CORPUS) -> None:
-    """Return when nothing of a corpus is pending any more."""
+    """Wait until no document of a corpus is pending."""
     status = "select pending = 0 and passages > 0 from pgclarify.corpus_status where corpus = %s"
     until(lambda: scalar(connection, status, corpus))
 
@@ -255,19 +255,19 @@ def wait_until_searchable(connection: psycopg.Connection[Any], corpus: str = COR
 def submit_many(
     connection: psycopg.Connection[Any], count: int, question: str = "question", top_k: int = 6
 ) -> list[int]:
-    """Submit so many questions; the ids of their runs."""
+    """Submit a number of questions, and return the ids of their runs."""
     questions = [f"{question} {number}" for number in range(count)]
     return list(scalar(connection, "select pgclarify.submit_many(%s, top_k => %s)", questions, top_k))
 
 
 def wait(connection: psycopg.Connection[Any], run_ids: Sequence[int]) -> list[str]:
-    """Wait for the end of runs; their states."""
+    """Wait for the end of runs, and return their states."""
     rows = connection.execute("select status from pgclarify.wait(%s::bigint[], '3min')", [list(run_ids)]).fetchall()
     return [status for (status,) in rows]
 
 
 def loopbacks(superuser: psycopg.Connection[Any]) -> int:
-    """How many loopback connections of waiting calls a database has."""
+    """Number of loopback connections of waiting calls in a database."""
     statement = (
         "select count(*) from pg_stat_activity where usename = 'pgclarify_loopback' and datname = current_database()"
     )
@@ -288,7 +288,7 @@ class Service:
     model: Server
     worker: Worker
     asker: str
-    """A role that may ask and nothing else."""
+    """A role that may only ask."""
 
     def connect(self, user: str | None = None, **options: Any) -> psycopg.Connection[Any]:
         """Connect in autocommit, as the superuser or as a role."""
@@ -299,11 +299,11 @@ class Service:
 def service(
     server: str, template: str, admin: psycopg.Connection[Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Service]:
-    """A service that all tests of a module share; worker and asker are roles that may do just that."""
+    """A service that all tests of a module share. worker and asker are roles with just these rights."""
     names = {kind: f"{kind}_{uuid4().hex[:12]}" for kind in ("test", "worker", "asker")}
     database = sql.Identifier(names["test"])
     admin.execute(sql.SQL("create database {} template {}").format(database, sql.Identifier(template)))
-    # Some tests make further corpora.
+    # Some tests create more corpora.
     admin.execute(sql.SQL("alter database {} set pgclarify.corpus = {}").format(database, sql.Literal(CORPUS)))
     for role, membership in (("worker", "pgclarify_worker"), ("asker", "pgclarify_user")):
         admin.execute(
@@ -328,7 +328,7 @@ def service(
 
 @pytest.fixture
 def model(service: Service) -> Iterator[Server]:
-    """The service's model; what a test changes in it lasts as long as the test."""
+    """The service's model. Changes are undone at the end of the test."""
     assert service.worker.process.is_alive(), service.worker.log.read_text()
     yield service.model
     service.model.latency = 0.0
@@ -339,7 +339,7 @@ def model(service: Service) -> Iterator[Server]:
 
 @pytest.fixture
 def asker(service: Service) -> Iterator[psycopg.Connection[Any]]:
-    """A connection, in autocommit, of a role that may ask and nothing else."""
+    """A connection, in autocommit, of a role that may only ask."""
     with closing(service.connect(service.asker)) as connection:
         yield connection
 
@@ -353,7 +353,7 @@ def superuser(service: Service) -> Iterator[psycopg.Connection[Any]]:
 
 @pytest.fixture
 def run_worker(tmp_path: Path) -> Iterator[Callable[..., Worker]]:
-    """Starts workers of a test's own: `run_worker(dsn, base_url)`; they end with the test."""
+    """Start workers for one test: `run_worker(dsn, base_url)`. They stop at its end."""
     with ExitStack() as stack:
         yield lambda dsn, base_url=None, **options: stack.enter_context(worker(dsn, base_url, tmp_path, **options))
 
@@ -367,7 +367,7 @@ def own_model() -> Iterator[Server]:
 
 @dataclass(frozen=True)
 class PrivateService:
-    """A PostgreSQL server of its own, which a module may fill and stop, with a worker and a loaded corpus."""
+    """A separate PostgreSQL server, which a module may fill and stop, with a worker and a loaded corpus."""
 
     dsn: str
     data_dir: Path
@@ -375,15 +375,15 @@ class PrivateService:
     worker: Worker
 
     def restart(self) -> None:
-        """Shut the server down, which cuts all sessions off, and start it again at the same address."""
+        """Shut the server down, which ends all sessions, and start it again at the same address."""
         assert embedded.stop(self.data_dir)
         assert embedded.start(self.data_dir) == self.dsn
 
 
 @pytest.fixture(scope="module")
 def private_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateService]:
-    """A service on a server that belongs to the module."""
-    # Not tmp_path: each session of pytest closes the folder above all of them to other users, and so to our server.
+    """A service on a server of the module's own."""
+    # Not tmp_path: pytest closes its parent folder to other users, so the server could not read it.
     with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder, ExitStack() as stack:
         data_dir = Path(folder) / "data"
         stack.callback(embedded.stop, data_dir)
