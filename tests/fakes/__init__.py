@@ -1,4 +1,4 @@
-"""Fakes of what operations expect of the world, for tests: no database, no model, no network, milliseconds."""
+"""Fakes of the interfaces that operations use. They need no database, model or network, and are fast."""
 
 from tests.fakes.classifier import FakeClassifier
 from tests.fakes.cross_encoder import FakeCrossEncoder

@@ -1,4 +1,4 @@
-"""A classifier of questions that says what it was told to say."""
+"""A classifier of questions whose judgements a test sets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pgclarify.errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class FakeJudgement:
-    """What a `FakeClassifier` makes of a question."""
+    """The judgement of a `FakeClassifier`."""
 
     probability: float
     kind: str
@@ -25,14 +25,14 @@ class FakeClassifier:
     """Judges by a script.
 
     Args:
-        probabilities: That a question is ambiguous, by question.
-        otherwise: That of all others.
-        kind: What it takes all ambiguous ones for.
-        embedding_model: Whose vectors it takes.
+        probabilities: The probability that a question is ambiguous, by question.
+        otherwise: The probability of all other questions.
+        kind: The kind of all ambiguous questions.
+        embedding_model: The model of its input vectors.
 
     Attributes:
-        asked: Every question that was judged so far, with its history, in order.
-        thresholds: What it was told of the side that reasons are to be given for, at each call.
+        asked: Each question that was judged so far, with its history, in order.
+        thresholds: The threshold of each call, which decides for which side to give reasons.
     """
 
     def __init__(
@@ -54,20 +54,20 @@ class FakeClassifier:
 
     @property
     def embedding_model(self) -> str:
-        """The model whose vectors it takes."""
+        """The model of its input vectors."""
         return self._embedding_model
 
     @property
     def version(self) -> str:
-        """Always the same, but for one that was corrected."""
+        """Always the same, except for a corrected classifier."""
         return self._version
 
     def threshold_for(self, history: Sequence[str]) -> float:
-        """A half, but for one that was corrected."""
+        """A half, except for a corrected classifier."""
         return self._threshold
 
     def corrected(self, trained: TrainedVersion) -> FakeClassifier:
-        """One that finds all questions as ambiguous as the first weight says.
+        """Return a classifier for which the first weight is the probability of all questions.
 
         Raises:
             ConfigurationError: If the version was trained on another one, or has no weights.
@@ -81,7 +81,7 @@ class FakeClassifier:
         return other
 
     def inputs(self, question: str, history: Sequence[str]) -> list[str]:
-        """The question, and the history as one text if there is any."""
+        """The texts to embed: the question, and the history as one text if there is any."""
         return [question, "\n".join(history)] if history else [question]
 
     def judge(
@@ -91,7 +91,7 @@ class FakeClassifier:
         *,
         threshold: float | None = None,
     ) -> Sequence[FakeJudgement]:
-        """Say the lines.
+        """Return the set judgements.
 
         Raises:
             ValueError: If there is not one vector for each input.

@@ -1,4 +1,4 @@
-"""The one completer of our tests: it is asked with the real prompts, and says what a script says."""
+"""The completer of our tests: it gets the real prompts, and replies what a script says."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgclarify.protocols import Begin
 T = TypeVar("T")
 
 Line: TypeAlias = str | CompletionError
-"""What is said to one request: a raw reply, or an error to raise."""
+"""The reply to one request: raw text, or an error to raise."""
 
 _FENCED = re.compile(r"<(passage-[0-9a-f]{16})>\n(.*)\n</\1>", re.DOTALL)
 _NUMBERED = re.compile(r"<passage-\d+-[0-9a-f]{8}>\n(.*?)(?=\n<(?:/passage-|passage-\d+-))", re.DOTALL)
@@ -23,10 +23,10 @@ _HEADER = re.compile(r"\A(?:(?:Title|Section): .*\n)+\n?")
 
 
 class Prompt:
-    """A request, taken apart again.
+    """A request, parsed into its parts.
 
     Args:
-        request: As a completer got it.
+        request: The request to a completer.
     """
 
     def __init__(self, request: CompletionRequest) -> None:
@@ -36,13 +36,13 @@ class Prompt:
 
     @property
     def passages(self) -> list[str]:
-        """The contents of the passages that it shows."""
+        """The contents of the passages in the prompt."""
         shown = [match[2] for match in _FENCED.finditer(self.text)] or _NUMBERED.findall(self.text)
         return [_HEADER.sub("", one) for one in shown]
 
     @property
     def passage(self) -> str:
-        """The content of its first passage; empty if it shows none."""
+        """The content of its first passage; empty if it has none."""
         return next(iter(self.passages), "")
 
     @property
@@ -51,35 +51,35 @@ class Prompt:
         return self.line("Question")
 
     def line(self, label: str) -> str:
-        """Give what stands on the last line with this label; nothing if there is none."""
+        """Return the text of the last line with this label; empty if there is none."""
         return next(iter(reversed(self.lines(label))), "")
 
     def lines(self, label: str) -> list[str]:
-        """Give what stands on the lines with a label, also a numbered one."""
+        """Return the texts of the lines with a label, also if it has a number."""
         found = re.findall(rf"^{label}(?: \d+)?: (.*)$", self.text, re.MULTILINE)
         return [str(one) for one in found]
 
 
 Script: TypeAlias = Callable[[Prompt], Line | list[Line]]
-"""What is said to a prompt; a list has one line for each time it is asked (the second for a retry)."""
+"""The replies to a prompt. A list has one reply for each call (the second one for a retry)."""
 
 
 class ScriptedCompleter:
-    """Says what it was told to say, and counts what it is asked.
+    """Replies from scripts, and counts calls.
 
     Args:
-        scripts: What is said, by purpose. Prompts of other purposes it cannot answer.
+        scripts: Replies by purpose. It cannot answer prompts of other purposes.
         model: The model's name.
         provider: openai or extractive.
-        concurrency: Most calls in flight at once; None for no limit.
-        gate: If given, no call that is gated ends before it is set.
-        gated: Which calls the gate is for; None for every call.
+        concurrency: Most calls in flight at the same time; None for no limit.
+        gate: If given, a gated call ends only after it is set.
+        gated: Which calls wait for the gate; None for all calls.
 
     Attributes:
-        calls: Every request that was paid for so far, in order.
-        in_flight: Calls that have begun and not ended.
-        most_in_flight: The most that there were of them.
-        before: Awaited with the prompt before each call, if it is set; what it raises, the call raises.
+        calls: Each request that was paid for so far, in order.
+        in_flight: Calls that have started and not ended.
+        most_in_flight: The highest value of in_flight so far.
+        before: If set, it is awaited with the prompt before each call. The call raises its errors.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class ScriptedCompleter:
 
     @property
     def provider(self) -> str:
-        """What it passes for."""
+        """The name of its provider."""
         return self._provider
 
     @property
@@ -118,11 +118,11 @@ class ScriptedCompleter:
         return [Prompt(call) for call in self.calls if call.purpose == purpose]
 
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
-        """Give the call as it is, if there is a script for it."""
+        """Return the call unchanged, if there is a script for it."""
         return call if call.purpose in self._scripts else None
 
     def request(self, call: ModelCall[Any]) -> CompletionRequest:
-        """Address a call."""
+        """Turn a call into a request."""
         return CompletionRequest(
             purpose=call.purpose,
             model=self._model,
@@ -135,10 +135,10 @@ class ScriptedCompleter:
         )
 
     async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        """Say the line, unless begin raises.
+        """Return the reply, unless begin raises.
 
         Raises:
-            CompletionError: If the line is one.
+            CompletionError: If the script has one.
         """
         if self.before is not None:
             await self.before(Prompt(request))
@@ -154,7 +154,7 @@ class ScriptedCompleter:
                 self.in_flight -= 1
 
     async def _say(self, prompt: Prompt, request: CompletionRequest) -> Completion:
-        # A real call gives way to others here.
+        # A real call lets other tasks run here.
         await asyncio.sleep(0)
         if self._gate is not None and (self._gated is None or self._gated(prompt)):
             await self._gate.wait()

@@ -1,4 +1,4 @@
-"""What operations are given, made of fakes."""
+"""The context of operations, made of fakes."""
 
 from __future__ import annotations
 
@@ -52,23 +52,23 @@ def context_of(
     classifier: Classifier | None = None,
     poll: PollInterval = FAST,
 ) -> RunContext:
-    """Give a run what its operation may use.
+    """Make the context for the operation of a run.
 
     Args:
         run: The run.
-        store: Where it is. If it is no fake, the other stores that the operation uses are given.
-        completer: Who judges; somebody who has nothing to say if it is left out.
-        chat: The language model; the completer if it is left out.
-        passages: What there is to find; what the store has if it is left out.
-        steps: Where steps go.
-        dialogue: Where rules, conversations and what comes of them are.
-        estimates: Where estimates go.
-        embedder: Every embedding model.
-        rerankers: By default, there is no cross-encoder, and the language model is not asked.
-        entailments: Likewise.
-        detector: By default, one of the classifier.
-        classifier: Of the detector; it finds nothing ambiguous if it is left out.
-        poll: How often to look for replies of others.
+        store: The store of the run. With a real store, pass the other stores of the operation, too.
+        completer: The judge. The default has no replies.
+        chat: The language model. The default is the completer.
+        passages: The passages to find. The default are those of the store.
+        steps: The store of steps.
+        dialogue: The store of rules, conversations and their results.
+        estimates: The store of estimates.
+        embedder: Used for each embedding model.
+        rerankers: By default there is no cross-encoder, and the language model is not called.
+        entailments: The same default as for rerankers.
+        detector: The default uses the classifier.
+        classifier: The classifier of the detector. The default finds no question ambiguous.
+        poll: How often to check for replies of other runs.
     """
     completer = completer or ScriptedCompleter({})
     nobody = completer
@@ -106,7 +106,7 @@ def context_of(
 
 
 async def no_cross_encoder(name: str) -> CrossEncoder:
-    """Find no cross-encoder, whatever its name.
+    """Raise for each name: there is no cross-encoder.
 
     Raises:
         ModelNotFound: Always.

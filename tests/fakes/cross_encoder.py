@@ -9,14 +9,14 @@ from pgclarify.errors import EmbeddingError
 
 
 class FakeCrossEncoder:
-    """Scores pairs by a table: as a reranker, or as a judge of entailment, but not both.
+    """Scores pairs from a table, either as a reranker or as a judge of entailment.
 
     Args:
-        scores: By the two texts, in (0, 1); makes it a reranker. What is not in it gets 0.1.
-        entailed: By the two texts; makes it a judge of entailment. What is not in it is not entailed.
+        scores: Scores in (0, 1), by the two texts; makes it a reranker. Other pairs get 0.1.
+        entailed: Entailed pairs, by the two texts; makes it a judge of entailment. Other pairs are not entailed.
 
     Attributes:
-        calls: The pairs of every call so far that had some.
+        calls: The pairs of each call so far, without empty calls.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class FakeCrossEncoder:
         """Look pairs up.
 
         Raises:
-            EmbeddingError: If it is no reranker.
+            EmbeddingError: If it is not a reranker.
         """
         if self._scores is None:
             raise EmbeddingError("the cross-encoder fake does not score relevance")
@@ -49,7 +49,7 @@ class FakeCrossEncoder:
         """Look pairs up.
 
         Raises:
-            EmbeddingError: If it is no judge of entailment.
+            EmbeddingError: If it is not a judge of entailment.
         """
         if self._entailed is None:
             raise EmbeddingError("the cross-encoder fake does not tell entailment")
@@ -59,5 +59,5 @@ class FakeCrossEncoder:
     async def _note(self, pairs: Sequence[tuple[str, str]]) -> None:
         if pairs:
             self.calls.append(list(pairs))
-        # A real model gives way to others here.
+        # A real model lets other tasks run here.
         await asyncio.sleep(0)

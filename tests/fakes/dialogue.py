@@ -23,15 +23,15 @@ class FakeDialogueStore:
     """The tables of a dialogue of the runs of a `FakeStore`, in memory.
 
     Args:
-        store: Whose runs these are.
+        store: The store of the runs.
         rules: Rules of ambiguity for all corpora, in order: pattern (a Python regular expression), kind, note.
         conversations: By run_id of a reply: the first question, and the turns.
 
     Attributes:
-        trained: The trained version that judges the questions of all corpora, with its key; None if there is none.
-        sent: Keys of the trained versions that were handed out, in order.
+        trained: The trained version that judges the questions of all corpora, with its key; None for none.
+        sent: Keys of the trained versions that were read, in order.
         detections: By run_id.
-        routes: By run_id, with the calls that were spared.
+        routes: By run_id, with the calls that were saved.
         rewritings: By run_id.
         questions: By run_id.
         answers: By run_id, in order.
@@ -69,7 +69,7 @@ class FakeDialogueStore:
     async def trained_classifier(
         self, run: Run, known_ids: Collection[int]
     ) -> tuple[int, TrainedVersion | None] | None:
-        """Find the version."""
+        """Return the version."""
         await self._store.record(run)
         if self.trained is None:
             return None
@@ -80,7 +80,7 @@ class FakeDialogueStore:
         return key, trained
 
     async def record_detections(self, run: Run, detections: Sequence[Detection]) -> None:
-        """Keep what was found.
+        """Store the result of a detection.
 
         Raises:
             ValueError: If it is none that the table takes.
@@ -93,7 +93,7 @@ class FakeDialogueStore:
         self.detections[run.run_id] = list(detections)
 
     async def record_route(self, run: Run, route: str, saved_completions: int) -> None:
-        """Keep the route.
+        """Store the route.
 
         Raises:
             ValueError: If it is none that the table takes.
@@ -104,12 +104,12 @@ class FakeDialogueStore:
         self.routes[run.run_id] = (route, saved_completions)
 
     async def record_rewriting(self, run: Run, rewriting: Rewriting) -> None:
-        """Keep the question."""
+        """Store the question."""
         await self._store.record(run)
         self.rewritings[run.run_id] = rewriting
 
     async def record_clarifying_questions(self, run: Run, questions: Sequence[ClarifyingQuestion]) -> None:
-        """Keep what is to be asked back.
+        """Store the clarifying questions.
 
         Raises:
             ValueError: If it is none that the table takes.
@@ -124,7 +124,7 @@ class FakeDialogueStore:
         return self._conversations[run.run_id]
 
     async def record_answer(self, run: Run, answer: ListedAnswer) -> None:
-        """Keep an answer.
+        """Store an answer.
 
         Raises:
             ValueError: If it is none that the table takes.

@@ -19,19 +19,19 @@ class FakeDocumentStore:
     """Documents of one corpus, pending until they are stored or failed.
 
     Args:
-        documents: What is pending.
+        documents: The pending documents.
         embedding_model: The corpus's model.
         dimensions: Length of its vectors.
-        refuses: Ids of documents that cannot be stored: whatever is stored with one of them is refused as a whole.
-        refusal: SQLSTATE of that.
+        refuses: Ids of documents that cannot be stored. A batch with one of them is refused as a whole.
+        refusal: SQLSTATE of the refusal.
 
     Attributes:
-        pending: Documents that nobody has claimed.
-        indexed: By id, what was stored, with the vectors that stayed.
-        failed: By id, why it could not be indexed.
+        pending: Documents that no worker has claimed.
+        indexed: By id, the stored document, with the vectors that were kept.
+        failed: By id, why a document could not be indexed.
         stored: Ids of each call of `store_documents` that succeeded.
-        leased: What is claimed, and neither stored, failed nor given back.
-        set_aside: By id, how many passages a document will have that is too long for one claim.
+        leased: Claimed documents that were neither stored, failed nor released.
+        set_aside: By id, the number of passages of documents that are too long for one claim.
         asked: Ids of each call of `passage_hashes`.
         delayed: By id of a space, why documents wait for its model.
     """
@@ -61,7 +61,7 @@ class FakeDocumentStore:
             self.add(document)
 
     def add(self, document: Document) -> None:
-        """Add a document, or put another content in its place; it is pending then."""
+        """Add a document, or replace its content. It is then pending."""
         self.pending.append(
             PendingDocument(
                 corpus_id=1,
@@ -79,7 +79,7 @@ class FakeDocumentStore:
     async def claim_documents(
         self, *, max_documents: int, max_chars: int, skipped_models: Sequence[str] = ()
     ) -> list[PendingDocument]:
-        """Take pending documents off the list; at least one if there is any, however long."""
+        """Claim pending documents: at least one if there is any, even if it is long."""
         await asyncio.sleep(0)
         claimed: list[PendingDocument] = []
         chars = 0
@@ -92,18 +92,18 @@ class FakeDocumentStore:
         return claimed
 
     async def leased_documents(self, documents: Sequence[PendingDocument]) -> set[str]:
-        """Tell which are claimed."""
+        """Return which documents are claimed."""
         await asyncio.sleep(0)
         return {document.document_id for document in documents} & self.leased.keys()
 
     async def set_aside_document(self, document: PendingDocument, passages: int) -> None:
-        """Keep how many passages it will have."""
+        """Store the number of its passages."""
         await asyncio.sleep(0)
         self.set_aside[document.document_id] = passages
         self.leased.pop(document.document_id, None)
 
     async def release_documents(self, documents: Sequence[PendingDocument] | None = None) -> int:
-        """Put what is leased back on the list, in the version that is given."""
+        """Make leased documents of the given version pending again."""
         await asyncio.sleep(0)
         given = list(self.leased.values()) if documents is None else documents
         back = [document for document in given if self.leased.get(document.document_id) == document]
@@ -113,7 +113,7 @@ class FakeDocumentStore:
         return len(self.leased)
 
     async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:
-        """Tell the hashes of what was stored."""
+        """Return the hashes of the stored passages."""
         await asyncio.sleep(0)
         ids = [document.document_id for document in documents]
         self.asked.append(ids)
@@ -124,7 +124,7 @@ class FakeDocumentStore:
         }
 
     async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
-        """Keep all of them, or none; what comes without a vector keeps the one that it had."""
+        """Store all of them, or none. A passage without a new vector keeps its old one."""
         await asyncio.sleep(0)
         ids = [document.document.document_id for document in documents]
         if refused := self._refuses.intersection(ids):
@@ -153,7 +153,7 @@ def _passages(indexed: IndexedDocument) -> Iterator[tuple[bytes, NDArray[np.floa
 
 
 def _completed(indexed: IndexedDocument, before: IndexedDocument | None) -> IndexedDocument:
-    """Give a document the vectors of its passages that stay.
+    """Fill in the vectors of a document's unchanged passages.
 
     Raises:
         DatabaseError: If there is no such passage.

@@ -20,18 +20,18 @@ _WORD = re.compile(r"\w+")
 
 
 class FakeEmbedder:
-    """Embeds texts as bags of words: the more words two texts share, the closer they are. The same on every machine.
+    """Embeds texts as bags of words: texts with more common words are closer. The same on each machine.
 
     Args:
         model: Its name.
         dimensions: Length of a vector.
-        max_tokens: Longest input in tokens, as it claims; nothing is cut.
-        fails_on: A text that contains this cannot be embedded.
+        max_tokens: The declared length of the longest input in tokens. No text is truncated.
+        fails_on: Texts that contain this cannot be embedded.
 
     Attributes:
-        calls: The texts of every call of `encode` so far.
-        are_passages: Of every call, whether it was told that they are passages.
-        is_away: Whether it cannot be asked, whatever the texts.
+        calls: The texts of each call of `encode` so far.
+        are_passages: For each call, whether the texts were passed as passages.
+        is_away: Whether it is unavailable for all texts.
     """
 
     def __init__(
@@ -79,11 +79,11 @@ class FakeEmbedder:
 
         Raises:
             EmbeddingError: If a text contains `fails_on`.
-            EmbeddingUnavailable: If it is away.
+            EmbeddingUnavailable: If is_away is set.
         """
         self.calls.append(list(texts))
         self.are_passages.append(are_passages)
-        # A real model gives way to others here.
+        # A real model lets other tasks run here.
         await asyncio.sleep(0)
         if self.is_away:
             raise EmbeddingUnavailable("the embedding endpoint cannot be reached")
@@ -91,7 +91,7 @@ class FakeEmbedder:
             raise EmbeddingError("a text cannot be embedded", detail=f"It contains {self._fails_on!r}.")
         vectors = np.zeros((len(texts), self._dimensions), dtype=np.float32)
         for row, text in zip(vectors, texts, strict=True):
-            # A text without words is a point of its own.
+            # A text without words gets a vector of its own.
             for word in _WORD.findall(text.casefold()) or [""]:
                 row += _direction(word, self._dimensions)
             row /= np.linalg.norm(row)
@@ -99,8 +99,8 @@ class FakeEmbedder:
 
 
 def _direction(word: str, dimensions: int) -> NDArray[np.int8]:
-    """Hash a word to a vector of ones and minus ones; those of two words are nearly orthogonal."""
-    # Python's own hash differs from process to process.
+    """Hash a word to a vector of ones and minus ones, so that two words are nearly orthogonal."""
+    # Python's own hash differs between processes.
     digest = hashlib.shake_128(word.encode("utf-8", "surrogatepass")).digest(-(-dimensions // 8))
     bits = np.unpackbits(np.frombuffer(digest, dtype=np.uint8), count=dimensions)
     return bits.astype(np.int8) * 2 - 1

@@ -1,4 +1,4 @@
-"""Entailment as it was told."""
+"""Entailment from a list."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pgclarify.protocols import Meter
 
 
 class FakeEntailment:
-    """Knows which answers entail which.
+    """Has a list of the answers that entail each other.
 
     Args:
-        pairs: Premise and hypothesis. Equal answers entail each other without being listed; nothing else does.
-        error: Raised instead of any judgement.
+        pairs: Premise and hypothesis. Equal answers always entail each other. Other pairs do not.
+        error: Raised instead of a judgement.
 
     Attributes:
-        calls: Question and pairs of every call of `entails` so far.
+        calls: Question and pairs of each call of `entails` so far.
     """
 
     def __init__(self, pairs: Collection[tuple[str, str]] = (), *, error: Exception | None = None) -> None:
@@ -27,9 +27,9 @@ class FakeEntailment:
     async def entails(
         self, question: str, pairs: Sequence[tuple[str, str]], *, tally: Meter | None = None
     ) -> Sequence[bool]:
-        """Judge pairs; nothing is counted."""
+        """Judge pairs. Calls are not counted."""
         self.calls.append((question, list(pairs)))
-        # A real model gives way to others here.
+        # A real model lets other tasks run here.
         await asyncio.sleep(0)
         if self._error is not None:
             raise self._error

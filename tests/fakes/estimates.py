@@ -1,4 +1,4 @@
-"""A fake of what an estimate looks at."""
+"""A fake of the stores that an estimate reads."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class FakeEstimateStore:
     """A corpus and a ledger, in memory, for the estimates of a `FakeStore`.
 
     Args:
-        store: Whose runs these are, and whose ledger is looked at.
-        passages: What searches find.
+        store: The store of the runs, and of the ledger.
+        passages: The passages that searches find.
 
     Attributes:
-        searches: The queries of every search, in order.
-        prospects: What estimates came to, by run_id.
+        searches: The queries of each search, in order.
+        prospects: The results of estimates, by run_id.
     """
 
     def __init__(self, store: FakeStore, passages: FakeExplorationStore) -> None:
@@ -58,6 +58,6 @@ class FakeEstimateStore:
         return [known.get(key) for key in keys]
 
     async def record_estimate(self, run: Run, prospect: Prospect) -> None:
-        """Keep it."""
+        """Store the result."""
         await self._store.record(run)
         self.prospects[run.run_id] = prospect

@@ -1,4 +1,4 @@
-"""A fake of the passages that an exploration goes through."""
+"""A fake of the passages for an exploration."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _SIGNALS = frozenset({None, "dense", "lexical", "both"})
 
 
 class FakeExplorationStore:
-    """A corpus with its graph, in memory, for the runs of a `FakeStore`. What the real one refuses is a ValueError.
+    """A corpus with its graph, in memory, for the runs of a `FakeStore`. Raises ValueError where the real one refuses.
 
     Args:
-        store: Whose runs these are: candidates are recorded there, and what it lost is lost here.
-        passages: What there is; their passage_ids differ. None for what the store has, which then has no neighbors.
-        first: passage_ids that a search finds, best first; None for all passages in the order they came.
-        neighbors: By passage_id, those of its neighbors, nearest first. Those that there is no passage of are passed
-            over, as the real one does with what the requester may not read.
-        signals: By passage_id, its signal score, in (0, 1); 0.5 for those that are left out.
-        gone: passage_ids of those that are gone when candidates are recorded.
+        store: The store of the runs. Candidates are recorded there, and runs that it lost are lost here.
+        passages: The passages, with different passage_ids. None for those of the store, without neighbors.
+        first: passage_ids that a search finds, best first; None for all passages in the given order.
+        neighbors: By passage_id, the passage_ids of its neighbors, nearest first. Ids without a passage are skipped, as
+            the real one skips passages that the requester may not read.
+        signals: By passage_id, its signal score, in (0, 1). The default is 0.5.
+        gone: passage_ids of passages that are deleted before candidates are recorded.
 
     Attributes:
-        searches: Of each search, its query, method, depth and signal.
-        lookups: Of each request for neighbors, the passage_ids asked about.
+        searches: The query, method, depth and signal of each search.
+        lookups: The passage_ids of each request for neighbors.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class FakeExplorationStore:
         return Neighbors(edges, [self._found(known_passages[one], 0.5, "neighbor", signal) for one in new])
 
     async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> list[int]:
-        """Keep candidates in the run's record."""
+        """Store candidates in the run's record."""
         record = await self._store.record(run)
         ranks = [candidate.rank for candidate in (*record.candidates, *candidates)]
         if min(ranks, default=1) < 1 or len(set(ranks)) < len(ranks):

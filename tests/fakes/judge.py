@@ -1,4 +1,4 @@
-"""A judge of evaluations that says what it was told to."""
+"""A judge of evaluations whose judgements a test sets."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pgclarify.model import Passage
 
 
 class FakeJudge:
-    """Knows what is supported, the same, and irrelevant. A reading goes by its question, or else by its first answer.
+    """Judges from lists. The key of a reading is its question, or its first answer if it has no question.
 
     Args:
-        supported: Reading and content of a passage that supports it; nothing else is supported.
-        matching: Pairs of readings that are the same, in either order. Equal ones are without being listed.
-        irrelevant: Readings that are none; all others are.
-        error: Raised instead of any judgement.
+        supported: Pairs of a reading and the content of a passage that supports it. Other pairs are not supported.
+        matching: Pairs of readings that are the same, in either order. Equal readings are always the same.
+        irrelevant: Texts that are not readings of the question. All others are.
+        error: Raised instead of a judgement.
 
     Attributes:
-        calls: What was asked so far: the judgement and its readings.
+        calls: The calls so far: the kind of judgement and its readings.
     """
 
     def __init__(
@@ -48,11 +48,11 @@ class FakeJudge:
 
     @property
     def needs_answers(self) -> bool:
-        """It looks readings up by their question."""
+        """True: it finds readings by their question."""
         return False
 
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
-        """Look every reading up with its passages."""
+        """Judge each reading with its passages."""
         readings = await self._ask("supports", [stated for stated, _ in claims])
         return [
             any((reading, passage.content) in self._supported for passage in passages)
@@ -60,12 +60,12 @@ class FakeJudge:
         ]
 
     async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
-        """Look every reading up with the others."""
+        """Judge each reading with the others."""
         said = await self._ask("matches", readings)
         return [any(self._is_same(reading, _said(other)) for other in among) for reading in said]
 
     async def distinct(self, question: str, readings: Sequence[Stated]) -> list[int]:
-        """Leave out what is the same as one that remains."""
+        """Leave out readings that are the same as a remaining one."""
         said = await self._ask("distinct", readings)
         remaining: list[int] = []
         for place, reading in enumerate(said):
@@ -74,13 +74,13 @@ class FakeJudge:
         return remaining
 
     async def relevant(self, question: str, readings: Sequence[Stated]) -> list[bool]:
-        """Look every reading up."""
+        """Judge each reading."""
         return [reading not in self._irrelevant for reading in await self._ask("relevant", readings)]
 
     async def _ask(self, judgement: str, readings: Sequence[Stated]) -> list[str]:
         said = [_said(stated) for stated in readings]
         self.calls.append((judgement, said))
-        # A real model gives way to others here.
+        # A real model lets other tasks run here.
         await asyncio.sleep(0)
         if self._error is not None:
             raise self._error

@@ -12,14 +12,14 @@ from pgclarify.model_calls import Claim, Completion, CompletionRequest
 
 @dataclass(slots=True)
 class LedgerRow:
-    """One row of the ledger; leased if there is a holder and no completion.
+    """One row of the ledger. It is leased if it has a holder and no completion.
 
     Attributes:
         completion_id: From 1.
-        request: What is asked.
-        completion: What the model said, once it is there.
-        holder: The worker whose lease it is.
-        leased_until: On the table's clock, in seconds.
+        request: The request.
+        completion: The model's reply; None before it is stored.
+        holder: The worker with the lease.
+        leased_until: End of the lease on the table's clock, in seconds.
     """
 
     completion_id: int
@@ -30,16 +30,16 @@ class LedgerRow:
 
 
 class FakeLedgerTable:
-    """The rows that several workers share.
+    """The rows, shared by several workers.
 
     Args:
         lease_seconds: How long a lease lasts.
 
     Attributes:
         rows: By completion_id.
-        now: The clock, in seconds; move it to let leases end.
-        claims: How often anyone claimed.
-        max_calls: A budget: calls that are made and leases that are held may be so many. None for no budget.
+        now: The clock, in seconds. A test moves it to let leases end.
+        claims: Number of claims by all workers.
+        max_calls: A budget: the limit of calls and leases together. None for no budget.
     """
 
     def __init__(self, *, lease_seconds: float = 60.0, max_calls: int | None = None) -> None:
@@ -52,11 +52,11 @@ class FakeLedgerTable:
 
     @property
     def leased(self) -> list[LedgerRow]:
-        """Rows that someone holds a lease of."""
+        """Rows with a lease."""
         return [row for row in self.rows.values() if row.completion is None and row.holder is not None]
 
     def kill(self, worker: str) -> None:
-        """Let a worker die: what it holds may be taken over at once."""
+        """Let a worker die: its leases end at once."""
         for row in self.leased:
             if row.holder == worker:
                 row.leased_until = self.now
@@ -81,8 +81,8 @@ class FakeLedger:
         self.refusal: NotAllowed | None = None
 
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
-        """Look requests up, and lease those that nobody has made or is making."""
-        # A real server gives way to others here, before the statement and not within it.
+        """Look requests up, and lease those without a reply and without a lease."""
+        # A real server lets other tasks run here, before the statement but not within it.
         await asyncio.sleep(0)
         self.table.claims += 1
         claims = [self._claim(request) for request in requests]
@@ -90,14 +90,14 @@ class FakeLedger:
         return claims
 
     async def store_completion(self, completion_id: int, completion: Completion) -> None:
-        """Keep what the model said, unless something is there already."""
+        """Store the model's reply, unless the row has one already."""
         await asyncio.sleep(0)
         row = self.table.rows[completion_id]
         row.completion = row.completion or completion
         row.holder = None
 
     async def release_completions(self, completion_ids: Sequence[int]) -> None:
-        """Give back those of the leases that are still this worker's."""
+        """Release the leases that this worker still has."""
         await asyncio.sleep(0)
         for completion_id in completion_ids:
             row = self.table.rows[completion_id]

@@ -1,4 +1,4 @@
-"""Rerankers behind an endpoint that is not there."""
+"""Fake rerankers of an endpoint."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pgclarify.providers.rerank_reply import RerankReply
 
 
 class FakeRerankEndpoint:
-    """Scores texts by a table, and judges pairs by another one.
+    """Scores texts from one table, and judges pairs from another one.
 
     Args:
-        scores: By the text, of any size; or an error to raise. What is not in it gets 0.1.
-        entailed: The pairs that are.
+        scores: Scores by text, of any size, or an error to raise. Other texts get 0.1.
+        entailed: The entailed pairs.
 
     Attributes:
-        calls: The texts of every call so far.
-        pairs: The pairs of every call so far.
+        calls: The texts of each call so far.
+        pairs: The pairs of each call so far.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class FakeRerankEndpoint:
         self._entailed = entailed
 
     def at_endpoint(self, name: str) -> Completer:
-        """Give the model of a name."""
+        """Return the model with a name."""
         return RerankModel(cast(RerankEndpoint, self), name.removeprefix("endpoint:"))
 
     async def rerank(
@@ -42,12 +42,12 @@ class FakeRerankEndpoint:
         """Look texts up.
 
         Raises:
-            CompletionError: If it is in the table.
+            CompletionError: If the table has one.
         """
         if begin is not None:
             await begin()
         self.calls.append(list(texts))
-        # A real call gives way to others here.
+        # A real call lets other tasks run here.
         await asyncio.sleep(0)
         found = [self._scores.get(text, 0.1) for text in texts]
         for one in found:

@@ -1,6 +1,6 @@
-"""Scripted completers for each kind of prompt: what is meant to be said, written as a model would reply.
+"""Scripted completers for each kind of prompt. They turn the values of a script into the form of a model's reply.
 
-Where a script may have a list, that has one line for each time it is asked (the second for a retry).
+A list in a script has one reply for each call (the second one for a retry).
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ def verifier(
     """Judge passages by their content.
 
     Args:
-        verdicts: By a passage's content: a reading, a raw reply, an error, or None for an abstention, which is also
-            said of all others.
-        relaxation: The relaxed question, or an error; without one, questions are not relaxed.
-        confirmation: Whether an answer is confirmed, by the answer; or raw replies and errors.
+        verdicts: By a passage's content: a reading, a raw reply, an error, or None for an abstention. Other passages
+            get an abstention, too.
+        relaxation: The relaxed question, or an error. Without it, questions are not relaxed.
+        confirmation: By answer, whether it is confirmed; or raw replies and errors.
         model: See ScriptedCompleter.
         provider: See ScriptedCompleter.
         concurrency: See ScriptedCompleter.
         gate: See ScriptedCompleter.
-        gated: The contents of the passages that the gate is for; None for every call.
+        gated: Contents of the passages whose calls wait for the gate; None for all calls.
     """
     known = dict(verdicts or {})
 
     def key(prompt: Prompt) -> str:
-        # Some tests ask for verdicts with a text of their own.
+        # Some tests call for verdicts with their own text.
         return prompt.passage or (prompt.text if prompt.purpose == "verdict" else "")
 
     scripts: dict[str, Script] = {"verdict": lambda prompt: _each(known.get(key(prompt)), verdict_reply)}
@@ -70,14 +70,14 @@ def verifier(
 def relevance_judge(
     script: Mapping[str, str | CompletionError | list[Line]] | None = None, *, otherwise: str = "0.1"
 ) -> ScriptedCompleter:
-    """Grade passages by their content: 0.1, 0.3, 0.5, 0.7 or 0.9 as text; any other reply does not fit."""
+    """Grade passages by their content: 0.1, 0.3, 0.5, 0.7 or 0.9 as text. Any other reply is invalid."""
     return _by_key({"relevance": lambda prompt: prompt.passage}, script, otherwise, {"relevance": _grade})
 
 
 def entailment_judge(
     script: Mapping[str, str | CompletionError | list[Line]] | None = None, *, otherwise: str = "no"
 ) -> ScriptedCompleter:
-    """Compare answers by "premise > hypothesis": yes or no; any other reply does not fit."""
+    """Compare answers by "premise > hypothesis": yes or no. Any other reply is invalid."""
 
     def key(prompt: Prompt) -> str:
         return f"{prompt.line('First answer')} > {prompt.line('Second answer')}"
@@ -91,7 +91,7 @@ def entailment_judge(
 def rewriter(
     rewritten: Mapping[str, str | CompletionError | list[str | CompletionError | None] | None],
 ) -> ScriptedCompleter:
-    """Rewrite by question, and reformulate by the last reply; None says that this cannot be told."""
+    """Rewrite by question, and reformulate by the last reply. None means that the model cannot tell."""
 
     # Prompts show questions on one line.
     known = {" ".join(key.split()): line for key, line in rewritten.items()}
@@ -105,7 +105,7 @@ def rewriter(
 
 
 def proposals(proposed: Mapping[str, object]) -> dict[str, Script]:
-    """Propose by question: what is proposed, a raw reply, an error, or a list of the latter two."""
+    """Propose by question: the proposals, a raw reply, an error, or a list of raw replies and errors."""
 
     def say(prompt: Prompt) -> Line | list[Line]:
         line = proposed.get(prompt.question, "{}")
@@ -121,7 +121,7 @@ def proposals(proposed: Mapping[str, object]) -> dict[str, Script]:
 def lister(
     answers: Sequence[Finding | str | CompletionError | list[Finding | str | CompletionError]],
 ) -> ScriptedCompleter:
-    """List by the number of answers found and refused so far; where there is nothing, there is none further."""
+    """List by the number of answers found and refused so far. Without an entry, there is no further answer."""
 
     def say(prompt: Prompt) -> Line | list[Line]:
         known = (prompt.line(label) for label in ("Found so far", "Refused so far"))
@@ -132,10 +132,10 @@ def lister(
 
 
 def window_reader(*told: tuple[str, str]) -> ScriptedCompleter:
-    """List what stands in the passages that are shown, and was neither found nor refused so far.
+    """List answers whose passages are in the prompt and that were neither found nor refused so far.
 
     Args:
-        told: Answers in order, each with the content that it says to prove it; the content may be of no such passage.
+        told: Answers in order, each with the content that it cites as proof. A passage need not have that content.
     """
 
     def say(prompt: Prompt) -> Line | list[Line]:
@@ -158,17 +158,16 @@ def investigator(
     gate: asyncio.Event | None = None,
     gated: str = "answer",
 ) -> ScriptedCompleter:
-    """Take a question apart.
+    """Decompose a question.
 
     Args:
-        follow_ups: What is asked next, by the number of steps so far; where there is nothing, no further question.
-        answers: What is read out of the passages, by the question, also in one pass; what is not in it is not to be
-            found.
-        samples: The sampled answers, by the question, or by the question and the contents of the passages, joined by
-            newlines; None says "not here", and so does what is not in it.
-        conclusion: What the evidence says.
+        follow_ups: The next question, by the number of steps so far. Without an entry, there is none.
+        answers: Answers that the passages give, by question, also in one pass. Other questions find no answer.
+        samples: The sampled answers, by question, or by the question and the contents of the passages, joined by
+            newlines. None means "not here", and so does a missing entry.
+        conclusion: The conclusion from the evidence.
         gate: See ScriptedCompleter.
-        gated: The purpose that the gate is for.
+        gated: The purpose whose calls wait for the gate.
     """
     known, drawn = dict(answers or {}), dict(samples or {})
 
@@ -200,9 +199,9 @@ def judge_model(
     """Judge readings.
 
     Args:
-        script: JSON, any other reply, which does not fit, or an error. The key is "support: " and the reading, or
-            "match: ", "distinct: " or "relevance: " and the readings, divided by " | ". Places count from 0.
-        otherwise: What is said of all others.
+        script: JSON, an invalid reply, or an error. The key is "support: " and the reading, or "match: ", "distinct: "
+            or "relevance: " and the readings, separated by " | ". Places count from 0.
+        otherwise: The reply for all other keys.
     """
     return _by_key(
         {
@@ -228,13 +227,13 @@ def baseline_model(
     otherwise: str = "[]",
     relaxation: str | CompletionError | list[Line] = "relaxed",
 ) -> ScriptedCompleter:
-    """Do what baselines ask.
+    """Reply to the prompts of baselines.
 
     Args:
-        script: JSON, any other reply, which does not fit, or an error. The key is "proposal: ", "verification: " or
-            "disambiguation: " and the question, or "answers: " and the questions, divided by " | ". Replies: a list of
-            readings; of places, from 0; of [reading, answer, places]; of answers.
-        otherwise: What is said of all others.
+        script: JSON, an invalid reply, or an error. The key is "proposal: ", "verification: " or "disambiguation: " and
+            the question, or "answers: " and the questions, separated by " | ". Replies: a list of readings; of places,
+            from 0; of [reading, answer, places]; of answers.
+        otherwise: The reply for all other keys.
         relaxation: The relaxed question.
     """
 
@@ -285,7 +284,7 @@ def _each(line: Any, say: Callable[[Any], str]) -> Line | list[Line]:
 
 
 def _json(key: str, shown: Callable[[Any], Any] = lambda value: value) -> Callable[[str], str]:
-    """Put a value under its key; what is no JSON stays the reply that it is."""
+    """Put a value under its key. A text that is not JSON stays a raw reply."""
 
     def say(line: str) -> str:
         try:
@@ -297,12 +296,12 @@ def _json(key: str, shown: Callable[[Any], Any] = lambda value: value) -> Callab
 
 
 def _numbers(places: Sequence[int]) -> list[int]:
-    # True and false are numbers to Python, and places to nobody.
+    # True and false are ints in Python, but not places.
     return [place if isinstance(place, bool) else place + 1 for place in places]
 
 
 def verdict_reply(said: Reading | str | None) -> str:
-    """Write a verdict as a model would; what is a text stays the raw reply that it is."""
+    """Write a verdict as a model would. A text stays a raw reply."""
     if isinstance(said, str):
         return said
     return json.dumps({key: getattr(said, key, None) for key in ("interpretation", "answer", "quote")})

@@ -1,4 +1,4 @@
-"""A fake of the spaces that are being filled."""
+"""A fake of the embedding spaces that are being filled."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from pgclarify.model import PendingPassage, passage_hash
 
 
 class FakeSpaceStore:
-    """Passages that one space has no vector of yet, until they are stored or given up.
+    """Passages without a vector in one space, until they are stored or have failed.
 
     Args:
-        contents: What is pending; its place, from 1, is a passage's id.
+        contents: Contents of the pending passages. The place, from 1, is the passage's id.
         embedding_model: The space's model.
         dimensions: Length of its vectors.
-        refuses: Ids of passages that cannot be stored: whatever is stored with one of them is refused as a whole.
-        refusal: SQLSTATE of that.
+        refuses: Ids of passages that cannot be stored. A batch with one of them is refused as a whole.
+        refusal: SQLSTATE of the refusal.
 
     Attributes:
-        pending: Passages that nobody has claimed.
-        leased: What is claimed, and neither stored, failed nor given back.
-        vectors: By id, what was stored.
-        cut_off: Ids of passages that the model could not read to their end.
-        failed: By id, why it could not be embedded.
-        refused: By id of a space, why it could not be filled.
+        pending: Passages that no worker has claimed.
+        leased: Claimed passages that were neither stored, failed nor released.
+        vectors: By id, the stored vector.
+        cut_off: Ids of passages that were too long for the model.
+        failed: By id, why a passage could not be embedded.
+        refused: By id of a space, why the space could not be filled.
         stored: Ids of each call of `store_vectors` that succeeded.
     """
 
@@ -65,7 +65,7 @@ class FakeSpaceStore:
         self._refusal = refusal
 
     async def claim_passages(self, *, max_passages: int, skipped_models: Sequence[str] = ()) -> list[PendingPassage]:
-        """Take pending passages off the list."""
+        """Claim pending passages."""
         await asyncio.sleep(0)
         if self.pending and self.pending[0].embedding_model in skipped_models:
             return []
@@ -74,7 +74,7 @@ class FakeSpaceStore:
         return claimed
 
     async def release_passages(self) -> int:
-        """Put what is leased back on the list."""
+        """Make leased passages pending again."""
         await asyncio.sleep(0)
         self.pending[:0] = self.leased.values()
         self.leased.clear()
@@ -83,7 +83,7 @@ class FakeSpaceStore:
     async def store_vectors(
         self, passages: Sequence[PendingPassage], vectors: NDArray[np.float32], are_cut_off: Sequence[bool]
     ) -> None:
-        """Keep all of them, or none."""
+        """Store all of them, or none."""
         await asyncio.sleep(0)
         ids = [passage.passage_id for passage in passages]
         if refused := self._refuses.intersection(ids):

@@ -13,7 +13,7 @@ class FakeStepStore:
     """The steps of the runs of a `FakeStore`, in memory.
 
     Args:
-        store: Whose runs these are.
+        store: The store of the runs.
 
     Attributes:
         steps: By run_id, in order.
@@ -24,7 +24,7 @@ class FakeStepStore:
         self._store = store
 
     async def record_step(self, run: Run, step: Step) -> None:
-        """Keep a step.
+        """Store a step.
 
         Raises:
             ValueError: If it is none that the table takes.

@@ -27,22 +27,22 @@ _DEFAULTS = {
 
 @dataclass(slots=True)
 class RunRecord:
-    """What is known of one run.
+    """The record of one run.
 
     Attributes:
-        run: As its worker got it.
-        status: Where it stands.
-        query: What was retrieved with, relaxed or not.
-        query_vector: Its vector; None before retrieval, and for lexical search.
-        relaxed_question: As recorded; None if nothing was.
+        run: The run, as its worker got it.
+        status: Its state.
+        query: The query of the retrieval, relaxed or not.
+        query_vector: The vector of the query; None before retrieval, and for lexical search.
+        relaxed_question: The recorded relaxed question; None if there is none.
         candidates: By rank.
-        verdicts: By rank of their candidates.
-        interpretations: In order.
+        verdicts: By the rank of their candidates.
+        interpretations: The interpretations, in order.
         error: Why it failed.
         error_code: The same as a SQLSTATE.
-        stages: What it did; there once it has ended.
-        stop_reason: Why it went no further.
-        stop_code: The same in one word, as far as the tables do not tell it.
+        stages: Its stages; set when it ends.
+        stop_reason: Why it stopped.
+        stop_code: The same as a code, if the tables do not show it.
     """
 
     run: Run
@@ -61,12 +61,12 @@ class RunRecord:
 
 
 class FakeStore(FakeLedger, FakeDocumentStore):
-    """A database in memory, as one worker sees it. Retrieval returns passages in the order they came.
+    """A database in memory, as one worker sees it. Retrieval returns passages in the given order.
 
     Args:
-        passages: What there is to find.
-        documents: What is pending, and there to find once it is stored.
-        table: The ledger's rows, to share them with another worker's store; None for rows of its own.
+        passages: The passages to find.
+        documents: Pending documents. Their passages can be found after they are stored.
+        table: The ledger's rows, for sharing with another worker's store; None for new rows.
         worker: The worker's name.
 
     Attributes:
@@ -97,10 +97,10 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         """Start a run.
 
         Args:
-            question: What is asked.
+            question: The question.
             operation: clarify, search or consolidate.
             parent: The run whose verdicts a `consolidate` groups again.
-            settings: Those that are not as by default.
+            settings: Settings other than the defaults.
         """
         run = Run(
             run_id=len(self.runs) + 1,
@@ -121,19 +121,19 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         self.runs[run.run_id].status = RunStatus.CANCELLED
 
     def take_over(self, run: Run) -> Run:
-        """Give a run to another worker, as if its own were dead: who had it loses it, with its candidates."""
+        """Give a run to another worker, as if its own were dead. The first worker loses it, with its candidates."""
         record = self.runs[run.run_id]
         record.run = replace(record.run, attempt=record.run.attempt + 1)
         record.candidates = []
         return record.run
 
     async def record(self, run: Run) -> RunRecord:
-        """Give the record of a run that is in this worker's hands.
+        """Return the record of a run that this worker has.
 
         Raises:
-            RunLost: If it is in them no longer.
+            RunLost: If this worker no longer has the run.
         """
-        # A real server gives way to others here.
+        # A real server lets other tasks run here.
         await asyncio.sleep(0)
         record = self.runs[run.run_id]
         if record.run.attempt != run.attempt or record.status is not RunStatus.RUNNING:
@@ -141,11 +141,11 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         return record
 
     async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
-        """Keep the relaxed question."""
+        """Store the relaxed question."""
         (await self.record(run)).relaxed_question = relaxed_question
 
     async def record_verdict(self, run: Run, verdict: Verdict) -> None:
-        """Keep a verdict."""
+        """Store a verdict."""
         (await self.record(run)).verdicts[verdict.rank] = verdict
 
     async def verdicts(self, run: Run) -> list[tuple[str, Verdict]]:
@@ -187,7 +187,7 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         record.stages, record.stop_reason, record.stop_code = list(stages), stop_reason, stop_code
 
     def searchable(self) -> list[Passage]:
-        """Give all passages, in the order they came."""
+        """Return all passages, in the given order."""
         return self._passages + [
             Passage(document_id, chunk.ordinal, chunk.content, entry.document.title, chunk.heading, chunk.start_char)
             for document_id, entry in self.indexed.items()
