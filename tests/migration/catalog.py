@@ -1,4 +1,4 @@
-"""What a schema consists of, read from PostgreSQL's catalogs: one line of text for each property of each object."""
+"""The objects of a schema, from PostgreSQL's catalogs: one line of text for each property of each object."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _COLUMNS = """
         and c.relkind in ('r', 'p') and c.relname <> 'schema_version' and a.attnum > 0
         and not a.attisdropped
 """
-# NOT NULL is a constraint with a name of its own from PostgreSQL 18 on; here it is a property of the column.
+# From PostgreSQL 18 on, NOT NULL is a constraint with a name. Here it is a property of the column.
 _CONSTRAINTS = """
     select format('constraint %s on %s: %s', o.conname, o.conrelid::regclass, pg_get_constraintdef(o.oid))
     from pg_constraint as o
@@ -97,17 +97,17 @@ _POLICIES = """
 
 
 def tables(connection: psycopg.Connection[Any]) -> set[str]:
-    """The tables, as migrations make them and SQLAlchemy's metadata should."""
+    """The tables, which migrations and SQLAlchemy's metadata must make in the same way."""
     return _lines(connection, _TABLES, _COLUMNS, _CONSTRAINTS, _INDEXES, _SEQUENCES)
 
 
 def everything(connection: psycopg.Connection[Any]) -> set[str]:
-    """The tables, and what stands on them: functions, types, views, policies, the queue, and who may do what."""
+    """The tables and the objects that use them: functions, types, views, policies, the queue, and privileges."""
     return tables(connection) | _lines(connection, _ROUTINES, _TYPES, _QUEUE, _GRANTS, _POLICIES)
 
 
 def _lines(connection: psycopg.Connection[Any], *queries: str) -> set[str]:
-    # Without a search_path, every name in a definition is written with its schema.
+    # Without a search_path, each name in a definition has its schema.
     with connection.transaction():
         connection.execute("set local search_path = ''")
         return {row[0] for query in queries for row in connection.execute(query.encode())}

@@ -1,6 +1,6 @@
-"""Every function that runs with other rights than its caller's: what it may be called by, executes, and names.
+"""The functions with other rights than their caller's: who may call them, what they execute, and what they name.
 
-`python -m tests.migration.definers` writes the list anew, for a person to read what has changed.
+`python -m tests.migration.definers` writes the list again, so that a person can review the changes.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _TOKEN = re.compile(
     r"|(?P<other>:=|=>|<<|>>|\S)",
     re.DOTALL,
 )
-# What FROM is a part of without naming a relation: extract(year from v_day).
+# Functions whose arguments use FROM without a relation: extract(year from v_day).
 _CALLS_WITH_FROM = {"extract", "substring", "trim", "overlay", "btrim"}
 _BEFORE_RELATION = {"only", "lateral", "table"}
 _IN_MEMBER = {"(", "as", "with", "ordinality"}
@@ -75,10 +75,10 @@ class Definer:
 
     Attributes:
         signature: As PostgreSQL writes it.
-        owner: As whom it runs.
-        grantees: Who else may execute it.
+        owner: The role as which it runs.
+        grantees: Other roles that may execute it.
         path: Its search_path; None if it has none.
-        language: Of its body.
+        language: The language of its body.
         is_bound: True if the body was parsed when the function was made.
         body: Its text; empty if it is bound.
     """
@@ -104,18 +104,18 @@ class Definer:
             yield f"    executes ({checksum}): {textwrap.shorten(statement, 160, placeholder=' …')}"
 
     def relations(self) -> set[str]:
-        """Names of relations in the body, and in texts in it of which statements are made."""
+        """Names of relations in the body, and in its texts that become statements."""
         if self.is_bound:
             return set()
         texts = [text for text in map(_text_of, _tokens(self.body)) if text is not None and _is_sql(text)]
-        # What format puts in is a name with its schema, or a part of one; or another of these texts.
+        # format inserts a name with its schema, a part of such a name, or another of these texts.
         statements = [self.body, *(re.sub(r"%(\d+\$)?[sIL]", "dynamic.name", text) for text in texts)]
         of_with: set[str] = set().union(*(_names_of_with(_lowered(statement)) for statement in statements))
         return set().union(*(relations(statement) for statement in statements)) - of_with
 
 
 def definers(connection: psycopg.Connection[Any]) -> list[Definer]:
-    """All of them, by signature."""
+    """All functions, by signature."""
     return [
         Definer(signature, owner, tuple(grantees), tuple(path) if path else None, language, is_bound, body)
         for signature, owner, grantees, path, language, is_bound, body in connection.execute(_FUNCTIONS).fetchall()
@@ -128,12 +128,12 @@ def listed(functions: list[Definer]) -> str:
 
 
 def _tokens(body: str) -> list[str]:
-    """Names with their schema, texts and signs; no comments."""
+    """Names with their schema, texts and signs, without comments."""
     return [found[0] for found in _TOKEN.finditer(body) if found.lastgroup is not None]
 
 
 def _text_of(token: str) -> str | None:
-    """What a quoted text says; None for other tokens."""
+    """The content of a quoted text; None for other tokens."""
     if token.startswith("$"):
         return re.sub(r"^\$\w*\$|\$\w*\$$", "", token)
     if "'" in token[:2]:
@@ -149,7 +149,7 @@ def _is_sql(text: str) -> bool:
 
 
 def executed(body: str) -> Iterator[str]:
-    """What follows each EXECUTE of plpgsql, in one line."""
+    """The text after each EXECUTE of plpgsql, in one line."""
     tokens = _tokens(body)
     for place, token in enumerate(tokens):
         if token.lower() == "execute" and tokens[place - 1].lower() not in ("grant", "revoke"):
@@ -163,7 +163,7 @@ def executed(body: str) -> Iterator[str]:
 
 
 def relations(body: str) -> set[str]:
-    """Names of relations, with their schema if they have one; and not those of WITH, nor functions that are called."""
+    """Names of relations, with their schema if they have one, but without names from WITH and called functions."""
     tokens = _lowered(body)
     found: set[str] = set()
     calls: list[str] = []
@@ -185,7 +185,7 @@ def _lowered(body: str) -> list[str]:
 
 
 def _names_of_with(tokens: list[str]) -> set[str]:
-    """What stands before "as (" or "as materialized (", with or without columns."""
+    """Names before "as (" or "as materialized (", with or without columns."""
     text = " ".join(tokens)
     return set(
         re.findall(r"(?:with(?: recursive)?|,) (\w+) (?:\( [\w , ]+ \) )?as (?:(?:not )?materialized )?\(", text)
@@ -209,7 +209,7 @@ def _names_relation(word: str, before: str, following: list[str], calls: list[st
 
 
 def _from_list(tokens: list[str], place: int, *, may_call: bool) -> Iterator[str]:
-    """Relations of a list with commas; its members may be subqueries, and calls if may_call."""
+    """Relations of a list with commas. Its members may be subqueries, and also calls if may_call."""
     while place < len(tokens):
         while tokens[place] in _BEFORE_RELATION:
             place += 1
@@ -217,7 +217,7 @@ def _from_list(tokens: list[str], place: int, *, may_call: bool) -> Iterator[str
         is_call = may_call and tokens[place + 1 : place + 2] == ["("]
         if not is_call and re.match(r'[a-z_"]', name):
             yield re.sub(r"\s*\.\s*", ".", name)
-        # To the end of this member: what is in parentheses, and an alias.
+        # The end of this member, after its parentheses and its alias.
         depth, place = 0, place + (name != "(")
         while place < len(tokens) and (depth > 0 or tokens[place] in _IN_MEMBER or tokens[place - 1] == "as"):
             depth += {"(": 1, ")": -1}.get(tokens[place], 0)
@@ -230,7 +230,7 @@ def _from_list(tokens: list[str], place: int, *, may_call: bool) -> Iterator[str
 
 
 def main() -> None:
-    """Write the list of what this checkout installs."""
+    """Write the list for the schema of this checkout."""
     with tempfile.TemporaryDirectory(prefix="pgclarify-definers-") as name:
         data_dir = Path(name) / "data"
         dsn = embedded.start(data_dir)
@@ -244,7 +244,7 @@ def main() -> None:
 
 
 def attach(connection: psycopg.Connection[Any]) -> None:
-    """Attach a table, since its triggers call a function that is made for it."""
+    """Attach a table, because its triggers call a function that is made for it."""
     connection.execute("select pgclarify.create_corpus('kb')")
     connection.execute("create table public.article (id bigint primary key, body text)")
     connection.execute("select pgclarify.attach_table('kb', 'public.article', 'id', 'body')")

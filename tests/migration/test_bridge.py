@@ -1,8 +1,8 @@
 """A database of version 0.1 keeps its data.
 
-data/v0_1.sql.xz is a dump of one, at revision 0016: three corpora, a document for a board, an attached table with
-changes that wait, runs that ended, that wait and that a budget ended, an evaluation, a budget for a role and one for a
-corpus, and a rule.
+data/v0_1.sql.xz is a dump of such a database at revision 0016. It has three corpora, a document for a board, an
+attached table with pending changes, runs that ended, that wait and that a budget ended, an evaluation, a budget for a
+role, a budget for a corpus, and a rule.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def test_all_objects_are_those_of_a_new_database(
     bridged: psycopg.Connection[Any], connection: psycopg.Connection[Any]
 ) -> None:
     def of_the_schema(lines: set[str]) -> set[str]:
-        # PostgreSQL reads back its own conditions, in a dump, with fewer parentheses.
+        # After a dump and a restore, PostgreSQL shows conditions with fewer parentheses.
         return {re.sub("[()]", "", line) for line in lines if not any(name in line for name in COMES_WITH_DATA)}
 
     found, expected = of_the_schema(catalog.everything(bridged)), of_the_schema(catalog.everything(connection))
@@ -143,7 +143,7 @@ def test_names_mean_the_roles_that_have_them(bridged: psycopg.Connection[Any], b
 
 
 def test_words_that_only_the_board_reads_are_counted_apart(bridged: psycopg.Connection[Any]) -> None:
-    """Words of the one document that has readers."""
+    """Words of the only document with readers."""
     waiting = bridged.execute(
         "select lexeme from pgclarify_private.term_change where restricted_passages = 1 and passages = 0"
     ).fetchall()

@@ -1,4 +1,4 @@
-"""Functions that run with other rights than their caller's: all of them are listed, and none can be led astray."""
+"""Functions with other rights than their caller's: all are listed, and a search_path cannot redirect them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def functions(connection: Connection) -> list[Definer]:
 
 
 def found_in_pg_temp(connection: Connection, function: Definer) -> set[str]:
-    """Relations that it names without a schema, and that no schema of its search_path before pg_temp has."""
+    """Relations that a function names without a schema, and that no schema of its search_path before pg_temp has."""
     path = function.path or ()
     before = path[: path.index("pg_temp")] if "pg_temp" in path else ()
     known = connection.execute(
@@ -26,7 +26,7 @@ def found_in_pg_temp(connection: Connection, function: Definer) -> set[str]:
 
 
 def test_each_is_listed(functions: list[Definer]) -> None:
-    """If this fails, read what has changed: git diff after python -m tests.migration.definers."""
+    """If this fails, run python -m tests.migration.definers and review git diff."""
     assert listed(functions).splitlines() == LIST.read_text().splitlines()
 
 
@@ -102,6 +102,6 @@ def test_statements_made_at_run_time_are_read_too(connection: Connection) -> Non
 
 
 def test_a_temporary_relation_is_what_an_unqualified_name_finds(connection: psycopg.Connection[object]) -> None:
-    """Why all this: pg_temp, named last in a search_path, is still in it."""
+    """The reason for these tests: pg_temp is still searched when it is last in a search_path."""
     connection.execute("set search_path = pg_catalog, pg_temp; create temp view new_rows as select 1 as id")
     assert connection.execute("select id from new_rows").fetchall() == [(1,)]

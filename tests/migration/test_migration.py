@@ -1,4 +1,4 @@
-"""Tables are made and removed, and are what pgclarify.schema says they are."""
+"""Migrations make and remove the tables, which are the same as in pgclarify.schema."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def sqlalchemy_connection(dsn: str) -> Iterator[sqlalchemy.Connection]:
 
 
 def drift(dsn: str) -> list[Any]:
-    """What alembic would put into a new revision."""
+    """The differences that alembic would put into a new revision."""
     with sqlalchemy_connection(dsn) as connection:
-        # Reflection knows this name only as plain text.
+        # Reflection returns this name only as plain text.
         assert connection.dialect.ischema_names is not None  # type: ignore[attr-defined]
         connection.dialect.ischema_names = connection.dialect.ischema_names | {"name": schema.Name}  # type: ignore[attr-defined]
         context = MigrationContext.configure(

@@ -1,4 +1,4 @@
-"""What holds for every object of ours: a comment, an owner, a pinned search_path."""
+"""Rules for all our objects: a comment, an owner, a fixed search_path."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_every_function_pins_its_search_path(connection: psycopg.Connection[Any]
     """).fetchall()  # noqa: S608 - a constant
 
     assert all(path is not None and path.endswith("pg_temp") for _, path, _ in paths), paths
-    # Only what speaks to the queue names its schema, and no path leads through a schema where others may create.
+    # Only functions of the queue have its schema in their path. No path has a schema where others may create.
     assert {(schema, path) for schema, path, _ in paths} == {
         ("pgclarify", "search_path=pg_catalog, pg_temp"),
         ("pgclarify_private", "search_path=pg_catalog, pg_temp"),
@@ -127,7 +127,7 @@ def test_everything_belongs_to_the_owner(connection: psycopg.Connection[Any]) ->
         """,  # noqa: S608 - a constant
     )
 
-    # The two that may create roles.
+    # The two functions that may create roles.
     assert set(others) == {"pgclarify_private.make_reader_role(oid)", "pgclarify_private.drop_reader_role(name)"}
     assert rows(connection, "select rolcanlogin or rolsuper from pg_roles where rolname = 'pgclarify_owner'") == [False]
 
@@ -142,10 +142,10 @@ def test_views_that_people_read_are_their_own(connection: psycopg.Connection[Any
     )
 
     assert {view for view, is_invokers in views.items() if not is_invokers} == {
-        # What signs, and what only functions read.
+        # The view that signs, and a view that only functions read.
         "caller",
         "corpus_count",
-        # What policies read: of closed documents, and of the caller's own runs alone.
+        # Views that policies read: on closed documents, and on the caller's own runs only.
         "withheld_candidate",
         "withheld_entry",
     }
