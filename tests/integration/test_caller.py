@@ -274,7 +274,6 @@ def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
         "weights": "array[0.5]",
         "is_used": "true",
         "version": "1",
-        "document_ids": "array['1']",
         "passage_ids": "array[1]",
     }
     functions = connection.execute("""
