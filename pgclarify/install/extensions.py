@@ -10,9 +10,10 @@ from psycopg import sql
 
 from pgclarify.errors import ConfigurationError
 
+# init refuses older servers.
 OLDEST_SERVER = 150000
-
-
+# What messages tell people to install: tests run on this version.
+OLDEST_TESTED_MAJOR = 16
 OLDEST_VECTOR = (0, 8)
 DBLINK_SCHEMA = "pgclarify_dblink"
 # A role that is not a superuser may only connect where the server asks for a password. Without that (as with `trust`),
@@ -59,7 +60,7 @@ def create_extensions(cursor: psycopg.Cursor[Any]) -> None:
         raise ConfigurationError(
             "this PostgreSQL is too old",
             detail=f"It is version {version // 10000}.",
-            hint="pgclarify needs PostgreSQL 15 or newer, with pgvector 0.8 or newer.",
+            hint=f"Use PostgreSQL {OLDEST_TESTED_MAJOR} or newer, with pgvector 0.8 or newer.",
         )
     _create_extension(cursor, "vector", None)
     cursor.execute("select extversion from pg_extension where extname = 'vector'")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pgclarify.cli.main import all_commands
+from pgclarify.install.extensions import OLDEST_TESTED_MAJOR
 from tests.compose import COMPOSE, SERVICES, dockerfile, variables
 from tests.pages import CHECKOUT
 from tests.unit.test_docs import VARIABLES
@@ -56,6 +57,18 @@ def test_nobody_gets_in_without_a_password() -> None:
     for service in OURS:
         url = variables(service)["PGCLARIFY_DATABASE_URL"]
         assert url == f"postgresql://postgres@database/{environment['POSTGRES_DB']}"
+
+
+def test_the_server_is_of_a_version_that_tests_run_on() -> None:
+    tested = {"16", "18"}
+    image, _, version = SERVICES["database"]["image"].partition(":pg")
+    assert image == "pgvector/pgvector"
+    assert version in tested
+    assert str(OLDEST_TESTED_MAJOR) == min(tested)
+    # The image of 18 refuses to start with a volume at the folder of earlier versions.
+    assert SERVICES["database"]["volumes"] == ["database:/var/lib/postgresql"]
+    for page in ("README.md", "docs/README.md", "docs/operations.md", "docs/managed-services.md"):
+        assert re.search(r"[Tt]ests\s+run\s+on\s+16\s+and\s+18", (CHECKOUT / page).read_text()), page
 
 
 @pytest.mark.parametrize("service", SERVICES)

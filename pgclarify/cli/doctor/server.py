@@ -11,7 +11,7 @@ from pgclarify.cli import connection
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.database.sessions import sharing, stripping
 from pgclarify.errors import PgclarifyError, SchemaMismatch
-from pgclarify.install.extensions import OLDEST_SERVER, OLDEST_VECTOR
+from pgclarify.install.extensions import OLDEST_SERVER, OLDEST_TESTED_MAJOR, OLDEST_VECTOR
 from pgclarify.install.roles import ROLES
 from pgclarify.install.versions import check_schema
 
@@ -32,7 +32,7 @@ def check_version(server_version: int) -> Check:
         return problem(
             "server",
             f"PostgreSQL {major}.{minor} is too old",
-            f"pgclarify needs PostgreSQL {OLDEST_SERVER // 10000} or newer.",
+            f"Use PostgreSQL {OLDEST_TESTED_MAJOR} or newer.",
         )
     return ok("server", f"PostgreSQL {major}.{minor}")
 
