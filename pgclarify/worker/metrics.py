@@ -146,15 +146,15 @@ class WorkerMetrics(Monitor):
             "pgclarify_worker_info", "1, with what this worker is", ["version", "provider", "model"], registry=registry
         )
         self._ready = Gauge("pgclarify_worker_ready", "1 while this worker takes runs", registry=registry)
-        self._runs = Gauge("pgclarify_runs_in_hand", "Runs that this worker is carrying out", registry=registry)
+        self._runs = Gauge("pgclarify_runs_running", "Runs that this worker is carrying out", registry=registry)
         self._ended = Counter(
             "pgclarify_runs_ended",
             "Runs that ended in this worker. code: why, as run.error_code or else run.stop_code has it",
             ["operation", "status", "code"],
             registry=registry,
         )
-        self._in_hand = Gauge(
-            "pgclarify_model_calls_in_hand",
+        self._open_calls = Gauge(
+            "pgclarify_model_calls_open",
             "Calls of this worker that wait for their turn or for a reply; each holds a lease in the ledger",
             registry=registry,
         )
@@ -204,10 +204,10 @@ class WorkerMetrics(Monitor):
         self._ended.labels(operation, status, code).inc()
 
     def follow(
-        self, runs_in_hand: Callable[[], int], read_counts: Callable[[], Awaitable[Mapping[str, Any]]]
+        self, runs_running: Callable[[], int], read_counts: Callable[[], Awaitable[Mapping[str, Any]]]
     ) -> Callable[[], None]:
         """See Monitor."""
-        self._runs.set_function(runs_in_hand)
+        self._runs.set_function(runs_running)
         self._work.read = read_counts
         return self._work.forget
 
@@ -222,7 +222,7 @@ class WorkerMetrics(Monitor):
             EndpointUnavailable: If the call raises it.
         """
         try:
-            with self._in_hand.track_inprogress():
+            with self._open_calls.track_inprogress():
                 completion = await call()
         except CompletionError as error:
             # Users name rerankers: only a name that some model has answered to gets a label of its own.

@@ -70,7 +70,7 @@ class WatchedWorker(WorkerMetrics):
             case "/healthz":
                 silence = time.monotonic() - self._beat_at
                 if silence > self._patience:
-                    return _unavailable(f"the event loop has not come round for {silence:.0f} seconds\n")
+                    return _unavailable(f"the event loop has been blocked for {silence:.0f} seconds\n")
                 return HTTPStatus.OK, _TEXT, b"the worker lives\n"
             case "/readyz":
                 if not self._is_ready:

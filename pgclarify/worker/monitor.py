@@ -37,16 +37,16 @@ class Monitor:
         """
 
     def follow(
-        self, runs_in_hand: Callable[[], int], read_counts: Callable[[], Awaitable[Mapping[str, Any]]]
+        self, runs_running: Callable[[], int], read_counts: Callable[[], Awaitable[Mapping[str, Any]]]
     ) -> Callable[[], None]:
         """Read these at each scrape, until the returned function is called.
 
         Args:
-            runs_in_hand: How many runs the worker is carrying out.
+            runs_running: How many runs the worker is carrying out.
             read_counts: The row of `pgclarify_private.work_counts`.
 
         Returns:
             What to call when neither can be read any more.
         """
-        del runs_in_hand, read_counts
+        del runs_running, read_counts
         return lambda: None

@@ -117,7 +117,7 @@ def test_metrics_tell_of_calls_and_of_the_queue_and_of_no_text(
     own_model.behavior = lambda chat: HANG if chat.passage else by_rules(chat)
     submit_many(connection, 1, "another question", top_k=2)
     until(lambda: own_model.in_flight == 2)
-    assert "pgclarify_model_calls_in_hand 2.0" in get(port, "/metrics")[1]
+    assert "pgclarify_model_calls_open 2.0" in get(port, "/metrics")[1]
     worker.process.terminate()
     until(lambda: get(port, "/readyz")[0] == 503)
     assert get(port, "/healthz")[0] == 200, "it still finishes what it has"

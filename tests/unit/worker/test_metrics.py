@@ -64,12 +64,12 @@ async def test_answered_calls_with_their_tokens_and_retries(metrics: WorkerMetri
     assert tokens == {"prompt": 200, "cached": 120}
     assert told['pgclarify_model_call_seconds_bucket{le="0.25",model="fake"}'] == 0
     assert told['pgclarify_model_call_seconds_bucket{le="0.5",model="fake"}'] == 2
-    assert told["pgclarify_model_calls_in_hand"] == 0
+    assert told["pgclarify_model_calls_open"] == 0
 
 
 async def test_a_call_that_failed_by_its_code(metrics: WorkerMetrics) -> None:
     async def call() -> Completion:
-        assert (await scraped(metrics))["pgclarify_model_calls_in_hand"] == 1
+        assert (await scraped(metrics))["pgclarify_model_calls_open"] == 1
         error = EndpointFailed("it says secret things")
         error.tries = 4
         raise error
@@ -81,7 +81,7 @@ async def test_a_call_that_failed_by_its_code(metrics: WorkerMetrics) -> None:
     told = await scraped(metrics)
     assert told['pgclarify_model_call_errors_total{code="PC017",model="fake",purpose="verdict"}'] == 1
     assert told['pgclarify_model_call_retries_total{model="fake",purpose="verdict"}'] == 3
-    assert told["pgclarify_model_calls_in_hand"] == 0
+    assert told["pgclarify_model_calls_open"] == 0
 
 
 async def test_a_completer_that_is_metered_answers_as_before(metrics: WorkerMetrics) -> None:
@@ -118,14 +118,14 @@ async def test_a_name_to_which_no_model_answers_is_no_label(metrics: WorkerMetri
     assert not any("a text of a user" in series for series in told)
 
 
-async def test_runs_in_hand_and_how_they_ended(metrics: WorkerMetrics) -> None:
+async def test_running_runs_and_how_they_ended(metrics: WorkerMetrics) -> None:
     async def counts() -> Mapping[str, Any]:
         return COUNTS
 
     metrics.follow(lambda: 7, counts)
     metrics.note_end("clarify", "partial", "budget")
     told = await scraped(metrics)
-    assert told["pgclarify_runs_in_hand"] == 7
+    assert told["pgclarify_runs_running"] == 7
     assert told['pgclarify_runs_ended_total{code="budget",operation="clarify",status="partial"}'] == 1
 
 
@@ -172,7 +172,7 @@ async def test_a_database_that_does_not_answer_costs_its_own_metrics_alone(
         told = samples(found[0])
     else:
         told = await scraped(metrics)
-    assert (told["pgclarify_database_up"], told["pgclarify_runs_in_hand"]) == (0, 3)
+    assert (told["pgclarify_database_up"], told["pgclarify_runs_running"]) == (0, 3)
 
 
 async def test_scrapes_at_once_ask_a_database_that_hangs_once(
