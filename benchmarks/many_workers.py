@@ -7,11 +7,9 @@ load on the machine than calls a second do. In the second part the endpoint is t
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from statistics import median
 
 from benchmarks import made_up, product
@@ -45,7 +43,11 @@ def measure_throughput(dsn: str, corpus: str, workers: Sequence[int]) -> list[Fi
             for question in made_up.questions(2 * count, seed=60 + round_number):
                 product.clarify(connection, question, corpus, _TOP_K)
             size = _database_bytes(connection)
-            before = endpoint.stats["calls"], sum(map(product.cpu_seconds, processes)), _server_seconds(connection)
+            before = (
+                endpoint.stats["calls"],
+                sum(map(product.cpu_seconds, processes)),
+                product.server_cpu_seconds(connection),
+            )
             with step(f"{_QUESTIONS} questions, {count} workers"):
                 started = time.perf_counter()
                 connection.execute(
@@ -66,7 +68,7 @@ def measure_throughput(dsn: str, corpus: str, workers: Sequence[int]) -> list[Fi
                 ),
                 Figure(
                     f"{count} workers: the server's CPU time for a call",
-                    (_server_seconds(connection) - before[2]) / calls * 1000,
+                    (product.server_cpu_seconds(connection) - before[2]) / calls * 1000,
                     "ms",
                 ),
             ]
@@ -119,30 +121,6 @@ def _waits(connection: product.Connection, corpus: str, *, seed: int) -> list[fl
 def _database_bytes(connection: product.Connection) -> int:
     (row,) = connection.execute("select pg_database_size(current_database()) as bytes").fetchall()
     return int(row["bytes"])
-
-
-def _server_seconds(connection: product.Connection) -> float:
-    """CPU seconds of a server on this machine so far, including ended sessions. Linux only."""
-    (row,) = connection.execute("select pg_backend_pid() as backend").fetchall()
-    parent = _stat(row["backend"])[1]
-    ticks = 0
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                fields = _stat(int(folder.name))
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if fields[1] == parent:
-                ticks += int(fields[11]) + int(fields[12])
-            elif int(folder.name) == int(parent):
-                # Its own seconds, and those of its ended children.
-                ticks += sum(int(field) for field in fields[11:15])
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _stat(process_id: int) -> list[str]:
-    # The name of a program may have spaces and brackets. After it come the state, the parent and numbers.
-    return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
 
 
 if __name__ == "__main__":
