@@ -1,0 +1,114 @@
+-- Partitions: each corpus has one of passages, and each of its embedding spaces one of vectors and one of neighbors.
+
+create or replace function pgclarify_private.partition_name(parent text, key bigint)
+returns text
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select format('pgclarify_private.%I', partition_name.parent || '_' || partition_name.key);
+end;
+
+comment on function pgclarify_private.partition_name(text, bigint) is
+'Quoted name of the partition of parent that holds key.';
+
+create or replace function pgclarify_private.add_partition(
+    parent regclass, key_column text, key bigint, distributed_with regclass default null
+)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_partition text;
+begin
+    select pgclarify_private.partition_name(pg_class.relname::text, add_partition.key) into strict v_partition
+    from pg_class
+    where pg_class.oid = add_partition.parent;
+    -- Created as a plain table and attached, because CREATE TABLE … PARTITION OF would lock the parent against every
+    -- search until the end of the transaction. With the CHECK, ATTACH needs no scan.
+    execute format(
+        'create table %s (like %s including defaults including constraints including indexes including comments)',
+        v_partition, add_partition.parent
+    );
+    execute format(
+        'alter table %s add constraint is_in_partition check (%I = %s)',
+        v_partition, add_partition.key_column, add_partition.key
+    );
+    if add_partition.distributed_with is null then
+        execute format(
+            'alter table %s attach partition %s for values in (%s)',
+            add_partition.parent, v_partition, add_partition.key
+        );
+        execute format('alter table %s drop constraint is_in_partition', v_partition);
+    end if;
+    execute format(
+        'comment on table %s is %L',
+        v_partition, format('Partition of %s for %s %s.', add_partition.parent, key_column, key)
+    );
+    -- A partition is reached through its parent. A direct read would bypass the parent's policies.
+    execute format('alter table %s enable row level security', v_partition);
+    if add_partition.distributed_with is not null then
+        perform pgclarify_private.spread_table(v_partition, add_partition.distributed_with, null);
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.add_partition(regclass, text, bigint, regclass) is
+'Create and attach the partition of parent for this key, without blocking searches of the other partitions. '
+'distributed_with: a distributed table whose shards it follows; then it is not attached. Usually null.';
+
+create or replace function pgclarify_private.drop_orphan_partition()
+returns text
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- While it waits for the lock on the parent, other transactions wait behind it.
+set lock_timeout = '500ms'
+as $$
+declare
+    v_partition text;
+begin
+    -- Each name is read once and looked up in a hash table: a thousand corpora have three thousand partitions.
+    with named as materialized (
+        select
+            pg_inherits.inhrelid as partition,
+            pg_inherits.inhparent = 'pgclarify.passage'::regclass as is_of_corpus,
+            substring(partition.relname from '[0-9]+$')::bigint as key
+        from pg_inherits
+        inner join pg_class as partition on partition.oid = pg_inherits.inhrelid
+        where pg_inherits.inhparent in (
+            'pgclarify.passage'::regclass,
+            'pgclarify_private.passage_embedding'::regclass,
+            'pgclarify_private.neighborhood'::regclass
+        )
+        union all
+        -- Those of distributed corpora have no parent.
+        select
+            alone.oid, alone.relname !~ 'embedding', substring(alone.relname from '[0-9]+$')::bigint
+        from pg_class as alone
+        where alone.relnamespace = 'pgclarify_private'::regnamespace
+            -- The names from passage_0 on, by the index over names.
+            and alone.relname between 'passage_' and 'passage_z'
+            and alone.relkind = 'r'
+            and not alone.relispartition
+            and alone.relname ~ '^passage_(embedding_)?[0-9]+$'
+    )
+    select named.partition::regclass::text into v_partition
+    from named
+    where case
+        when named.is_of_corpus then named.key not in (select corpus.corpus_id from pgclarify.corpus)
+        else named.key not in (select space.embedding_space_id from pgclarify.embedding_space as space)
+    end
+    order by named.key
+    limit 1;
+    if v_partition is not null then
+        -- Another worker may have dropped it already.
+        execute format('drop table if exists %s', v_partition);
+    end if;
+    return v_partition;
+end
+$$;
+
+comment on function pgclarify_private.drop_orphan_partition() is
+'Drop one partition of a dropped corpus, and return its name; null if there is none. Error 55P03 if another session locks the '
+'table for longer than half a second.';
+grant execute on function pgclarify_private.drop_orphan_partition() to pgclarify_worker;
