@@ -1,4 +1,5 @@
--- Who may search a corpus and who sees everyone's runs on it: its reader, its analyst, and the groups that stand there.
+-- Which roles may search a corpus, and which see all runs on it: its reader, its analyst, and the groups that have these
+-- places.
 
 create or replace function pgclarify_private.group_mark(kind text, corpus_id bigint)
 returns text
@@ -11,8 +12,9 @@ begin atomic
 end;
 
 comment on function pgclarify_private.group_mark(text, bigint) is
-'The comment of a group of readers or analysts: whose it is. A name proves nothing, since an owner may name any role; '
-'a role''s comment is written by those alone who may grant it. Ids repeat in other databases; roles belong to all.';
+'The comment of a group of readers or analysts: it identifies the group. The name of a role proves nothing, because an owner '
+'may set any role; but only roles that may grant a role can write its comment. It names the database, because other '
+'databases have the same ids, and roles exist in all of them.';
 
 create or replace function pgclarify_private.check_groups(roles text[], corpus_id bigint)
 returns void
@@ -39,13 +41,13 @@ begin
         raise exception 'role "%" is the group of another corpus', v_group.name
             using errcode = 'invalid_parameter_value',
                 detail = format('Its comment is: %s.', v_group.mark),
-                hint = 'Whoever is granted that corpus would get this one, too. Name another role.';
+                hint = 'Roles that are granted that corpus would get this one, too. Name another role.';
     end if;
 end
 $$;
 
 comment on function pgclarify_private.check_groups(text[], bigint) is
-'Error 22023 for the first of these roles that grant_access has made for another corpus than this one; null is none at all.';
+'Error 22023 for the first of these roles that grant_access has created for another corpus; null is no role.';
 
 create or replace function pgclarify_private.alter_corpus(caller pgclarify_private.caller, name text, options jsonb)
 returns boolean
@@ -54,7 +56,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(alter_corpus.caller, coalesce(alter_corpus.name, ''));
-    -- What is null here is left out of what comes back; null takes a role away.
+    -- Options that are null here are missing from the result if omitted. An explicit null removes a role.
     v_settings jsonb := pgclarify_private.check_options(
         alter_corpus.options, '{"reader": {"type": "string"}, "analyst": {"type": "string"}}'
     );
@@ -88,9 +90,9 @@ begin atomic
 end;
 
 comment on function pgclarify.alter_corpus(text, jsonb) is
-'Change who may search a corpus and who sees everyone''s runs on it; true if anything changed. name: a corpus that you own. '
-'options: reader (role that may search it; null is every pgclarify_user), analyst (role that sees everyone''s runs on it; null '
-'is nobody); neither is a group that grant_access has made for another corpus. What is left out stays.';
+'Change which roles may search a corpus, and which see all runs on it; true if anything changed. name: a corpus that you '
+'own. options: reader (role that may search it; null: every pgclarify_user), analyst (role that sees all runs on it; null: '
+'no role). A group that grant_access has created for another corpus is refused. Omitted options are not changed.';
 grant execute on function pgclarify.alter_corpus(text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.is_group(role name, kind text, corpus_id bigint)
@@ -110,8 +112,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.is_group(name, text, bigint) is
-'Whether a role is a group that grant_access has made for this corpus: whoever becomes a member of it gets nothing else. kind: '
-'reader or analyst.';
+'Whether a role is a group that grant_access has created for this corpus: its members get only this access. kind: reader or '
+'analyst.';
 
 create or replace function pgclarify_private.new_group(kind text, corpus pgclarify.corpus)
 returns name
@@ -143,4 +145,4 @@ begin atomic
 end;
 
 comment on function pgclarify_private.new_group(text, pgclarify.corpus) is
-'A name for a group of readers or analysts of a corpus, that no role of the server has.';
+'A new name for a group of readers or analysts of a corpus. No role of the server has it.';

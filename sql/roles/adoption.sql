@@ -1,4 +1,4 @@
--- Rows and names of roles that are gone, and giving them to the roles that have these names now.
+-- Rows and names of roles that were dropped, and their transfer to the roles that have these names now.
 
 create or replace function pgclarify_private.orphaned_roles()
 returns table (name name, role_oid oid, present_oid oid, kind text, count bigint)
@@ -41,8 +41,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.orphaned_roles() is
-'What belongs to roles that are gone, and names that mean such roles: a row for each role and kind of thing. role_oid: 0 if '
-'the role is not known. present_oid: the role that has the name now; 0 if there is none. For members of pgclarify_owner.';
+'Rows that belong to dropped roles, and names that mean such roles: a row for each role and kind of object. role_oid: 0 if '
+'the role is unknown. present_oid: the role that has the name now; 0 if there is none. For members of pgclarify_owner.';
 
 create or replace function pgclarify_private.adopt_roles()
 returns table (name name, role_oid oid, present_oid oid, kind text, count bigint)
@@ -78,7 +78,7 @@ begin
     set role_oid = present.oid
     from pg_roles as present
     where present.rolname = named_role.name and present.oid <> named_role.role_oid;
-    -- The role may have counts of its own.
+    -- The present role may already have counts.
     with taken as (
         delete from pgclarify_private.citation_tally as tally
         using pg_roles as present
@@ -122,5 +122,5 @@ end
 $$;
 
 comment on function pgclarify_private.adopt_roles() is
-'Give what orphaned_roles lists to the roles that have these names now, and return it. For pgclarify init --adopt-roles, '
-'after a restore on another server.';
+'Give everything that orphaned_roles lists to the roles that have these names now, and return that list. For pgclarify init '
+'--adopt-roles, after a restore on another server.';

@@ -1,4 +1,4 @@
--- Who asks: current_user and nothing else, signed so that a name cannot be made up; and what roles that name has.
+-- The caller: always current_user, signed so that it cannot be forged; and the roles of that name.
 
 create or replace view pgclarify_private.caller with (security_barrier) as
 select
@@ -22,9 +22,9 @@ from pgclarify_private.caller_key;
 
 comment on view pgclarify_private.caller is
 'The role that executes the query, with a proof (HMAC-SHA-256 over name, oid, backend and transaction) that functions of the '
-'owner accept in its place. One row.';
+'owner accept as its identity. One row.';
 comment on column pgclarify_private.caller.name is 'current_user.';
-comment on column pgclarify_private.caller.proof is 'Worth nothing in another backend or transaction.';
+comment on column pgclarify_private.caller.proof is 'Not valid in another backend or transaction.';
 grant select on pgclarify_private.caller to pgclarify_reader;
 
 create or replace function pgclarify_private.sign(subject text)
@@ -39,7 +39,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.sign(text) is
-'HMAC-SHA-256 of subject under the private key. Granted to nobody.';
+'HMAC-SHA-256 of subject with the private key. No role has EXECUTE.';
 
 create or replace function pgclarify_private.verify_caller(caller pgclarify_private.caller)
 returns name
@@ -67,7 +67,7 @@ end
 $$;
 
 comment on function pgclarify_private.verify_caller(pgclarify_private.caller) is
-'The caller''s name, or error 42501 if its proof is not of this backend and transaction.';
+'The caller''s name, or error 42501 if its proof is from another backend or transaction.';
 
 create or replace function pgclarify_private.roles_of(role_name name)
 returns name[]
@@ -78,7 +78,7 @@ begin atomic
         coalesce(
             array_agg(
                 case
-                    -- Of two transactions that note a name at once, one may have seen an earlier role.
+                    -- If two transactions record a name at the same time, one of them may have seen an earlier role.
                     when granted.rolname in (
                         select named.name
                         from pgclarify_private.named_role as named
@@ -97,9 +97,9 @@ begin atomic
 end;
 
 comment on function pgclarify_private.roles_of(name) is
-'Roles whose usage a role has, itself included, in alphabetical order; empty for a name that is no role. A role whose name '
-'means another one here, as table named_role has it, is listed by its mark: what it owns is its own, and the name admits it to '
-'nothing.';
+'Roles whose rights a role has, with itself, in alphabetical order; empty for a name without a role. If a name means another '
+'role here, by table named_role, the list has a mark of the role instead: the role keeps its own rows, but the name gives it '
+'no access.';
 
 create or replace function pgclarify_private.roles_of(role_name name, role_oid oid)
 returns name[]
@@ -114,7 +114,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.roles_of(name, oid) is
-'The same for the role that a row has by name and oid; empty if it was dropped, also if another role has its name now.';
+'The same for the role of a row, by name and oid; empty if that role was dropped, even if another role has its name now.';
 
 create or replace function pgclarify_private.my_roles()
 returns name[]
@@ -125,7 +125,7 @@ begin atomic
         coalesce(
             array_agg(
                 case
-                    -- Of two transactions that note a name at once, one may have seen an earlier role.
+                    -- If two transactions record a name at the same time, one of them may have seen an earlier role.
                     when pg_roles.rolname in (
                         select named.name
                         from pgclarify_private.named_role as named
@@ -143,8 +143,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.my_roles() is
-'Roles whose usage current_user has, as roles_of has them: for names that admit. Policies call it as '
-'(select pgclarify_private.my_roles()), once a query.';
+'Roles whose rights current_user has, as in roles_of: for names that give access. Policies call it as (select '
+'pgclarify_private.my_roles()), once for each query.';
 grant execute on function pgclarify_private.my_roles() to pgclarify_reader;
 
 create or replace function pgclarify_private.my_role_oids()
@@ -158,8 +158,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.my_role_oids() is
-'Oids of the roles whose usage current_user has: for rows that belong to a role. Policies call it as '
-'(select pgclarify_private.my_role_oids()), once a query.';
+'Oids of the roles whose rights current_user has: for rows that belong to a role. Policies call it as (select '
+'pgclarify_private.my_role_oids()), once for each query.';
 grant execute on function pgclarify_private.my_role_oids() to pgclarify_reader;
 
 create or replace function pgclarify_private.my_analyzed_corpora()
@@ -173,6 +173,6 @@ begin atomic
 end;
 
 comment on function pgclarify_private.my_analyzed_corpora() is
-'Corpora on which current_user sees everyone''s runs. Policies call it as (select '
-'pgclarify_private.my_analyzed_corpora()), once a query; and an array, unlike a subquery, can be looked up in an index.';
+'Corpora on which current_user sees all runs. Policies call it as (select pgclarify_private.my_analyzed_corpora()), once for '
+'each query. It is an array because an index supports an array, but not a subquery.';
 grant execute on function pgclarify_private.my_analyzed_corpora() to pgclarify_reader;

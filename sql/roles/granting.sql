@@ -1,4 +1,4 @@
--- Letting a role into a corpus, and taking that back: the SQL that it takes, executed with the caller's rights.
+-- Granting a role access to a corpus, and revoking it: the SQL statements, which run with the caller's rights.
 
 create or replace function pgclarify_private.lock_access(caller pgclarify_private.caller, corpus text, role name, access text)
 returns pgclarify.corpus
@@ -11,7 +11,7 @@ begin
     if lock_access.access is null or lock_access.access not in ('reader', 'user', 'analyst') then
         raise exception 'there is no access "%"', pgclarify_private.shown(lock_access.access)
             using errcode = 'invalid_parameter_value',
-                hint = 'Pass reader (may look), user (may ask) or analyst (sees everyone''s runs).';
+                hint = 'Pass reader (may read), user (may ask) or analyst (sees all runs).';
     end if;
     perform pgclarify_private.check_roles_exist(array[coalesce(lock_access.role, '')]);
     if starts_with(lock_access.role, 'pg_') or lock_access.role in (
@@ -21,9 +21,9 @@ begin
         raise exception 'role "%" is granted nothing', lock_access.role
             using errcode = 'invalid_parameter_value',
                 detail = 'It belongs to PostgreSQL or to pgclarify itself.',
-                hint = 'Name a login, or a group of your own.';
+                hint = 'Name a login role, or a group of your own.';
     end if;
-    -- Two who grant follow each other, or both would make a group. Who adds documents is not held up.
+    -- Concurrent grants wait for each other; otherwise both would create a group. Adding documents is not blocked.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     select locked.* into strict v_corpus from pgclarify.corpus as locked where locked.corpus_id = v_corpus.corpus_id;
@@ -32,8 +32,8 @@ end
 $$;
 
 comment on function pgclarify_private.lock_access(pgclarify_private.caller, text, name, text) is
-'The corpus as it is now, if the caller may change it; nobody else changes who may what with it until the end of the '
-'transaction. Errors 42501, 42704, and 22023 for an access or a role that will not do.';
+'The current row of the corpus, if the caller may change it. No other transaction changes access to it until this one ends. '
+'Errors 42501, 42704, and 22023 for an access or a role that cannot be used.';
 
 create or replace function pgclarify_private.grant_statement(granted name, role name)
 returns text
@@ -41,7 +41,7 @@ language sql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select format('grant %I to %I', grant_statement.granted, grant_statement.role)
-        -- Before PostgreSQL 16 it is the member alone that inherits or does not.
+        -- Before PostgreSQL 16, inheritance is a property of the member role only.
         || case
             when current_setting('server_version_num')::integer >= 160000 and exists (
                 select from pg_catalog.pg_roles as member
@@ -62,7 +62,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.grant_statement(name, name) is
-'The statement that gives role the rights of granted, which it may be a member of without having them.';
+'The statement that gives role the rights of granted. It may be a member already without having the rights.';
 
 create or replace function pgclarify_private.grant_statements(
     caller pgclarify_private.caller, corpus text, role name, access text
@@ -84,8 +84,8 @@ begin
     if exists (select from pg_roles where rolname = grant_statements.role and rolsuper) then
         raise exception 'role "%" is a superuser, which is granted nothing', grant_statements.role
             using errcode = 'invalid_parameter_value',
-                detail = 'It may do everything as it is. As a member it might do so over the network.',
-                hint = 'Make a login for those who are to read or ask: create role … login.';
+                detail = 'It has all rights already. As a member, it could also use them over the network.',
+                hint = 'Create a login role for the people who read or ask: create role … login.';
     end if;
     if not v_general = any(v_roles) then
         return next pgclarify_private.grant_statement(v_general, grant_statements.role);
@@ -105,7 +105,8 @@ begin
         return;
     end if;
     if not coalesce(pgclarify_private.is_group(v_named, v_kind, v_corpus.corpus_id), false) then
-        -- Whoever stood there may be a person, or a team with other rights: it comes into the group, not the others to it.
+        -- The present role may be a person, or a team with other rights. So that role becomes a member of the new group; the
+        -- others do not become members of that role.
         v_group := pgclarify_private.new_group(v_kind, v_corpus);
         return next format('create role %I nologin', v_group);
         return next format('comment on role %I is %L', v_group, pgclarify_private.group_mark(v_kind, v_corpus.corpus_id));
@@ -121,8 +122,8 @@ end
 $$;
 
 comment on function pgclarify_private.grant_statements(pgclarify_private.caller, text, name, text) is
-'What grant_access has to execute, with the caller''s rights; nothing if the role has that access. Notices say what else is '
-'so.';
+'The statements that grant_access executes with the caller''s rights; none if the role has that access. Notices report other '
+'access that the role has.';
 grant execute on function pgclarify_private.grant_statements(pgclarify_private.caller, text, name, text) to pgclarify_user;
 
 create or replace function pgclarify_private.missing_right(caller pgclarify_private.caller, corpus text, role name, access text)
@@ -144,7 +145,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.missing_right(pgclarify_private.caller, text, name, text) is
-'After grant_access: a role that role should have the rights of and has not; null if it has that access.';
+'After grant_access: a role whose rights role should have but lacks; null if it has that access.';
 grant execute on function pgclarify_private.missing_right(pgclarify_private.caller, text, name, text) to pgclarify_user;
 
 create or replace function pgclarify_private.revoke_statements(
@@ -167,7 +168,7 @@ declare
     v_other name;
 begin
     if v_general = any(v_roles) then
-        -- It may be a member of another role that has these rights, and of that alone.
+        -- It may have these rights only as a member of another role.
         select string_agg(distinct format('revoke %I from %I', granted.rolname, member.rolname), '; ')
         into v_revoking
         from pg_roles as member
@@ -199,7 +200,7 @@ begin
                 and membership.member = (select oid from pg_roles where rolname = revoke_statements.role)
         loop
             return next format('revoke %I from %I', v_named, revoke_statements.role)
-                -- A superuser's grants are in the name of the first superuser.
+                -- Grants of superusers are recorded in the name of the first superuser.
                 || case
                     when v_grantor <> (revoke_statements.caller).name then format(' granted by %I', v_grantor)
                     else ''
@@ -226,8 +227,8 @@ end
 $$;
 
 comment on function pgclarify_private.revoke_statements(pgclarify_private.caller, text, name, text) is
-'What revoke_access has to execute, with the caller''s rights; nothing if grant_access has given nothing. Notices say what '
-'the role keeps.';
+'The statements that revoke_access executes with the caller''s rights; none if grant_access has granted nothing. Notices '
+'report the access that the role keeps.';
 grant execute on function pgclarify_private.revoke_statements(pgclarify_private.caller, text, name, text) to pgclarify_user;
 
 create or replace function pgclarify_private.execute_as_granter(caller pgclarify_private.caller, statement text)
@@ -246,12 +247,12 @@ exception
         raise exception 'role "%" may not do that', (execute_as_granter.caller).name
             using errcode = 'insufficient_privilege',
                 detail = format('%s: %s. %s', execute_as_granter.statement, v_message, v_detail),
-                hint = 'It takes a superuser, or a role with CREATEROLE that has the admin option on the roles named there.';
+                hint = 'Only a superuser can, or a role with CREATEROLE that has the admin option on the roles named there.';
 end
 $$;
 
 comment on function pgclarify_private.execute_as_granter(pgclarify_private.caller, text) is
-'Execute a statement with the caller''s own rights; error 42501 names it.';
+'Execute a statement with the caller''s own rights; error 42501 contains the statement.';
 grant execute on function pgclarify_private.execute_as_granter(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify.grant_access(corpus text, role name, access text)
@@ -278,18 +279,18 @@ begin
     if v_missing is not null then
         raise exception 'role "%" would not have the rights of "%"', grant_access.role, v_missing
             using errcode = 'object_not_in_prerequisite_state',
-                detail = 'It was made with NOINHERIT, which up to PostgreSQL 15 counts for all its memberships.',
+                detail = 'It was created with NOINHERIT, which up to PostgreSQL 15 applies to all its memberships.',
                 hint = format('Run: alter role %I inherit; then grant again.', grant_access.role);
     end if;
 end
 $$;
 
 comment on function pgclarify.grant_access(text, name, text) is
-'Let a role read, ask or analyze a corpus, and return the statements that this took, which are executed with the caller''s own '
-'rights; none if it may already. corpus: one that you own. role: a login or a group, no superuser. access: reader (may read '
-'views and, of this corpus, documents; starts nothing), user (may ask it as well), analyst (may read views and see everyone''s '
-'runs on it). '
-'Where the corpus is not for everyone, there is one group of its readers and one of its analysts, made when first needed.';
+'Let a role read, ask or analyze a corpus. Returns the statements that were executed with the caller''s own rights; none if '
+'the role has this access already. corpus: one that you own. role: a login role or a group, but not a superuser. access: '
+'reader (may read views, and documents of this corpus; starts nothing), user (may also ask it), analyst (may read views and '
+'see all runs on it). If the corpus is not open to everyone, it has one group of readers and one of analysts, created when '
+'first needed.';
 grant execute on function pgclarify.grant_access(text, name, text) to pgclarify_user;
 
 create or replace function pgclarify.revoke_access(corpus text, role name, access text)
@@ -315,7 +316,7 @@ end
 $$;
 
 comment on function pgclarify.revoke_access(text, name, text) is
-'Take a role out of the group of a corpus''s readers or analysts into which grant_access has put it, and return the statements '
-'that this took. It keeps pgclarify_reader or pgclarify_user, which count for all corpora. corpus: one that you own. role: a '
-'login or a group. access: reader or user (the same here), or analyst.';
+'Remove a role from the group of readers or analysts of a corpus to which grant_access has added it, and return the '
+'statements that were executed. The role keeps pgclarify_reader or pgclarify_user, which apply to all corpora. corpus: one '
+'that you own. role: a login role or a group. access: reader or user (the same here), or analyst.';
 grant execute on function pgclarify.revoke_access(text, name, text) to pgclarify_user;

@@ -1,6 +1,7 @@
--- Which role a stored name means. A role can be dropped, and another one created with its name. So a row of a role keeps
--- the role's oid beside the name, and both must agree. Names that admit (reader and analyst of a corpus, readers of a
--- document, role of a budget) mean the role that had the name when it was first written: table named_role has its oid.
+-- The role that a stored name means. A role can be dropped, and another one can be created with its name. So a row that belongs
+-- to a role has the role's oid beside the name, and both must match. Names that give access (reader and analyst of a corpus,
+-- readers of a document, role of a budget) mean the role that had the name when it was first written: table named_role has its
+-- oid.
 
 create or replace function pgclarify_private.role_oid(role_name name)
 returns oid
@@ -19,8 +20,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.role_mark(oid) is
-'What stands in a list of roles for one whose name means another role here. PostgreSQL reserves names that begin with pg_, so '
-'no role has it as its name.';
+'Stands for a role in a list if its name means another role here. PostgreSQL reserves names that begin with pg_, so no role '
+'has such a name.';
 grant execute on function pgclarify_private.role_mark(oid) to pgclarify_reader;
 
 create or replace function pgclarify_private.belongs_to(role_name name, role_oid oid, roles name[])
@@ -36,8 +37,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.belongs_to(name, oid, name[]) is
-'Whether a row belongs to one of these roles. role_name, role_oid: what the row has. roles: as roles_of has them. False if '
-'another role has the name now.';
+'Whether a row belongs to one of these roles. role_name, role_oid: of the row. roles: as from roles_of. False if another '
+'role has the name now.';
 
 create or replace function pgclarify_private.is_among(role_name name, role_oid oid, role_oids oid[])
 returns boolean
@@ -50,7 +51,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.is_among(name, oid, oid[]) is
-'As belongs_to, for policies. role_oids: (select pgclarify_private.my_role_oids()).';
+'The same as belongs_to, for policies. role_oids: (select pgclarify_private.my_role_oids()).';
 grant execute on function pgclarify_private.is_among(name, oid, oid[]) to pgclarify_reader;
 
 create or replace function pgclarify_private.note_roles(names name[])
@@ -71,7 +72,7 @@ end
 $$;
 
 comment on function pgclarify_private.note_roles(name[]) is
-'Note which roles these names mean, unless it is noted already. Names that are no roles are left out.';
+'Record which roles these names mean, if that is not recorded yet. Names without a role are skipped.';
 
 alter table pgclarify_private.named_role enable row level security;
 drop policy if exists named_role_is_of_ones_names on pgclarify_private.named_role;
@@ -81,5 +82,5 @@ create policy named_role_is_of_ones_names on pgclarify_private.named_role for se
     )
 );
 comment on policy named_role_is_of_ones_names on pgclarify_private.named_role is
-'Names of the roles whose usage current_user has: my_roles reads them.';
+'Names of the roles whose rights current_user has, for my_roles.';
 grant select on pgclarify_private.named_role to pgclarify_reader;

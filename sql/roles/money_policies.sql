@@ -5,7 +5,7 @@ alter table pgclarify.budget enable row level security;
 alter table pgclarify_private.budget_counter enable row level security;
 alter table pgclarify_private.embedding_usage enable row level security;
 
--- Prices are no secret. Only members of pgclarify_owner write them, whom no policy binds.
+-- Prices are public. Only members of pgclarify_owner write them, and policies do not apply to these.
 drop policy if exists model_price_is_readable on pgclarify.model_price;
 create policy model_price_is_readable on pgclarify.model_price for select to pgclarify_reader using (true);
 comment on policy model_price_is_readable on pgclarify.model_price is 'Everybody.';
@@ -42,5 +42,5 @@ comment on policy embedding_usage_is_visible on pgclarify_private.embedding_usag
 'The role that asked, or that owns the corpus, members of that role, and the analyst of the corpus.';
 grant select on pgclarify_private.embedding_usage to pgclarify_reader;
 
--- Functions write budgets, for the reason that roles/policies.sql gives. In version 0.1 users did.
+-- Only functions write budgets, for the reason in roles/policies.sql. In version 0.1, users did.
 revoke insert, update, delete on pgclarify.budget from pgclarify_user;

@@ -1,5 +1,5 @@
--- Who sees which rows when they read tables and views directly. Functions of the owner are not bound by these; they take the
--- caller's roles as an explicit predicate.
+-- Which rows a role sees when it reads tables and views directly. These policies do not apply to functions of the owner; those
+-- have the caller's roles as an explicit predicate.
 
 alter table pgclarify.corpus enable row level security;
 alter table pgclarify.embedding_space enable row level security;
@@ -43,7 +43,7 @@ create policy embedding_space_of_readable_corpus on pgclarify.embedding_space fo
     corpus_id in (select corpus.corpus_id from pgclarify.corpus)
 );
 comment on policy embedding_space_of_readable_corpus on pgclarify.embedding_space is 'Roles that see the corpus.';
--- The other columns name documents, and count passages, of any readers.
+-- The other columns name documents, and count passages, that the role may not read.
 revoke select on pgclarify.embedding_space from pgclarify_reader;
 grant select (embedding_space_id, corpus_id, model, dimensions, state, error, created_at, retired_at)
 on pgclarify.embedding_space to pgclarify_reader;
@@ -51,7 +51,7 @@ on pgclarify.embedding_space to pgclarify_reader;
 drop policy if exists document_is_readable on pgclarify.document;
 create policy document_is_readable on pgclarify.document for select to pgclarify_reader using (
     (readers is null or readers && (select pgclarify_private.my_roles())::name[])
-    -- As visible_corpora has it: an analyst sees the corpus and its runs, but reads only what it may read besides.
+    -- The same as visible_corpora: an analyst sees the corpus and its runs, but reads only documents that are open to it.
     and corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
         where
@@ -66,7 +66,7 @@ grant select on pgclarify.document to pgclarify_reader;
 drop policy if exists passage_is_readable on pgclarify.passage;
 create policy passage_is_readable on pgclarify.passage for select to pgclarify_reader using (
     (readers is null or readers && (select pgclarify_private.my_roles())::name[])
-    -- As visible_corpora has it: an analyst sees the corpus and its runs, but reads only what it may read besides.
+    -- The same as visible_corpora: an analyst sees the corpus and its runs, but reads only documents that are open to it.
     and corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
         where
@@ -127,7 +127,7 @@ grant select on pgclarify.interpretation to pgclarify_reader;
 
 drop policy if exists citation_of_visible_run on pgclarify.citation;
 create policy citation_of_visible_run on pgclarify.citation for select to pgclarify_reader using (
-    -- Whose runs an analyst sees need not be looked up one by one.
+    -- For an analyst, this avoids a check of each run.
     corpus_id = any((select pgclarify_private.my_analyzed_corpora())::bigint[])
     or exists (select from pgclarify.run where run.run_id = citation.run_id)
     and not exists (
@@ -268,8 +268,8 @@ for select to pgclarify_reader using (
     corpus_id in (select corpus.corpus_id from pgclarify.corpus)
 );
 comment on policy trained_classifier_of_visible_corpus on pgclarify_private.trained_classifier is
-'Who sees the corpus.';
--- Weights tell which words the labelled questions have: they are for workers, and for who trains.
+'Roles that see the corpus.';
+-- Weights reveal words of the labelled questions, so only workers and roles that train can read them.
 grant select (
     trained_classifier_id, corpus_id, version, trained_by, trained_at, shipped_version, examples, threshold, judges_questions,
     judges_conversations, figures, is_better, is_used
@@ -301,8 +301,8 @@ create policy eval_metric_of_visible_evaluation on pgclarify.eval_metric for sel
 comment on policy eval_metric_of_visible_evaluation on pgclarify.eval_metric is 'Roles that see the evaluation.';
 grant select on pgclarify.eval_metric to pgclarify_reader;
 
--- A role that may delete or update rows may lock the whole table, too, and so stop all runs that read it: functions write
--- these. In version 0.1 users did.
+-- A role that may delete or update rows may also lock the whole table, and so stop all runs that read it. So only functions
+-- write these tables. In version 0.1, users did.
 revoke insert, update, delete
 on pgclarify.ambiguity_rule, pgclarify.eval_run, pgclarify.eval_case, pgclarify.eval_metric
 from pgclarify_user;

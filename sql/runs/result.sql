@@ -270,7 +270,7 @@ begin
                 using errcode = 'PC003',
                     table = 'run', column = 'run_id', datatype = raise_unless_succeeded.run_outcome.run_id::text,
                     detail = raise_unless_succeeded.run_outcome.error,
-                    hint = 'Ask again once that is mended; what was paid for is kept.';
+                    hint = 'Fix the cause and ask again; replies that were paid for are kept.';
         when 'cancelled' then
             raise exception 'run % was cancelled', raise_unless_succeeded.run_outcome.run_id
                 using errcode = 'PC003',
@@ -287,7 +287,7 @@ begin
             if v_stop_code = 'budget' then
                 raise warning 'run % is partial: %', raise_unless_succeeded.run_outcome.run_id, v_stop_reason
                     using errcode = 'PC007',
-                        detail = 'What it came to is sound. Asked again, it pays for what is missing alone.',
+                        detail = 'Its results are valid. If you ask again, only the missing calls cost.',
                         hint = 'See: select * from pgclarify.budget_status.';
             elsif raise_unless_succeeded.operation = 'investigate' then
                 raise warning 'run % is partial: calls of the model failed or ran out',
@@ -319,7 +319,7 @@ begin
                 and v_stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage');
             if found then
                 raise warning 'run % found nothing: %', raise_unless_succeeded.run_outcome.run_id, v_known.meaning
-                    using detail = format('Its stop_code is %s: the corpus may have an answer all the same.', v_stop_code),
+                    using detail = format('Its stop_code is %s: the corpus may still have an answer.', v_stop_code),
                         hint = format(
                             '%s See the closest passages: select pgclarify.explain(%s).',
                             v_known.help, raise_unless_succeeded.run_outcome.run_id
@@ -356,7 +356,7 @@ begin
         raise warning '% of % questions are partial: %',
             v_partial, cardinality(warn_of_partial.run_ids), coalesce(v_refusal, 'some passages could not be judged')
             using errcode = case when v_refusal is null then '01000' else 'PC007' end,
-                detail = 'Their rows say so in status. Asked again, they pay for what is missing alone.',
+                detail = 'Their rows have status partial. If you ask again, only the missing calls cost.',
                 hint = case
                     when v_refusal is null then format('See, for one: select pgclarify.explain(%s).', v_example)
                     else 'See: select * from pgclarify.budget_status.'
@@ -374,7 +374,7 @@ begin
     if v_unknown.runs > 0 then
         raise warning 'nothing was found for % of % questions, most often since %',
             v_unknown.runs, cardinality(warn_of_partial.run_ids), v_unknown.meaning
-            using detail = 'Their rows have a stop_code each, and no reading. The corpus may have answers all the same.',
+            using detail = 'Each of their rows has a stop_code and no reading. The corpus may still have answers.',
                 hint = format(
                     '%s See, for one: select pgclarify.explain(%s).', v_unknown.help, v_unknown.example
                 );

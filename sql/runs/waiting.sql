@@ -119,7 +119,7 @@ begin
                     using errcode = 'PC001',
                         table = 'run', column = 'run_id', datatype = array_to_string(v_unfinished, ','),
                         detail = format('%s.', pgclarify_private.list_runs(v_unfinished)),
-                        hint = 'They go on as soon as one is started with: pgclarify worker.';
+                        hint = 'They continue when a worker is started with: pgclarify worker.';
             end if;
         end if;
         -- The pause is a small part of the time since the start, so the caller is never much too late and does not poll too

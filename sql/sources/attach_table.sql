@@ -154,7 +154,7 @@ begin
     end loop;
     if take_steps.is_dry_run then
         -- The number of the source is not known yet.
-        raise notice 'it would be done with your rights, N being the number of the source'
+        raise notice 'it would be done with your rights; N is the number of the source'
             using detail = regexp_replace(
                 array_to_string(v_steps, E';\n') || ';',
                 format('(pgclarify_|capture_)%s(?=[_(])', take_steps.source_id),

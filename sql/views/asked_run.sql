@@ -1,4 +1,4 @@
--- What views of questions rest on: the runs that they are about, and what the roles that asked see of a corpus now.
+-- The basis of the views of questions: their runs, and what the roles that asked see of a corpus now.
 
 create or replace function pgclarify_private.requester_revision(caller pgclarify_private.caller, run_id bigint)
 returns bigint
@@ -28,8 +28,8 @@ end
 $$;
 
 comment on function pgclarify_private.requester_revision(pgclarify_private.caller, bigint) is
-'The revision of a run''s corpus that the role which asked sees now, for those who see its runs; null if that role may not '
-'search the corpus, or is gone.';
+'The revision of a run''s corpus that the role of the run sees now, for roles that see its runs; null if that role may not '
+'search the corpus, or was dropped.';
 grant execute on function pgclarify_private.requester_revision(pgclarify_private.caller, bigint) to pgclarify_reader;
 
 create or replace view pgclarify_private.asked_run with (security_invoker) as
@@ -56,7 +56,7 @@ where
     and (run.is_counted or run.served > 0);
 
 comment on view pgclarify_private.asked_run is
-'Runs of clarify that have a group and that somebody wanted to know the answer of: what views of questions are about.';
+'Runs of clarify that have a group and that a user asked: the runs of the views of questions.';
 comment on column pgclarify_private.asked_run.run_id is 'The run.';
 comment on column pgclarify_private.asked_run.question_group_id is 'The group of its question.';
 comment on column pgclarify_private.asked_run.corpus_id is 'The corpus; null if it was dropped.';
@@ -69,7 +69,7 @@ comment on column pgclarify_private.asked_run.created_at is 'When it was asked.'
 comment on column pgclarify_private.asked_run.served is 'How often it was reused to answer an equal question.';
 comment on column pgclarify_private.asked_run.last_served_at is 'When it was last reused; null if it never was.';
 comment on column pgclarify_private.asked_run.times_asked is
-'How often that was asked: once, if it counts, and as often as it served.';
+'How often its question was asked: once, if it counts, and as often as it was reused.';
 comment on column pgclarify_private.asked_run.requested_by_oid is 'Oid of the role that asked.';
 comment on column pgclarify_private.asked_run.stop_code is 'As in run.';
 grant select on pgclarify_private.asked_run to pgclarify_reader;
@@ -80,14 +80,14 @@ with seen as materialized (
         run.corpus_id,
         run.requested_by,
         run.requested_by_oid,
-        -- Any of these runs would do.
+        -- Any of these runs is good enough.
         pgclarify_private.requester_revision(
             (select signed from pgclarify_private.caller as signed), max(run.run_id)
         ) as revision
     from pgclarify_private.asked_run as run
     group by run.corpus_id, run.requested_by, run.requested_by_oid
 )
--- Materialized: whatever the planner expects, it is found once.
+-- Materialized: computed once, for every plan.
 select
     seen.corpus_id,
     seen.requested_by,
@@ -96,11 +96,11 @@ select
 from seen;
 
 comment on view pgclarify_private.seen_by_requester is
-'What the roles that asked see of a corpus now: a row for each corpus and role. To find it takes a millisecond, so views look '
-'here, and not once for each question.';
+'What the roles that asked see of a corpus now: a row for each corpus and role. Computing it takes a millisecond, so views '
+'read it here instead of once for each question.';
 comment on column pgclarify_private.seen_by_requester.corpus_id is 'The corpus; null if it was dropped.';
 comment on column pgclarify_private.seen_by_requester.requested_by is 'Role that asked.';
 comment on column pgclarify_private.seen_by_requester.requested_by_oid is 'Its oid.';
 comment on column pgclarify_private.seen_by_requester.revision is
-'The revision that it sees now; null if it may not search the corpus, or is gone.';
+'The revision that it sees now; null if it may not search the corpus, or was dropped.';
 grant select on pgclarify_private.seen_by_requester to pgclarify_reader;

@@ -1,5 +1,6 @@
--- Views of questions for dashboards: what is asked most, what the corpus does not answer, what is ambiguous, what is out of
--- date. A row is a group of questions that mean the same, as far as you may see its runs; the words shown are of one of these.
+-- Views of questions for dashboards: the most frequent questions, questions without an answer, ambiguous questions, and
+-- outdated answers. A row is a group of questions with the same meaning, from the runs that you may see; the text is that of
+-- one of them.
 
 create or replace view pgclarify.asked_question with (security_invoker) as
 select
@@ -37,8 +38,8 @@ from (
 ) as asked;
 
 comment on view pgclarify.asked_question is
-'What clarify was asked, a row for questions that mean the same, with how often and how it went.';
-comment on column pgclarify.asked_question.question_group_id is 'The group; run_summary has it, too.';
+'Questions to clarify, a row for questions with the same meaning: how often they were asked, and with which results.';
+comment on column pgclarify.asked_question.question_group_id is 'The group, as in run_summary.';
 comment on column pgclarify.asked_question.corpus is 'The corpus.';
 comment on column pgclarify.asked_question.question is 'The question as it was last asked.';
 comment on column pgclarify.asked_question.times_asked is
@@ -46,15 +47,15 @@ comment on column pgclarify.asked_question.times_asked is
 comment on column pgclarify.asked_question.runs is 'Runs, in any state.';
 comment on column pgclarify.asked_question.answered_runs is 'Those that found a reading.';
 comment on column pgclarify.asked_question.unanswered_runs is
-'Those for which a language model judged the passages, and none answers. Other runs that found nothing do not tell whether the '
-'corpus could answer.';
+'Runs for which a language model judged the passages, and none answers. Other runs without a result do not show whether the '
+'corpus has an answer.';
 comment on column pgclarify.asked_question.first_asked_at is 'When it was first asked.';
 comment on column pgclarify.asked_question.last_asked_at is 'When it was last asked.';
 comment on column pgclarify.asked_question.last_run_id is 'Its last run.';
 comment on column pgclarify.asked_question.requesters is 'How many roles asked.';
 comment on column pgclarify.asked_question.unread_runs is
-'Those that found nothing, although the corpus may have an answer: there was no language model, a budget was spent, calls '
-'failed. stop_code in run_summary says which.';
+'Runs that found nothing although the corpus may have an answer: for example, there was no language model, a budget was '
+'spent, or calls failed. stop_code in run_summary has the reason.';
 grant select on pgclarify.asked_question to pgclarify_reader;
 
 create or replace view pgclarify.content_gap with (security_invoker) as
@@ -108,16 +109,17 @@ from (
 ) as asked;
 
 comment on view pgclarify.content_gap is
-'Questions that the corpus did not answer, a row for those that mean the same: a language model judged what clarify found, and '
-'no passage answers (stop_code not_answered). Other runs that found nothing do not count, since they do not tell.';
-comment on column pgclarify.content_gap.question_group_id is 'The group; run_summary has it, too.';
+'Questions that the corpus did not answer, a row for questions with the same meaning: a language model judged the passages '
+'that clarify found, and none answers (stop_code not_answered). Other runs without a result do not count, because they do '
+'not show that.';
+comment on column pgclarify.content_gap.question_group_id is 'The group, as in run_summary.';
 comment on column pgclarify.content_gap.corpus is 'The corpus.';
-comment on column pgclarify.content_gap.question is 'The question as it was last asked in vain.';
+comment on column pgclarify.content_gap.question is 'The question as it was last asked without an answer.';
 comment on column pgclarify.content_gap.times_asked is
 'How often it was asked without an answer: runs, and empty answers that were reused.';
 comment on column pgclarify.content_gap.runs is 'Runs that found nothing.';
-comment on column pgclarify.content_gap.first_asked_at is 'When it was first asked in vain.';
-comment on column pgclarify.content_gap.last_asked_at is 'When it was last asked in vain.';
+comment on column pgclarify.content_gap.first_asked_at is 'When it was first asked without an answer.';
+comment on column pgclarify.content_gap.last_asked_at is 'When it was last asked without an answer.';
 comment on column pgclarify.content_gap.answered_runs is 'Runs of the same group that did find a reading.';
 comment on column pgclarify.content_gap.last_answered_at is 'When the last of them was asked; null if there is none.';
 comment on column pgclarify.content_gap.is_open is
@@ -127,10 +129,10 @@ comment on column pgclarify.content_gap.has_corpus_changed is
 'answer now. Null if the corpus or that role no longer exists, or if that role may not search the corpus.';
 comment on column pgclarify.content_gap.last_run_id is
 'The last run that found nothing; is_open and has_corpus_changed compare with it.';
-comment on column pgclarify.content_gap.requesters is 'How many roles asked in vain.';
+comment on column pgclarify.content_gap.requesters is 'How many roles asked without an answer.';
 comment on column pgclarify.content_gap.is_answered_for_another_role is
-'True if the last run with a reading is of another role than the last in vain, and may rest on documents that are not for '
-'that one; false if there is none.';
+'True if the last run with a reading is of another role than the last run without an answer, and may cite documents that '
+'this role cannot read; false if there is none.';
 grant select on pgclarify.content_gap to pgclarify_reader;
 
 create or replace view pgclarify.ambiguous_question with (security_invoker) as
@@ -170,12 +172,12 @@ from (
 ) as asked;
 
 comment on view pgclarify.ambiguous_question is
-'Questions for which a run found several readings, a row for those that mean the same.';
-comment on column pgclarify.ambiguous_question.question_group_id is 'The group; run_summary has it, too.';
+'Questions for which a run found several readings, a row for questions with the same meaning.';
+comment on column pgclarify.ambiguous_question.question_group_id is 'The group, as in run_summary.';
 comment on column pgclarify.ambiguous_question.corpus is 'The corpus.';
 comment on column pgclarify.ambiguous_question.question is 'The question as it was asked by last_run_id.';
-comment on column pgclarify.ambiguous_question.interpretations is 'The most readings that one of its runs found.';
-comment on column pgclarify.ambiguous_question.mean_interpretations is 'Readings of a run that found any, on average.';
+comment on column pgclarify.ambiguous_question.interpretations is 'The largest number of readings that one of its runs found.';
+comment on column pgclarify.ambiguous_question.mean_interpretations is 'Mean number of readings of the runs that found any.';
 comment on column pgclarify.ambiguous_question.times_asked is
 'How often it was asked and answered: runs, and answers that were reused.';
 comment on column pgclarify.ambiguous_question.runs is 'Runs that found a reading.';
@@ -201,8 +203,8 @@ select
             -- Unknown if none of it can be read.
             case
                 when count(document.id) > 0 then count(*) filter (
-                    -- By the words: when a document was changed says nothing of when that could be seen. Where a quote
-                    -- stood, it nearly always stands, and a call of the function costs more than this look.
+                    -- This compares the words: the time of a change does not show when the change became visible. The quote is
+                    -- nearly always where it was, and a call of the function costs more than this comparison.
                     where substr(document.content, citation.start_char + 1, length(citation.quote))
                         is distinct from citation.quote
                         and pgclarify_private.quote_position(document.content, citation.quote, citation.start_char) is null
@@ -212,12 +214,12 @@ select
         left join pgclarify.document
             on citation.corpus_id = document.corpus_id and citation.document_id = document.id
         where citation.run_id = answered.run_id
-            -- As below: whoever asks for those with lost quotes shall not have the documents of all others read for that.
+            -- As below: a filter on lost quotes must not read the documents of all other answers.
             and (revised.revision = answered.corpus_revision) is not true
     ) as lost_quotes,
     answered.question_group_id
 from (
-    -- By the index backward: group by group, and only the runs of one are sorted.
+    -- This scans the index backward, one group after another, and sorts only the runs of one group.
     select distinct on (run.question_group_id, run.requested_by)
         run.question_group_id,
         run.run_id,
@@ -243,8 +245,8 @@ where
     and (revised.revision = answered.corpus_revision) is not true;
 
 comment on view pgclarify.stale_answer is
-'Answers that may be out of date: the last run with a reading of questions that mean the same, for each role that asked, if '
-'its corpus has changed since. They are not served again once the change is searchable.';
+'Answers that may be out of date: the last run with a reading of questions with the same meaning, for each role that asked, '
+'if its corpus has changed since. They are not reused once the change is searchable.';
 comment on column pgclarify.stale_answer.run_id is 'The run.';
 comment on column pgclarify.stale_answer.corpus is 'The corpus.';
 comment on column pgclarify.stale_answer.question is 'The question.';
@@ -254,12 +256,12 @@ comment on column pgclarify.stale_answer.interpretations is 'Readings that it fo
 comment on column pgclarify.stale_answer.served is 'How often it was reused to answer an equal question.';
 comment on column pgclarify.stale_answer.last_served_at is 'When it was last reused; null if it never was.';
 comment on column pgclarify.stale_answer.corpus_changes is
-'How often what that role can find has changed since; 0 if it has other rights now. Null if it may not search the corpus any '
-'more.';
+'How many changes since then affect what that role can find; 0 if its rights have changed. Null if it may not search the '
+'corpus any more.';
 comment on column pgclarify.stale_answer.lost_quotes is
-'Its quotes that do not stand any more in a document that you may read; null if you may read none of its documents. 0: what it '
-'rests on still stands, but the corpus may have more to say by now.';
-comment on column pgclarify.stale_answer.question_group_id is 'The group; run_summary has it, too.';
+'Its quotes that are no longer in a document that you may read; null if you may read none of its documents. 0: all quotes '
+'are still there, but the corpus may have new answers.';
+comment on column pgclarify.stale_answer.question_group_id is 'The group, as in run_summary.';
 grant select on pgclarify.stale_answer to pgclarify_reader;
 
 create or replace view pgclarify.cited_document with (security_invoker) as
@@ -287,12 +289,12 @@ left join (
 ) as cited on document.corpus_id = cited.corpus_id and document.id = cited.document_id;
 
 comment on view pgclarify.cited_document is
-'Documents that you may read, with how often runs that you may see cited them; citations = 0: never. Counted by workers '
-'after a run has ended; runs that were deleted since still count.';
+'Documents that you may read, and how often runs that you may see cited them; citations = 0: never. Workers count after a '
+'run has ended; deleted runs still count.';
 comment on column pgclarify.cited_document.corpus is 'The corpus.';
 comment on column pgclarify.cited_document.document_id is 'The document.';
 comment on column pgclarify.cited_document.title is 'Its title; null if it has none.';
-comment on column pgclarify.cited_document.uri is 'Where a person finds it; null if nowhere.';
+comment on column pgclarify.cited_document.uri is 'Its address, for people; null if it has none.';
 comment on column pgclarify.cited_document.citations is
 'How often it was cited: for interpretations, in steps of investigations, and for listed answers.';
 comment on column pgclarify.cited_document.runs is 'In how many runs.';

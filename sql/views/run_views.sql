@@ -1,4 +1,4 @@
--- Views for people and dashboards: flat columns, stable names. They read what is there and start nothing.
+-- Views for people and dashboards: flat columns, stable names. They only read, and start nothing.
 
 create or replace view pgclarify.interpretation_citation with (security_invoker) as
 select
@@ -23,10 +23,10 @@ select
     run.created_at
 from pgclarify.run
 inner join pgclarify.citation on run.run_id = citation.run_id
--- It is there; but what only counts citations need not look it up.
+-- The row always exists. As a left join, a query that only counts citations can skip it.
 left join pgclarify.interpretation
     on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
--- Of one row at most, which an aggregate tells the planner: what only counts citations need not look for it.
+-- The aggregate tells the planner that there is at most one row, so a query that only counts citations can skip it.
 left join lateral (
     select
         min(document.title) as title,
@@ -36,7 +36,7 @@ left join lateral (
     where document.corpus_id = citation.corpus_id and document.id = citation.document_id
 ) as found on true;
 
-comment on view pgclarify.interpretation_citation is 'What each interpretation cites, joined to the document it is from.';
+comment on view pgclarify.interpretation_citation is 'The citations of each interpretation, joined with their documents.';
 comment on column pgclarify.interpretation_citation.run_id is 'The run.';
 comment on column pgclarify.interpretation_citation.ordinal is 'The interpretation''s place in the run, from 1.';
 comment on column pgclarify.interpretation_citation.interpretation is 'The reading.';
@@ -44,13 +44,13 @@ comment on column pgclarify.interpretation_citation.answer is 'Its answer.';
 comment on column pgclarify.interpretation_citation.rank is 'Place among its citations, from 1.';
 comment on column pgclarify.interpretation_citation.is_medoid is 'True for the citation of the medoid.';
 comment on column pgclarify.interpretation_citation.document_id is 'The document.';
-comment on column pgclarify.interpretation_citation.title is 'Its title now; null if it has none or is gone.';
-comment on column pgclarify.interpretation_citation.uri is 'Where a person finds it; null if nowhere or gone.';
+comment on column pgclarify.interpretation_citation.title is 'Its current title; null if it has none or was removed.';
+comment on column pgclarify.interpretation_citation.uri is 'Its address, for people; null if it has none or was removed.';
 comment on column pgclarify.interpretation_citation.passage_id is 'The passage.';
 comment on column pgclarify.interpretation_citation.heading is 'Headings above the passage when it was cited.';
 comment on column pgclarify.interpretation_citation.quote is 'The words that are cited for the answer, verbatim.';
 comment on column pgclarify.interpretation_citation.start_char is
-'Offset of the quote in the document as it is now, from 0; where it stood when it was cited, if it is gone.';
+'Offset of the quote in the current document, from 0; its former offset if the quote is gone.';
 comment on column pgclarify.interpretation_citation.end_char is 'Offset after the quote, likewise.';
 comment on column pgclarify.interpretation_citation.is_current is 'True if the document still has the quote.';
 comment on column pgclarify.interpretation_citation.corpus is 'The corpus''s name when it was asked.';
@@ -73,7 +73,7 @@ select
     run.finished_at,
     case
         when run.operation in ('clarify', 'consolidate')
-            -- Counted here while it goes on, and where an earlier version ended it.
+            -- Counted here while the run is not over, and for runs that an earlier version ended.
             then coalesce(
                 run.interpretations::bigint,
                 (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)
@@ -102,22 +102,23 @@ select
     run.cached_tokens
 from pgclarify.run;
 
-comment on view pgclarify.run_summary is 'Runs that you may see, with what they have come to; also while they go on.';
+comment on view pgclarify.run_summary is 'Runs that you may see, with their results so far.';
 comment on column pgclarify.run_summary.run_id is 'The run.';
 comment on column pgclarify.run_summary.operation is
 'clarify, consolidate, search, investigate, detect_ambiguity, detect_ambiguity_many, rewrite, clarifying_questions, reply, '
 'list_answers or estimate.';
 comment on column pgclarify.run_summary.corpus is
-'The corpus''s name when it was asked; null for what was asked of no corpus.';
-comment on column pgclarify.run_summary.question is 'The question; of detect_ambiguity_many and estimate, how many there are.';
+'The corpus''s name when it was asked; null without a corpus.';
+comment on column pgclarify.run_summary.question is
+'The question; for detect_ambiguity_many and estimate, the number of questions.';
 comment on column pgclarify.run_summary.status is 'queued, running, succeeded, partial, failed or cancelled.';
 comment on column pgclarify.run_summary.error is 'Why it failed; null unless it did.';
 comment on column pgclarify.run_summary.requested_by is 'Role that asked.';
 comment on column pgclarify.run_summary.created_at is 'When it was asked.';
 comment on column pgclarify.run_summary.started_at is 'When a worker last started it.';
-comment on column pgclarify.run_summary.finished_at is 'When it ended; null while it goes on.';
+comment on column pgclarify.run_summary.finished_at is 'When it ended; null before.';
 comment on column pgclarify.run_summary.interpretations is
-'Readings found; null for runs that look for none: all but those of clarify and consolidate.';
+'Number of readings; null for operations other than clarify and consolidate.';
 comment on column pgclarify.run_summary.candidates is 'Passages retrieved.';
 comment on column pgclarify.run_summary.verdicts is 'Passages judged so far.';
 comment on column pgclarify.run_summary.completions is 'Calls it paid for; null until it has ended.';
@@ -126,24 +127,25 @@ comment on column pgclarify.run_summary.prompt_tokens is 'Input tokens it paid f
 comment on column pgclarify.run_summary.completion_tokens is 'Output tokens it paid for.';
 comment on column pgclarify.run_summary.model is 'Model that judged.';
 comment on column pgclarify.run_summary.stop_reason is
-'Why it went no further where it might have; null if there was nothing to decide, or it has not ended.';
+'Why it stopped although it could have continued; null if there was nothing to decide, or it has not ended.';
 comment on column pgclarify.run_summary.route is
-'Where ask_back is auto: answered (the question was clear, and one pass answered it) or clarified; null elsewhere, and until '
-'it is decided.';
+'With ask_back auto: answered (the question was clear, and one pass answered it) or clarified; null otherwise, and before '
+'the decision.';
 comment on column pgclarify.run_summary.saved_completions is
-'Calls that this spared, at least; null where there was nothing to decide.';
+'Calls that this saved, at least; null if there was nothing to decide.';
 comment on column pgclarify.run_summary.cost_usd is
-'What it cost, in US dollars: 0 if it paid for no call; null if the cost of one is not known, or until it has ended.';
+'Cost in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or until it has ended.';
 comment on column pgclarify.run_summary.served is
 'How often it was reused to answer an equal question; counted within seconds.';
 comment on column pgclarify.run_summary.last_served_at is 'When it was last reused; null if it never was.';
 comment on column pgclarify.run_summary.question_group_id is
-'Questions of its corpus that mean the same have the same; null until a worker has looked, after its end.';
+'Its group: questions of a corpus with the same meaning have the same number; null until a worker has grouped it, after its '
+'end.';
 comment on column pgclarify.run_summary.stop_code is
-'Why it has no result, or not all of it: not_answered, no_language_model, language, threshold, unproven, repeated, '
-'no_passage, contradicted, limit, budget or failed_calls; null if it has its whole result, has failed, or goes on.';
+'Why it has no result, or only a part of it: not_answered, no_language_model, language, threshold, unproven, repeated, '
+'no_passage, contradicted, limit, budget or failed_calls; null if its result is complete, or it has failed or is not over.';
 comment on column pgclarify.run_summary.error_code is
-'Why it failed, as a SQLSTATE that docs/errors.md lists; of a partial rewrite, why its call failed; null otherwise.';
+'Why it failed, as a SQLSTATE from docs/errors.md; for a partial rewrite, why its call failed; null otherwise.';
 comment on column pgclarify.run_summary.cached_tokens is
 'Those of prompt_tokens that the endpoint took from its cache, as it reports them.';
 grant select on pgclarify.run_summary to pgclarify_reader;
@@ -182,9 +184,9 @@ cross join lateral (
 ) as indexing;
 
 comment on view pgclarify.queue_status is
-'How much is waiting: runs of everyone, and what is to be indexed of the corpora that you may search. One row.';
+'How much is waiting: runs of all roles, and documents of the corpora that you may search. One row.';
 comment on column pgclarify.queue_status.queued is 'Runs that no worker has started.';
-comment on column pgclarify.queue_status.running is 'Runs that workers are carrying out.';
+comment on column pgclarify.queue_status.running is 'Runs that workers are executing.';
 comment on column pgclarify.queue_status.oldest_queued_at is 'When the oldest queued run was asked; null if none is queued.';
 comment on column pgclarify.queue_status.oldest_queued_seconds is 'How long ago that is, in seconds; 0 if none is queued.';
 comment on column pgclarify.queue_status.pending_documents is 'The sum of corpus_status.pending, as you see it.';
