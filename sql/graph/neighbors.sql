@@ -14,7 +14,7 @@ begin
         end
         using errcode = 'serialization_failure',
             detail = format('The graph of corpus "%s" that this transaction sees is gone.', raise_graph_is_gone.corpus),
-            hint = 'Begin the transaction anew.';
+            hint = 'Begin a new transaction.';
 end
 $$;
 

@@ -86,7 +86,7 @@ exception
         raise exception 'budgets are locked'
             using errcode = 'lock_not_available',
                 detail = case
-                    when v_holders is null then 'The lock is gone by now, or somebody waits for one.'
+                    when v_holders is null then 'The lock was released meanwhile, or another process waits for one.'
                     else format('These processes hold the locks: %s.', v_holders)
                 end,
                 hint = 'Models are not called until the lock is released. Let that transaction end, or end it with '

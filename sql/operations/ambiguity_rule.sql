@@ -12,7 +12,7 @@ declare
 begin
     if edited_corpus.corpus is null then
         if not v_is_administrator then
-            raise exception 'what is for all corpora is edited by members of pgclarify_owner'
+            raise exception 'only members of pgclarify_owner can edit settings for all corpora'
                 using errcode = 'insufficient_privilege',
                     detail = 'The parameter corpus is null, which means all corpora.',
                     hint = 'Pass corpus => ''NAME'' of a corpus that you own.';

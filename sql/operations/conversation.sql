@@ -52,8 +52,8 @@ begin
                 detail = 'You have no conversation of that number.',
                 hint = case
                     when pgclarify_private.has_frozen_snapshot() then
-                        'Conversations are seen here as they were when the transaction began, or, on a standby, as far as it has '
-                        'come: if this one is newer, begin the transaction anew.'
+                        'This transaction sees conversations only as they were when it began, and a standby may be behind: if '
+                        'this one is newer, begin the transaction anew.'
                     else 'One begins with pgclarify.choose or pgclarify.reply, which return its number.'
                 end;
     end if;

@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     if current_setting('transaction_read_only')::boolean then
-        raise exception 'a turn of a conversation cannot be kept in a read-only transaction'
+        raise exception 'a turn of a conversation cannot be stored in a read-only transaction'
             using errcode = 'read_only_sql_transaction',
                 detail = case
                     when pg_is_in_recovery() then 'This server is a standby.'
@@ -41,7 +41,7 @@ begin
     if not pgclarify_private.belongs_to(
         v_run.requested_by, v_run.requested_by_oid, pgclarify_private.roles_of((run_to_reply_to.caller).name)
     ) then
-        raise exception 'run % was asked by somebody else', v_run.run_id
+        raise exception 'run % was asked by another role', v_run.run_id
             using errcode = 'insufficient_privilege',
                 detail = format('Role %s asked, and only its members may reply.', v_run.requested_by),
                 hint = 'Ask pgclarify.clarifying_questions yourself.';
