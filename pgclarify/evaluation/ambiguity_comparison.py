@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.ambiguity import AmbiguityClassifier
+from pgclarify.algorithms.ambiguity import WEIGHTS, AmbiguityClassifier
 from pgclarify.algorithms.metrics import (
     areas_under_roc,
     bootstrap_interval,
@@ -119,7 +119,10 @@ def learn(looked: Looked, shipped: AmbiguityClassifier, in_use: TrainedVersion |
         in_use: The version that judges the corpus's questions now; None if there is none.
     """
     trained = train(looked, shipped)
-    rival = in_use if in_use is not None and in_use.shipped_version == shipped.version else None
+    # Workers use the shipped classifier in place of a version of an earlier classifier, and of a broken one.
+    rival = in_use
+    if in_use is not None and (in_use.shipped_version != shipped.version or len(in_use.weights) != WEIGHTS):
+        rival = None
     return Outcome(
         trained=trained,
         examples=int((~looked.is_held).sum()),

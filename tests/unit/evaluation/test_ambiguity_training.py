@@ -98,6 +98,7 @@ def test_a_version_in_use_is_what_it_has_to_beat(looked: Looked, trained: Traine
     assert second.shipped == first.shipped
     assert not second.is_to_be_used
     assert learn(looked, SHIPPED, replace(trained, shipped_version="an earlier one")).in_use is None
+    assert learn(looked, SHIPPED, replace(trained, weights=trained.weights[1:])).in_use is None
 
 
 @pytest.mark.parametrize(
