@@ -1,4 +1,4 @@
-"""Drawn data are the same each time, and a slow machine is no failure."""
+"""Random data are the same each time, and a slow machine does not fail tests."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.unit.test_docs import VARIABLES
 
 # The image of PostgreSQL reads these when it makes a cluster.
 IMAGE_VARIABLES = {"POSTGRES_DB", "POSTGRES_PASSWORD", "POSTGRES_HOST_AUTH_METHOD", "POSTGRES_INITDB_ARGS"}
-# libpq reads it wherever a connection string has no password.
+# libpq reads it if a connection string has no password.
 LIBPQ_VARIABLES = {"PGPASSWORD"}
 # pip reads it while the image is built.
 BUILD_VARIABLES = {"PIP_EXTRA_INDEX_URL"}
@@ -41,7 +41,7 @@ def test_variables_are_known() -> None:
 
 def test_every_setting_is_handed_on() -> None:
     handed_on = {name for service in ("init", "worker") for name, value in variables(service).items() if value is None}
-    # They have no server of their own, so no data of their own; and they make nobody's login.
+    # init and worker start no server, so they need no data directory, and they create no login.
     assert handed_on == VARIABLES.keys() - {"PGCLARIFY_DATABASE_URL", "PGCLARIFY_DATA_DIR", "PGCLARIFY_ROLE_PASSWORD"}
 
 

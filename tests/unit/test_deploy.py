@@ -48,7 +48,7 @@ def families() -> dict[str, tuple[set[str], str]]:
         worker.follow(lambda: 0, counts)
         found = {}
         for collector in worker._registry._collector_to_names:
-            # In a thread, as the HTTP server does it: it waits for what the loop reads.
+            # In a thread, like the HTTP server, because it waits for results of the event loop.
             for family in await asyncio.to_thread(_collected, collector):
                 labels = set(getattr(collector, "_labelnames", ())) or {
                     label for sample in family.samples for label in sample.labels

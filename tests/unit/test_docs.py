@@ -131,7 +131,7 @@ def check_ours(arguments: list[str]) -> None:
         command = command.commands[word]
         if isinstance(command, DeferredCommand):
             command = command.command
-    # Parsed as it would be, with whatever stands for a file in place of one that must exist.
+    # Parsed as usual, except that files need not exist.
     known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
     if not command.context_settings.get("ignore_unknown_options"):
         options = {word.partition("=")[0] for word in arguments if word.startswith("-")}

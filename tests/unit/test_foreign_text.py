@@ -1,4 +1,4 @@
-"""Text that a person is shown, whoever wrote it."""
+"""Text of other authors that is shown to a person."""
 
 from __future__ import annotations
 

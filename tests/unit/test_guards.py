@@ -1,4 +1,4 @@
-"""The table of guards fits the repository: a row that does not would break nothing, and be noticed by nobody."""
+"""The table of guards fits the repository. A row that does not fit would break nothing and show nothing."""
 
 from __future__ import annotations
 

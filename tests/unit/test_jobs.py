@@ -1,4 +1,4 @@
-"""Notifications only wake the worker: whatever they say, however many there are, and whatever ends the listening."""
+"""Notifications only wake the worker, with any content, in any number, and after any end of the listening."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def sender() -> Iterator[Sender]:
 
 @pytest.fixture
 async def woken(sender: Sender, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Woken]:
-    """Of a worker that listens, and has looked at the tables once because it began to."""
+    """The wake-ups of a worker that listens. It has polled the tables once, when it started to listen."""
     monkeypatch.setattr(jobs, "_LISTEN_AGAIN_SECONDS", 0.0)
     woken = Woken()
     manager = jobs._OwnJobs(BaseConnector(), sender.connect, most_in_background=1)

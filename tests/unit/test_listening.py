@@ -15,7 +15,7 @@ from pgclarify.errors import ConfigurationError, InputError
 
 @pytest.fixture
 def taken() -> Iterator[Address]:
-    """An address of this machine at which somebody listens."""
+    """An address of this machine at which a server listens."""
     with socket.create_server(("127.0.0.1", 0)) as somebody:
         yield Address("127.0.0.1", somebody.getsockname()[1])
 

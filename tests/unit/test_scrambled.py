@@ -57,7 +57,7 @@ def test_what_is_compared_or_a_code_stays_in_sql() -> None:
 
 @pytest.mark.slow
 def test_a_process_of_its_own_scrambles() -> None:
-    """As commands that tests start do: of Python nothing but a folder on the path says so."""
+    """Like commands that tests start. Only a folder on Python's path makes them scramble."""
     variables = {"PYTHONPATH": f"{scrambled.SITE}{os.pathsep}{ROOT}", scrambled.VARIABLE: "1"}
     said, installed = _run(variables)
     assert "nowhere" in said

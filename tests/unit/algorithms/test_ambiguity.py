@@ -278,7 +278,7 @@ def one_array() -> bytes:
 
 
 def cut_inside(content: bytes = b"nothing") -> bytes:
-    """An archive one of whose members is no array."""
+    """An archive with a member that is not an array."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("mean.npy", content)

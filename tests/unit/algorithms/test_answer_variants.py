@@ -138,7 +138,7 @@ DIFFERENT = [
     ("5", "5 dollars"),
     ("ten", "10 episodes"),
     ("30 dollars", "30 dollars a day"),
-    # and a letter is no initial of what comes last.
+    # and a letter is not the initial of the last word.
     ("vitamin C", "vitamin cream"),
     ("Act B", "Act Baker"),
 ]

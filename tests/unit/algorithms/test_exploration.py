@@ -311,7 +311,7 @@ def test_explore_keeps_its_promises(initial, graph, scores, budget, batch_size):
     handed_out = [one for batch in world.scored for one in batch]
     assert len(handed_out) == len(set(handed_out)) <= budget
     assert all(1 <= len(batch) <= batch_size for batch in world.scored)
-    # Nobody within reach is left out as long as there is budget.
+    # All reachable passages are scored while there is budget.
     reachable = within_reach(initial, graph)
     assert set(handed_out) <= reachable
     assert len(handed_out) == min(budget, len(reachable))

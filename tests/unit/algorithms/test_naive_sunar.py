@@ -54,7 +54,7 @@ def test_exploring_is_the_papers_algorithm(share: int) -> None:
 
 
 def explored(world: World) -> tuple[list[list[Scored]], list[Scored]]:
-    """The batches that an `Explorer` hands out, and its result."""
+    """The batches of an `Explorer`, and its result."""
     explorer = Explorer(world.initial, budget=world.budget, batch_size=world.batch)
     batches: list[list[int]] = []
     while batch := explorer.next_batch():

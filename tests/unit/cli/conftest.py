@@ -1,4 +1,4 @@
-"""No setting of whoever runs the tests reaches them."""
+"""The settings of the user who runs the tests do not reach them."""
 
 from __future__ import annotations
 

@@ -302,7 +302,7 @@ def test_limits_that_are_none(given: str) -> None:
 
 
 def test_the_page_shows_it_as_it_is_printed() -> None:
-    """Its figures and columns are others: those of 300 cases that nobody sees."""
+    """The page has other figures and columns: those of 300 cases that it does not show."""
     (page,) = (block.output for block in blocks(CHECKOUT / "docs" / "evaluation.md", "sh") if block.output)
     question = "Who plays the doctor in the series?"
     gone = reading(

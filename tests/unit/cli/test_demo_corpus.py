@@ -33,7 +33,7 @@ def test_a_document_is_a_page_with_headings(document: Traversable) -> None:
     assert sum(line.startswith("# ") for line in lines) == 1
     assert any(line.startswith("## ") for line in lines)
     assert 80 <= sum(len(line.split()) for line in lines) <= 350
-    # A heading stands between empty lines, or it is no heading in every reader of Markdown.
+    # A heading needs empty lines around it: some readers of Markdown see no heading otherwise.
     assert all(not after for line, after in pairwise(lines) if line.startswith("#"))
     assert max(map(len, lines)) <= 128
 

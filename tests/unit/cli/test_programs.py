@@ -25,7 +25,7 @@ def test_psql_goes_to_the_database_in_use_by_default() -> None:
         "PGSSLMODE": "require",
     }
     assert environment["PGPASSWORD"] == "open sesame"
-    # Without the lists of our own functions below an error; whoever wants them sets it again.
+    # Errors do not list our functions as context. A user can set it again.
     assert arguments[1:] == ["--set", "SHOW_CONTEXT=never", "-c", "select 1"]
 
 

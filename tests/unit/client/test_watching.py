@@ -1,4 +1,4 @@
-"""Scripts that watch a run: what lands, once and in time, and when they give up."""
+"""Scripts that watch a run: each result comes once and in time, and they time out."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_snapshot_that_does_not_move_on_is_not_watched(isolation: str) -> None
     rows = [look("running", isolation=isolation)]
     with pytest.raises(InputError):
         play(watching.verdicts(InTransaction(), 3), [outcome("running")], rows)
-    # In a transaction of its own, every look has a snapshot of its own.
+    # Each poll is a separate transaction, so it has its own snapshot.
     assert play(watching.verdicts(SESSION, 3), [outcome("running")], rows, [look("succeeded")]).yielded == []
 
 

@@ -1,4 +1,4 @@
-"""Pending documents become searchable, and a bad one holds up nobody."""
+"""Pending documents become searchable, and a bad document does not delay the others."""
 
 from __future__ import annotations
 
@@ -441,7 +441,7 @@ async def test_what_is_embedded_is_kept_while_the_store_is_busy(times: int) -> N
 
 
 async def test_what_could_not_be_stored_for_now_is_given_back() -> None:
-    """Somebody was changing it, so that the store left it out: it is still leased, and tried again."""
+    """A user changed the document, so the store skipped it. It is still leased, and tried again."""
 
     class HeldStore(FakeDocumentStore):
         held = True
@@ -479,7 +479,7 @@ async def edited(before: Document, *after: Document) -> tuple[FakeDocumentStore,
             splitter.embedding_text(document.title, chunk.heading, chunk.content)
             for chunk in splitter.split_part(document.content)[0]
         ]
-        # Whatever was asked again: each passage has the vector of its own text.
+        # After all retries, each passage has the vector of its own text.
         assert np.array_equal(vectors(store, document.document_id), await embedder.encode(texts))
     return store, calls
 

@@ -1,4 +1,4 @@
-"""A space is filled with another model's vectors, and a bad passage holds up nobody."""
+"""A space is filled with another model's vectors, and a bad passage does not delay the others."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ async def test_when_the_server_is_gone_nothing_is_asked_of_it() -> None:
 async def test_what_is_still_leased_is_given_back_once_nothing_else_waits() -> None:
     class Skipping(FakeSpaceStore):
         async def store_vectors(self, *_: object) -> None:
-            """Somebody holds the passages."""
+            """Another session has locked the passages."""
 
     store = Skipping(CONTENTS)
     pipeline = reembedding(store, FakeEmbedder())

@@ -184,7 +184,7 @@ def test_a_call_whose_batches_both_fail_is_told_once(pair: tuple[BatchQueue[str]
 
 
 class SmallDevice:
-    """Embeds a text as its length, and has room for so many texts at once."""
+    """Embeds a text as its length. It has room for a limited number of texts."""
 
     def __init__(self, room: int) -> None:
         self.room = room

@@ -147,7 +147,7 @@ def test_threads_are_positive(models: dict[str, str]) -> None:
 
 async def test_what_is_far_beyond_what_it_reads_is_not_looked_at(models: dict[str, str], opened: Open) -> None:
     encoder = opened(models["reranker"])
-    # Spaces are no tokens: uncut, the model would come to the word behind them.
+    # Spaces are not tokens: without truncation, the model would read the word after them.
     far = " " * 10_000 + "cheese"
     for beyond, without in ((("when", far), ("when", "")), ((far, "when"), ("", "when"))):
         assert await encoder.relevance([beyond]) == await encoder.relevance([without])
@@ -266,7 +266,7 @@ async def test_a_process_keeps_a_few(models: dict[str, str]) -> None:
         await kept.get(models["judge"])
         await kept.get(models["two"])
         assert kept.loaded == sorted([models["judge"], models["two"]])
-        # Whoever has it may go on.
+        # A caller that has the unloaded model may still use it.
         assert len(await first.relevance(PAIRS)) == len(PAIRS)
     finally:
         kept.close()

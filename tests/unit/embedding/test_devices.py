@@ -1,4 +1,4 @@
-"""What models compute on. There is no GPU here: what torch says of one is played."""
+"""What models compute on. There is no GPU here, so torch's answers about one are faked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that want a question told from a passage: what their authors put before each is put there."""
+"""Models with prefixes for questions and passages: each text gets the prefix that the authors define."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process keeps a few models, and none is taken from whoever uses it."""
+"""A process keeps a few models, and unloads no model that is in use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Of one model under four names, in alphabetical order."""
+    """Paths of one model under four names, in alphabetical order."""
     folder = tmp_path_factory.mktemp("models")
     small = save_small_model(folder)
     return [shutil.copytree(small, str(folder / f"{number}")) for number in range(4)]

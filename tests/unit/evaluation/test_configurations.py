@@ -1,4 +1,4 @@
-"""Configurations: from files, from grids, and what is no configuration."""
+"""Configurations from files and grids, and invalid ones."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ AWAY = EndpointUnavailable("the endpoint cannot be reached")
 
 
 class FakeRetriever:
-    """Finds the passage only for whoever names the painter."""
+    """Finds the passage only if the query names the painter."""
 
     def __init__(self) -> None:
         self.searches: list[tuple[str, int]] = []
@@ -54,7 +54,7 @@ def model(
 async def answer(
     chat: ScriptedCompleter, case: Case = CASE, probabilities: Mapping[str, float] | None = None
 ) -> Output:
-    """By the language model, or by probabilities."""
+    """Run the baseline with the language model, or with given probabilities."""
     retriever = FakeRetriever()
     asked = Asked(FakeLedger(), chat, retriever, FakeEmbedder(), PollInterval(first=0.001, longest=0.002))
     detect: Detect = few_shot(asked) if probabilities is None else foretold(probabilities)

@@ -1,4 +1,4 @@
-"""The judge by words: what it takes for support, for a match, for a reading at all."""
+"""The lexical judge: when it accepts support, a match and a reading."""
 
 from collections.abc import Sequence
 
@@ -59,7 +59,7 @@ def test_it_has_a_name(judge: Judge):
         ("Which museum in Lindvik opened a new building in 1931?", ["the Harbor Museum"], YEARS),
         # It runs over the end of a sentence.
         ("What was added to the harbor museum?", ["1931. A pier"], YEARS),
-        # Where there is no answer to look for, the question's words have to do.
+        # A yes or a no cannot be searched for, so the question's words decide.
         *(
             ("Does the harbor museum open at 9 am from April to October?", [answer], HOURS)
             for answer in ("Yes, it does", "yes", "No.", "Yes it does", "no - only in winter")
@@ -90,7 +90,7 @@ async def test_what_stands_there_is_supported(judge: Judge, question: str | None
         # It has no word that could be there.
         ("Did he?", ["Yes"], HOURS),
         (None, ["10 am"], HOURS),
-        # Whoever found no answer has shown none.
+        # A reading without an answer is not supported.
         (HOUR, [], HOURS),
         (None, [], HOURS),
     ],

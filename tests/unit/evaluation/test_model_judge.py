@@ -110,7 +110,7 @@ async def test_what_fails_twice_is_judged_as_unfounded():
 
 
 async def test_what_the_endpoint_refuses_to_judge_is_judged_as_unfounded():
-    """It is refused for what it is, and would be tomorrow: that is no reason to end an evaluation for good."""
+    """The endpoint would refuse the same request again, so the evaluation must go on without it."""
     refused = RequestRefused("the endpoint refused the request", detail="the context is full")
     kinds = ("match", "distinct", "relevance")
     script = {f"{kind}: {BOTH}": refused for kind in kinds} | {f"support: {HOUR.interpretation}": refused}
@@ -210,7 +210,7 @@ async def test_twenty_equal_readings_are_one():
 
 
 def orders(chat: Chat) -> Reply:
-    """A model that says the same, whatever it is asked."""
+    """A model that gives the same reply to each request."""
     return Reply('{"supported": true, "matched": [true], "distinct": [99], "relevant": [true]}')
 
 

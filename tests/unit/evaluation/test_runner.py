@@ -57,7 +57,7 @@ class Kept:
 
 @dataclass
 class Scripted:
-    """A method that gives what its script says for a question: an output, an error, or nothing for ever."""
+    """A method with a script for each question: it returns an output, raises an error, or never ends."""
 
     script: Mapping[str, Output | Exception | list[Output] | None]
     asked: list[str] = field(default_factory=list)

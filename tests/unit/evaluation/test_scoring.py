@@ -213,7 +213,7 @@ async def test_readings_of_people_themselves() -> None:
     "output",
     [
         Output(retrieved=(P1, P2)),
-        # One that failed gave nothing, whatever it gave.
+        # The output of a failed run does not count.
         replace(OUTPUT, status=RunStatus.FAILED, error="no"),
     ],
 )
@@ -331,7 +331,7 @@ async def test_only_answers_are_known_as_each_of_several_people_knows_them() -> 
     none = await values(case, Output((replace(reading, answer="2007", citations=()),)))
     for name in ("recall", "grounded_recall", "answer_coverage", "answer_f1", "cover_em"):
         assert none[name] == 0
-    # Nobody is met, so it is compared with who knows most.
+    # No annotator's answers were found, so it is compared with the annotator who knows most.
     assert none["sufficient"] == 0
 
 
@@ -416,7 +416,7 @@ def test_each_step_is_scored_by_itself_and_all_of_them_together() -> None:
 def test_all_answers_have_to_be_found() -> None:
     for passages, expected in (((P1, P2, P4), 1), ((P1, P2, P3), 0), ((P3,) * 5 + (P1, P2, P4), 0)):
         assert score(CASE, Output(retrieved=passages), Judgements(), method="search")["mrecall@5"] == expected
-    # Of two people, the one whose answers were found counts.
+    # Of two annotators, the one whose answers were found counts.
     people = Case("1", "Who?", answer_sets=((("Ping",), ("nobody",)), (("Moussa Faki", "Faki"),)))
     assert score(people, Output(retrieved=(P2,)), Judgements(), method="search")["mrecall@5"] == 1
     assert "mrecall@5" not in score(CASE, OUTPUT, Judgements(), method="human")

@@ -29,7 +29,7 @@ def test_g_f1_is_the_harmonic_mean_of_two_means() -> None:
     rows = [
         {"grounded_precision": 1.0, "grounded_recall": 0.0},
         {"grounded_precision": 0.6, "grounded_recall": 0.4},
-        # Nobody knows a reading of this one: it has no part in it.
+        # This case has no known reading, so the metric leaves it out.
         {"grounded_precision": 0.0},
     ]
     found = summarize(rows)["grounded_f1"]

@@ -1,4 +1,4 @@
-"""Files that are small and take for ever, or all memory: they are left out, and the load goes on."""
+"""Small files that would take endless time or all memory: they are skipped, and the load goes on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.unit.ingest.test_pdf import pdf
 
 pytestmark = pytest.mark.slow
 
-# No machine parses the bombs below in that time; the second is for pages of text beside them.
+# No machine parses the bombs below in the first limit. The second limit is for other pages of text.
 SHORT, PATIENT = ParsingLimits(seconds=1), ParsingLimits(seconds=10)
 SMALL = ParsingLimits(memory_bytes=300 * 2**20)
 

@@ -55,7 +55,7 @@ def test_ways_to_write_the_same(data: bytes) -> None:
 
 def test_files_of_every_suffix(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,text\n1,a\n")
-    # Its only comma is no delimiter.
+    # The only comma is not a delimiter.
     (tmp_path / "b.TSV").write_text("id\ttext, or so\n2\tb\n")
     (tmp_path / "c.csv.gz").write_bytes(gzip.compress(b"id,text\n3,c\n"))
     (tmp_path / "empty.csv").write_bytes(b"")

@@ -46,7 +46,7 @@ def test_english_texts_and_questions_are_not_taken_for_others() -> None:
         "Who sang Je ne regrette rien?",
         "who said ich bin ein berliner",
         "cast of Como agua para chocolate",
-        # Nothing but a name or a noun tells no language.
+        # A name or a noun alone does not show a language.
         "Bibliothek",
     ],
 )

@@ -34,7 +34,7 @@ def test_a_number_is_read(text: str, number: str) -> None:
     assert numbers(text) == {number}
 
 
-# A Turkish capital I with a dot looks like an I in another case, and is no numeral.
+# A Turkish capital I with a dot looks like an I in another case, but is not a numeral.
 @pytest.mark.parametrize(
     "text",
     ["I" * 9, "I" * 10_000, "X" * 10_000 + " ", "Is this one?", "one of them", "chapter \u0130", "V\u0130", "xv"],

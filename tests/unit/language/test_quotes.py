@@ -137,5 +137,5 @@ def test_case_does_not_matter(before: str, quote: str) -> None:
 
 
 def test_the_time_is_linear() -> None:
-    # Restarting after each occurrence that is no whole number of characters would take hours here.
+    # A restart after each occurrence that splits a character would take hours here.
     assert find_quote("s" * 100_001, "ß" * 100_000) is None

@@ -36,7 +36,7 @@ async def buy(
         assert index not in results
         results[index] = result
 
-    # What waits for ever should fail, not hang.
+    # A test that waits without end should fail, not hang.
     async with asyncio.timeout(60):
         await complete_all(ledger, verifier, requests, on_result, poll=FAST)
     return [results[index] for index in range(len(requests))]

@@ -157,7 +157,7 @@ async def test_a_call_that_waits_for_a_shorter_time_claims_once() -> None:
 
 
 class RecordingLedger(FakeLedger):
-    """Notes how many requests each claim is for."""
+    """Records the number of requests in each claim."""
 
     def __init__(self, table: FakeLedgerTable) -> None:
         super().__init__(table)

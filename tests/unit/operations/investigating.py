@@ -63,7 +63,7 @@ def passages(contents: Sequence[str] = CONTENTS) -> list[Passage]:
 
 
 def pair_entailments(same: Sequence[tuple[str, str]]) -> Entailments:
-    """Answers that mean the same, whatever judge the settings name."""
+    """Entailments between the given pairs, for each judge that settings can name."""
     both_ways = FakeEntailment([*same, *((other, one) for one, other in same)])
 
     class PairEntailments(Entailments):

@@ -95,7 +95,7 @@ async def test_a_question_that_cannot_be_embedded_fails_the_run() -> None:
 
 @pytest.mark.parametrize("loss", ["cancelled", "taken over"])
 async def test_a_lost_run_is_left_quietly(loss: str) -> None:
-    # One verdict lands after the loss; the other calls would never end by themselves.
+    # One verdict is stored after the loss. The other calls would never end by themselves.
     verifier = scripts.verifier(script(), gate=asyncio.Event(), gated=[DRIVERS, COVERED, ALSO_COVERED])
     store = FakeStore(corpus())
     run = store.add_run("rental cars")

@@ -193,7 +193,7 @@ async def test_exploration_confirms_each_batch_and_is_led_by_it(monkeypatch: pyt
         ("judgement", 2),
         ("confirmation", 2),
     ]
-    # What is not confirmed is no new reading, so that the last batch ends it.
+    # An unconfirmed reading is not a new reading, so the exploration ends after the last batch.
     assert len(second.candidates) < len(first.candidates)
 
 
@@ -230,7 +230,7 @@ def test_of_a_long_passage_the_part_around_the_quote_is_shown() -> None:
     assert quote in shown.content
     assert shown.content in content
     prompt = confirmation([given_answer(long, "w" * 5000, "a" * 5000, Quoted(quote, 50, 60))] * AT_ONCE)
-    # Some 7,000 tokens at the very most, whatever the documents.
+    # At most about 7,000 tokens, for all documents.
     assert sum(len(message.content) for message in prompt.messages) < 32_000
     assert (shown.heading or "").endswith("> Prices")
     short = passage("d", quote, start_char=7)

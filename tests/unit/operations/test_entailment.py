@@ -66,7 +66,7 @@ async def test_words_decide_where_they_tell() -> None:
 async def test_vectors_decide_elsewhere_each_answer_embedded_once() -> None:
     embedder = FakeEmbedder()
     entailment = await by_embedding(embedder)
-    # To the fake, words in another number are other words, and vectors of shared words are close.
+    # For the fake, singular and plural are different words, and texts with common words have close vectors.
     close = ("slow slow slow slow walk walk", "slow slow slow slow swim swim")
     far = ("slow slow slow slow walk walk", "to save money money money")
     assert await entailment.entails(QUESTION, [close, far, (close[1], close[0])]) == [True, False, True]

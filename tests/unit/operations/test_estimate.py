@@ -1,4 +1,4 @@
-"""Estimates beside what clarify then asks: the same ledger, the same passages, and nobody is asked by the first."""
+"""Estimates, compared with the later calls of clarify: same ledger, same passages, and estimates call no model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdict-guided exploration, when verdicts are late, fail, or nobody wants them any more."""
+"""Verdict-guided exploration, when verdicts are late, fail, or are no longer needed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_a_straggler_does_not_hold_up_the_next_batch_and_counts_in_the_end
     gate.set()
     await task
     assert orchard.answers == {"apple", "pear"}
-    # What it said is no news of the second batch, which had none of its own.
+    # The late verdict does not count as a new reading of the second batch, which had none.
     assert len(orchard.batches) == 2
 
 
@@ -120,7 +120,7 @@ async def test_all_verdicts_that_were_asked_for_are_waited_for() -> None:
 @pytest.mark.parametrize("loss", ["cancelled", "taken over"])
 async def test_a_lost_run_is_left_quietly(loss: str) -> None:
     gate = asyncio.Event()
-    # Stragglers of two batches, of which one lands after the loss.
+    # Late verdicts of two batches. One of them arrives after the loss.
     orchard = Orchard(20, {1: "apple"}, gate=gate, gated=[2, 9, 10])
     task = await begin(orchard, lambda: orchard.verifier.in_flight == 3)
     verdicts = dict(orchard.record.verdicts)

@@ -99,7 +99,7 @@ async def test_a_question_that_needs_no_follow_up_is_answered_as_it_is():
     assert (told.end.answer, told.end.confidence) == ("Ortval", 1.0)
     assert told.end.citations == told.steps[0].citations
     assert told.record.stop_reason == "the question needed no follow-up"
-    # There is no chain for the reasoner to mend.
+    # There is no chain of steps, so the reasoner has nothing to correct.
     assert investigator.asked("conclusion") == []
 
 
@@ -293,8 +293,8 @@ async def test_a_reranker_that_can_be_asked_a_few_times_reranks_a_few():
     investigator = scripts.investigator(answers={WHERE: Finding("Ortval", (Evidence(1, BIRTH),))})
     rerankers = Rerankers(judge, no_cross_encoder)
     told = await carry_out(investigator, question=WHERE, reranker="model", rerankers=rerankers, max_calls=8, batch=2)
-    # One to take it apart, two for an answer, two for the conclusion; two for grades, and one that is too little for
-    # two samples, for the first of the next batch.
+    # One call to decompose the question, two for an answer, two for the conclusion, two for grades. One is left. That
+    # is too few for two samples, so it grades the first passage of the next batch.
     assert len(judge.calls) == 3
     assert [one.score for one in told.candidates(1)] == [0.9, 0.1, 0.1, 0.05]
     assert (told.end.answer, told.record.status) == ("Ortval", RunStatus.PARTIAL)

@@ -27,7 +27,7 @@ from tests.unit.operations.investigating import (
 
 INVENTED = Finding("Ortval", (Evidence(2, "She was born at Ortval, they say."),))
 AT_LINDVIK = Finding("Lindvik", (Evidence(4, RIVAL),))
-# A word more, so that it does not count as the same question at once.
+# One more word: otherwise it would count as the same question.
 AGAIN = "Where was actress Ida Holm born?"
 
 

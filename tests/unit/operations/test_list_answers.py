@@ -260,7 +260,7 @@ class TestWindows:
             ([FILM], "Ida Holm"),
             ([SERIES], "Ida Holm"),
             ([SERIES], "Ida Holm; Ada Berg"),
-            # Of what is longer than a window, the beginning.
+            # A text that is longer than a window is cut to its beginning.
             ([REVIEW[:60]], "Ida Holm; Ada Berg"),
         ]
         assert [(stage.batch, stage.rows, stage.note) for stage in record.stages[1:]] == [
@@ -314,7 +314,7 @@ class TestWindows:
 
     async def test_calls_are_bounded_and_all_are_read(self) -> None:
         contents = [f"The queen of castle {number} was Ada Berg." for number in range(8)]
-        # Whoever it names is nobody: each reply is refused.
+        # No passage has the name in a reply: each reply is refused.
         made_up = [(f"Eva {name}", content) for content in contents for name in ("Lund", "Dahl", "Falk", "Moen")]
         world = self.world(*made_up, contents=contents, max_answers=3)
         record = await world.carry_out()
@@ -336,7 +336,7 @@ class TestWindows:
         assert record.status is RunStatus.PARTIAL
         assert (record.stop_reason or "").startswith("the model failed: ")
         assert [one.answer for one in world.answers] == ["Ida Holm"]
-        # Of nothing found, nobody knows whether there was something in the windows that were not read.
+        # Without a found answer, there may be answers in the windows that were not read.
         world = self.world()
         world.lister.before = break_down
         assert (await world.carry_out()).status is RunStatus.FAILED
@@ -520,7 +520,7 @@ class TestEvidence:
         candidates = self.candidates("a" * 40, "b" * 40, "c" * 41, "d", "e" * 100, "f")
         windows = split_evidence(candidates, 20)
         assert [[one.rank for one in window] for window in windows] == [[1, 2], [3, 4], [5], [6]]
-        # Of one that is longer than a window, the beginning.
+        # A passage that is longer than a window is cut to its beginning.
         assert windows[2][0].passage.content == "e" * 80
         assert [one for window in split_evidence(candidates, 100) for one in window] == candidates
         assert split_evidence([], 20) == []

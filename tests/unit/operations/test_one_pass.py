@@ -99,7 +99,7 @@ async def test_a_clear_question_is_answered_in_one_pass() -> None:
     (citation,) = found.citations
     assert (citation.candidate_rank, citation.is_medoid, citation.quote) == (2, True, DRIVERS)
     assert (citation.start_char, citation.end_char) == (20, 20 + len(DRIVERS))
-    # One call, of the one that reads several passages; nobody relaxed the question or judged a passage.
+    # One call, which reads several passages. No call relaxed the question or judged a passage.
     assert [call.purpose for call in desk.investigator.calls] == ["one_pass"]
     assert desk.verifier.calls == []
     assert record.query == QUESTION

@@ -105,7 +105,7 @@ def life(quote: str, answer: str, asked: str) -> Proven | None:
         ("She loved the sea", "1872", "When was Ida Holm born?"),
         ("a", "no", "Was Ida Holm a painter?"),
         ("She loved the sea", "no", "Was Ida Holm a painter?"),
-        # What the question says is no answer, and does not make up for what nobody says.
+        # Words of the question are not an answer, and do not replace words that the passage lacks.
         ("Ida Holm was born in 1872", "Ida Holm", "When was Ida Holm born?"),
         ("Ida Holm was born in 1872", "Ida Holm was born in Paris, France", "Where was Ida Holm born?"),
         # Every number has to be there.

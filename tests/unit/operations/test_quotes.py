@@ -67,7 +67,7 @@ def check(
             "18 works",
             "The town council bought eighteen of her works in the 1950s.",
         ),
-        # In the words of the model: half of the answer's words, whatever their ending.
+        # In the words of the model: half of the answer's words, with any ending.
         (
             POLICY,
             None,
@@ -265,7 +265,7 @@ def test_what_a_passage_says_stays(content: str, title: str | None, asked: str, 
             "A claim needs a receipt, a police report and a signed form.",
             Refusal.ANSWER_NOT_QUOTED,
         ),
-        # What the reading says is no answer.
+        # Words of the reading are not an answer.
         (
             LIFE,
             None,

@@ -1,4 +1,4 @@
-"""How many readings of a question a corpus supports, without asking anybody."""
+"""How many readings of a question a corpus supports, without a model call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sampled answers, and what it takes for two of them to mean the same."""
+"""Sampled answers, and when two of them mean the same."""
 
 import pytest
 

@@ -138,7 +138,7 @@ BOTH = json.dumps({"interpretations": [ONE, TWO]})
 
 @pytest.mark.parametrize("wrapped", ["", "<think>{}</think>\n", "```json\n", "<think>x</think>```\n"])
 def test_a_reply_that_was_cut_off_keeps_its_complete_readings(wrapped: str):
-    """Wherever it was cut."""
+    """At each place where the reply can be cut."""
     first_ends = BOTH.index("}") + 1
     for length in range(1, len(BOTH)):
         reply = said(wrapped + BOTH[:length])

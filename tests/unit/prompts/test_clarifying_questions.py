@@ -93,7 +93,7 @@ def test_the_example_is_a_reply_that_is_read(scheme: PromptScheme, form: Form):
         assert (one.reasoning is not None) == scheme.reasons
         assert (one.clarifying_question is not None) == (form is Form.RESPOND)
         assert one.reformulation is not None
-        # What is told as an example is about nothing that anybody asks.
+        # The example in the prompt is about another subject than the question.
         assert QUESTION not in one.reformulation
 
 

@@ -71,7 +71,7 @@ def bold(text: str) -> str:
 
 @st.composite
 def disguised(draw: st.DrawFn) -> str:
-    """A marker with things between and in place of its characters."""
+    """A marker with characters inserted or replaced."""
     marker = draw(st.sampled_from(MARKERS))
     forms: st.SearchStrategy[Callable[[str], str]] = st.sampled_from([str, str.upper, wide, bold])
     between = st.lists(st.sampled_from(UNSEEN), max_size=2).map("".join)

@@ -1,4 +1,4 @@
-"""Judgements of readings: what is asked, what is believed of its replies, and that nobody else tells it."""
+"""Judgements of readings: the prompt, the accepted replies, and that texts in the prompt cannot decide them."""
 
 import json
 import re

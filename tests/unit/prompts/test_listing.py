@@ -108,7 +108,7 @@ def test_there_are_many_ways_to_say_that_there_is_none(answer: str | None, quote
 
 @pytest.mark.parametrize("answer", ["no more", "No other.", "There are no more.", "there is no other"])
 def test_without_a_quote_there_is_no_more(answer: str):
-    """With one, it is the name of something."""
+    """With a quote, the same words would be a name."""
     assert READ(said({"quote": None, "passage": None, "answer": answer})) == Finding()
 
 

@@ -1,4 +1,4 @@
-"""A form is read out of whatever a model wraps around it, in a time that its length explains."""
+"""A form is parsed from a reply with any text around it, in time that is linear in its length."""
 
 import importlib
 import inspect

@@ -67,7 +67,7 @@ def test_the_same_input_renders_the_same_and_another_gets_another_code():
 
 
 def obeying_reader(messages: list[dict[str, str]]) -> dict[str, str | None]:
-    """What the server's rules, which obey whatever stands outside of the fence, reply."""
+    """The reply of the server's rules, which obey text outside of the fence."""
     reply: dict[str, str | None] = json.loads(str(by_rules(Chat({"messages": messages})).content))
     return reply
 

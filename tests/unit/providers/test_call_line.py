@@ -1,4 +1,4 @@
-"""Who goes first to an endpoint that takes only so many calls at once."""
+"""The order of calls to an endpoint with a limit of concurrent calls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ async def order_of(line: CallLine, calls: Sequence[tuple[str, str, bool]]) -> li
 
     Args:
         line: The line.
-        calls: Of each its name, its purpose, and whether somebody waits for its run.
+        calls: The name and purpose of each call, and whether a caller waits for its run.
     """
     order: list[str] = []
 

@@ -181,7 +181,7 @@ async def test_a_question_does_not_wait_for_a_corpus(server: Server) -> None:
 
 
 async def test_questions_come_before_passages_and_the_oldest_first(server: Server) -> None:
-    # More questions than a request has, and fewer passages: what a text is for counts, not how many there are.
+    # More questions than fit into a request, and fewer passages: the purpose decides the order, not the number.
     questions = [f"question {number}" for number in range(33)]
     async with opened(server, concurrency=1) as embedder:
         await server.arrivals.get()

@@ -97,7 +97,7 @@ async def test_no_more_calls_are_in_flight_than_the_limit_and_they_keep_their_or
             call.cancel()
         assert len(await asyncio.gather(*calls[3:])) == 9
     asked = [int(body["messages"][1]["content"].removeprefix("Question: ")) for body in server.bodies]
-    # Among three that are under way the network decides; nobody overtakes those who had come before.
+    # The network decides the order of three calls in flight. Apart from that, no call overtakes an earlier one.
     assert all(abs(number - place) < 3 for place, number in enumerate(asked))
 
 

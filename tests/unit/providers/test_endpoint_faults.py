@@ -1,4 +1,4 @@
-"""Whatever an endpoint says is a completion, another try, or EndpointUnavailable; no more is read than needed."""
+"""Each response is a completion, a retry or EndpointUnavailable, and only the needed part is read."""
 
 import asyncio
 import gzip

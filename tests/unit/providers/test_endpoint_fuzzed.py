@@ -1,4 +1,4 @@
-"""Whatever bytes come, with whatever status, headers and shape: a completion, or the endpoint is unavailable."""
+"""Any bytes, with any status, headers and shape, give a completion, or the endpoint is unavailable."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""The key of an endpoint from a file: when it is read, what is refused, and that nobody sees it."""
+"""The key of an endpoint from a file: when it is read, what is refused, and that it is not shown."""
 
 import logging
 from pathlib import Path
@@ -130,7 +130,7 @@ def test_a_key_and_a_file_contradict_each_other(file):
         Endpoint(model="m", api_key=SecretStr(NEW), api_key_file=file)
     assert "OPENAI_API_KEY_FILE" in caught.value.message
     assert NEW not in f"{caught.value} {caught.value.detail}"
-    # A blank variable is no key.
+    # A blank variable is not a key.
     assert Endpoint(model="m", api_key=SecretStr(" "), api_key_file=file).address.has_key
 
 

@@ -99,7 +99,7 @@ async def test_an_effort_that_is_refused_is_not_left_out(server, refusal):
     async with endpoint_of(server, reasoning_effort=ReasoningEffort.MAX) as endpoint:
         with pytest.raises(EndpointUnavailable) as caught:
             await endpoint.complete(ChatModel(endpoint).request(CALL))
-    # All passages would meet the same, so it is no matter of one of them.
+    # All passages would fail in the same way, so the error is not about one of them.
     assert not isinstance(caught.value, RequestRefused)
     assert "PGCLARIFY_LLM_REASONING_EFFORT" in str(caught.value.hint)
 

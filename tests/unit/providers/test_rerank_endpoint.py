@@ -1,4 +1,4 @@
-"""Rerankers behind an endpoint: what is sent, in which form, and what is made of whatever comes back."""
+"""Rerankers of an endpoint: the requests, their forms, and how each response is handled."""
 
 from __future__ import annotations
 
@@ -405,7 +405,7 @@ async def test_no_name(server: Server, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["extractive", "extractive-1", " extractive-12\u00a0"])
 async def test_the_name_of_the_extractive_provider_is_refused(server: Server, name: str) -> None:
-    # Its calls would be free, and made whatever budgets say.
+    # Calls under this name would be free, and no budget would stop them.
     with pytest.raises(ModelNotFound):
         async with model_of(server, f"endpoint:{name}"):
             pass

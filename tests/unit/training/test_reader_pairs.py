@@ -113,7 +113,7 @@ def test_facts_are_the_same_each_time() -> None:
 
 
 def test_no_other_fact_answers() -> None:
-    # Sentences of this form answer this question, whatever value is in them.
+    # Sentences of this form answer this question with any value.
     pairs = [pair for pair in fact_pairs(1000) if pair.question == "How long is the notice period?"]
 
     assert {pair.kind for pair in pairs} == {"fact", "other facts"}

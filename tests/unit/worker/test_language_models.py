@@ -28,7 +28,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without settings of whoever runs this."""
+    """Remove the settings of the user who runs the tests."""
     monkeypatch.chdir(tmp_path)
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "PGCLARIFY_LLM_PROVIDER", "PGCLARIFY_LLM_MODEL"):
         monkeypatch.delenv(name, raising=False)

@@ -1,4 +1,4 @@
-"""Ambiguous questions told from clear ones."""
+"""Metrics of the classification of ambiguous and clear questions."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_grounded_recall_by_hand() -> None:
     # but one of these. It repeats that one, so Q̄ is the first reading and the last of people's: one of two is covered.
     gold = grounded_gold([True, False], [False, True, True])
     assert grounded_recall([place for place in gold if place != 3], 2, [False, True, False]) == 0.5
-    # Had nobody said that it repeats it, it would be two of three.
+    # If the repetition is not removed, it is two of three.
     assert grounded_recall(gold, 2, [False, True, False]) == pytest.approx(2 / 3)
 
 

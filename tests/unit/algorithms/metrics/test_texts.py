@@ -1,4 +1,4 @@
-"""How near texts come to texts of people."""
+"""The similarity of texts to texts by people."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def vectors(*rows: list[float]) -> np.ndarray[tuple[int, int], np.dtype[np.float
 
 
 def test_precision_looks_from_what_was_given_and_recall_from_what_is_known() -> None:
-    # Both given ones are known; of the two known ones, one is as far as can be.
+    # Both given texts are known. One of the two known texts has the largest distance.
     found = likeness(vectors(EAST, EAST), vectors(EAST, NORTH))
     assert (found.precision, found.recall) == (1.0, 0.5)
     assert found.f1 == pytest.approx(2 / 3)
@@ -31,7 +31,7 @@ def test_what_is_not_alike_has_no_f1(other: list[float]) -> None:
 def test_diversity_is_one_less_the_mean_cosine_of_pairs() -> None:
     assert diversity(vectors(EAST)) == 0.0
     assert diversity(vectors(EAST, EAST)) == 0.0
-    # Of the three pairs, cosines 1, 0 and 0.
+    # The three pairs have cosines 1, 0 and 0.
     assert diversity(vectors(EAST, EAST, NORTH)) == pytest.approx(2 / 3)
 
 
