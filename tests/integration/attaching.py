@@ -1,4 +1,4 @@
-"""Who owns a table and a corpus, and what attaching one to the other leaves on the table."""
+"""A role with a table and a corpus, and the state of the table after attaching it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READABLE = """
         and starts_with(pg_get_userbyid(granted.grantee), 'pgclarify_')
     order by attname
 """
-# Everything of the user's that attaching could change, and all that is ours.
+# All objects of the user that attaching could change, and all of ours.
 EVERYTHING = """
     select 'trigger ' || tgrelid::regclass || tgname from pg_trigger where not tgisinternal
     union all
@@ -42,7 +42,7 @@ EVERYTHING = """
 
 @pytest.fixture
 def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
-    """Who owns corpus "kb" and schema "app", with table "article" in it."""
+    """The owner of corpus "kb" and of schema "app", which has the table "article"."""
     role = make_role("pgclarify_user", name="alice")
     connection.execute(f"create schema app authorization {role}".encode())
     session = connect(role)
@@ -57,7 +57,7 @@ def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Conn
 
 @pytest.fixture
 def bob(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
-    """A user with a corpus of his own, "bobs", and nothing else."""
+    """A user who owns only the corpus "bobs"."""
     session = connect(make_role("pgclarify_user", name="bob"))
     session.execute("select pgclarify.create_corpus('bobs')")
     return session
@@ -65,7 +65,7 @@ def bob(connection: Connection, connect: Connect, make_role: MakeRole) -> Connec
 
 @pytest.fixture
 def note(alice: Connection, bob: Connection, connection: Connection) -> int:
-    """The source of Bob's table "bobs.note", beside Alice's in schema "app", which everybody may use."""
+    """The source of Bob's table "bobs.note". Alice's source is in schema "app", which all roles may use."""
     attach(alice)
     alice.execute("grant usage on schema app to public")
     connection.execute(f"create schema bobs authorization {bob.info.user}".encode())
@@ -92,18 +92,18 @@ def attach(session: Connection, table: str = "app.article", corpus: str = "kb", 
 
 
 def table_reader_of(connection: Connection, table: str = "app.article") -> str:
-    """The role that reads attached tables of whoever owns a table, also if there is no such role; for superusers."""
+    """The role that reads the attached tables of a table's owner. It need not exist. For superusers."""
     return str(scalar(connection, "select pgclarify_private.table_reader_of(%s::regclass)", table))
 
 
 def give_document(alice: Connection, connection: Connection, source_id: int, document_id: str = "1") -> None:
-    """Let an attached table have a document, as if a worker had made it of a row."""
+    """Give an attached table a document, as if a worker had made it from a row."""
     alice.execute("select pgclarify.add_document('kb', %s, 'Of the table.')", [document_id])
     connection.execute("update pgclarify.document set source_id = %s where id = %s", [source_id, document_id])
 
 
 class Notice(NamedTuple):
-    """What a session is told."""
+    """A notice to a session."""
 
     message: str
     detail: str
@@ -111,10 +111,10 @@ class Notice(NamedTuple):
 
 
 def notices(session: Connection) -> list[Notice]:
-    """A list to which everything is added that the session is told from now on."""
+    """A list that receives all later notices to the session."""
     told: list[Notice] = []
     session.add_notice_handler(
-        # It lasts no longer than the handler.
+        # The diagnostic is valid only in the handler, so copy it.
         lambda notice: told.append(
             Notice(notice.message_primary or "", notice.message_detail or "", notice.message_hint or "")
         )
@@ -123,7 +123,7 @@ def notices(session: Connection) -> list[Notice]:
 
 
 def refusal(session: Connection, query: str, *parameters: Any) -> psycopg.errors.Diagnostic:
-    """What a statement is refused with."""
+    """The error of a refused statement."""
     with pytest.raises(psycopg.Error) as refused:
         session.execute(query.encode(), parameters)
     return refused.value.diag

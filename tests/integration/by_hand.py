@@ -31,7 +31,7 @@ PROMPTS = "v1"
 
 
 def vector_of(text: str, dimensions: int = DIMENSIONS) -> list[float]:
-    """A direction of its own for each text, of unit length; dimensions: at most 32."""
+    """A vector of unit length with a different direction for each text. dimensions: at most 32."""
     numbers = [byte - 127.5 for byte in hashlib.sha256(text.encode()).digest()[:dimensions]]
     length = sum(number * number for number in numbers) ** 0.5
     return [number / length for number in numbers]
@@ -117,7 +117,7 @@ class HandWorker:
             model=model,
             prompt_version=prompt_version,
             is_serving=is_serving,
-            # It sends no heartbeat.
+            # No heartbeat follows, so the worker counts as alive only for this time.
             lease=lease,
         )[0]["worker_id"]
         self.send("take_worker_lock", worker_id=self.worker_id)
@@ -246,7 +246,7 @@ class HandWorker:
         return {row["document_id"]: row["content_hashes"] for row in rows}
 
     def follow_everything(self, max_rows: int = 1000, max_bytes: int = 10**9) -> None:
-        """Bring documents in step with attached tables, but for what somebody holds."""
+        """Follow the changes of attached tables, except for rows that another session has locked."""
         batch = {"max_changes": max_rows, "max_rows": max_rows, "max_documents": max_rows, "max_bytes": max_bytes}
         statements = {"changes": "follow_changes", "load": "load_source", "removal": "remove_source"}
         is_any_done = True

@@ -30,7 +30,7 @@ _COLUMNS = """
 
 
 def places(superuser: Connection, word: str = CANARY) -> set[str]:
-    """Tables and columns that have a word, in whatever case, also as bytes; partitions without their number."""
+    """Tables and columns with a word, in any case, also as bytes. Partitions lose their number."""
     found = set()
     for schema, table, column in superuser.execute(_COLUMNS).fetchall():
         row = superuser.execute(
@@ -82,7 +82,7 @@ def claim(
         input_hashes=[hashlib.sha256(f"{document_id} {text}".encode()).digest() for document_id in shown],
         samples=[0] * count, input_bytes=[1] * count, max_output_tokens=[1] * count,
         attempt=None if run_id is None else attempt,
-        # There is no other.
+        # There is no other corpus.
         corpus_id=1 if run_id is None else None,
         shown_ordinals=list(range(1, count + 1)), shown_document_ids=list(shown),
     )  # fmt: skip

@@ -148,7 +148,7 @@ def carry_out(user: Connection, worker: HandWorker, corpus: str = "insurance", q
 
 
 def load(connection: Connection, corpus: str = "insurance", **options: str) -> None:
-    """Make a corpus of three documents as whoever connected; they wait to be indexed."""
+    """Create a corpus of three pending documents, as the role of the connection."""
     connection.execute("select pgclarify.create_corpus(%s, 'm', %s)", [corpus, json.dumps(options)])
     for document_id, content in DOCUMENTS.items():
         connection.execute("select pgclarify.add_document(%s, %s, %s, 'Policy')", [corpus, document_id, content])

@@ -47,7 +47,7 @@ class Desk:
         self.passages = dict(owner.execute("select document_id, id from pgclarify.passage").fetchall())
 
     def submit(self, question: str = "rental cars", top_k: int = 20, **options: object) -> int:
-        """A run that nobody has started."""
+        """A run that no worker has started."""
         return int(
             scalar(self.user, "select pgclarify.submit(%s, 'insurance', %s, %s)", question, top_k, json.dumps(options))
         )

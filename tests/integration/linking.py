@@ -63,7 +63,7 @@ def lists(connection: Connection) -> dict[str, list[str]]:
 
 
 def neighbors(connection: Connection, document_id: str, k: int = 10, corpus: str = "insurance") -> list[str]:
-    """Documents of the neighbors of a document with one passage, as `neighbors` tells them to whoever is connected."""
+    """Documents of the neighbors of a document with one passage, as `neighbors` returns them to this role."""
     rows = connection.execute(
         "select near.document_id from pgclarify.passage"
         " cross join lateral pgclarify.neighbors(%s, passage.document_id, passage.id, %s) as near"

@@ -1,4 +1,4 @@
-"""A way to a database that can be cut as a network is: nothing comes through any more, and nobody is told."""
+"""A proxy to a database that can fail like a network: no byte passes any more, and no side gets an error."""
 
 from __future__ import annotations
 

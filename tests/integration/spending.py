@@ -21,7 +21,7 @@ BOUND = Decimal("0.00105")
 
 @dataclass(frozen=True)
 class Claims:
-    """What a claim came to: calls to make, replies that are there, why calls may not be made, what to wait for."""
+    """The result of a claim: calls to make, stored replies, reasons of refused calls, and calls to wait for."""
 
     ours: dict[str, int]
     answered: dict[str, str]

@@ -24,7 +24,7 @@ REVOKE = "select pgclarify.revoke_access(%s, %s, %s)"
 
 @pytest.fixture
 def corpus(connection: Connection, admin: Connection) -> Iterator[str]:
-    """A corpus for everyone; roles belong to the whole server, so the groups that are named after it are dropped."""
+    """A corpus for all roles. Roles belong to the whole server, so the groups named after it are dropped."""
     name = f"corpus {uuid4().hex[:12]}"
     connection.execute("select pgclarify.create_corpus(%s)", [name])
     connection.execute("select pgclarify.add_document(%s, '1', 'Cars.')", [name])
@@ -308,7 +308,7 @@ class TestTheGroupOfAnotherCorpus:
     def test_gets_nobody_and_loses_nobody(
         self, connection: Connection, another: str, corpus: str, make_role: MakeRole, is_marked: bool
     ) -> None:
-        """However it has come to stand there: by hand, or in another database of this server."""
+        """The grant may come from a person, or from another database of this server."""
         hired, eve = make_role(name="hired"), make_role(name="eve")
         connection.execute(GRANT.encode(), [another, hired, "reader"])
         group = named(connection, another)[0]
@@ -320,7 +320,7 @@ class TestTheGroupOfAnotherCorpus:
         connection.execute(REVOKE.encode(), [corpus, hired, "user"])
         usage = "select pg_has_role(%s, %s, 'usage')"
         assert [scalar(connection, usage, role, group) for role in (eve, hired)] == [False, True]
-        # Whoever searched the corpus by that group does so still.
+        # A role that could search the corpus through that group still can.
         assert scalar(connection, usage, hired, named(connection, corpus)[0]) is True
 
 

@@ -16,7 +16,7 @@ from tests.workers import DOCUMENTS, Worker, load, scalar, wait_until_searchable
 Connection = psycopg.Connection[Any]
 
 QUESTION = "How high is the deductible of a rental car?"
-# The probability that is asked for decides, whatever the classifier says.
+# The requested threshold decides, with any classifier.
 CLEAR, AMBIGUOUS = 1, 0
 SUMMARY = (
     "select route, saved_completions, status, completions, reused_completions, candidates, verdicts, interpretations"
@@ -189,7 +189,7 @@ def test_without_a_model_the_first_passage_that_answers_is_the_answer(
         route, saved, status, completions, _, candidates, verdicts, _ = summary(connection, run_id)
         assert (route, status, candidates, verdicts) == ("answered", "succeeded", 6, 1)
         assert saved == 6 - completions > 0
-        # Nothing answers this one, whichever way it goes.
+        # No passage answers this question, on any route.
         assert clarify(connection, "Who wrote the libretto of the opera?") == []
         run_id = scalar(connection, "select max(run_id) from pgclarify.run")
         assert summary(connection, run_id)[:3] == ("clarified", 0, "succeeded")

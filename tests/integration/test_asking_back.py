@@ -180,7 +180,7 @@ class TestProposals:
         assert [lines[:4] for lines in seen] == [
             ["Turn 1: What is it?", "Turn 2: An animal.", "First question: hyena", seen[0][3]]
         ] * 2
-        # Of what came since, nothing twice.
+        # The later turns are in the prompt only once.
         assert [len(lines) for lines in seen] == [5, 7]
 
     def test_asked_again_it_is_there(self, asker: Connection, model: Server) -> None:
@@ -277,7 +277,7 @@ class TestConversation:
         calls = model.calls
         ended = at_once(lambda: reply(asker, run_id, "this"), lambda: reply(other, run_id, "that"))
         assert sorted(ended, key=str) == ["55000", None]
-        # Nobody pays for the one that comes too late.
+        # The refused reply makes no model call.
         assert model.calls == calls + 1
 
     def test_a_reply_is_paid_for_once(self, asker: Connection, model: Server) -> None:

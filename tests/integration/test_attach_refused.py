@@ -245,7 +245,7 @@ class TestAsWhomItIsRead:
         attach(alice, title="title")
         alice.execute(
             "create function app.spy(bigint) returns bigint language plpgsql immutable"
-            # It wants to be heard; warnings are switched off where it is called.
+            # It sets client_min_messages, because warnings are off where it is called.
             " set client_min_messages = warning as $$ begin raise warning 'run by %', current_user; return $1; end $$"
         )
         # A constant expression of it, which planning works out.

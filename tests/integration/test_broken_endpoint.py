@@ -1,4 +1,4 @@
-"""Runs whose endpoint answers with what is no chat completion, again and again."""
+"""Runs whose endpoint always answers with something other than a chat completion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Budgets: what they let through, also at once, what they count, whom they are for, and who edits them."""
+"""Budgets: the calls that they allow, also concurrent ones, what they count, for whom, and who may edit them."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ class TestWhomItIsFor:
         assert refused_by(other, "one") == "one"
         assert refused_by(other, "two") is None
         assert refused_by(other, None) is None
-        # What is no run is for budgets of everyone.
+        # Calls outside of runs count for the budgets of everyone.
         assert len(claim(worker, None, "b").ours) == 1
         budget(connection, "everyone", max_calls=0)
         assert set(claim(worker, None, "c").refused) == {"c"}

@@ -27,7 +27,7 @@ def keeper(connect: Connect, make_role: MakeRole) -> Connection:
 
 @pytest.fixture
 def owner(connect: Connect, make_role: MakeRole, keeper: Connection) -> Connection:
-    """The owner of a corpus that nobody else sees, which has a budget of an administrator's, and one of its own."""
+    """The owner of a corpus that only the owner sees. It has an administrator's budget and one of the owner."""
     session = connect(make_role("pgclarify_user"))
     session.execute("select pgclarify.create_corpus('mine', options => jsonb_build_object('reader', current_user))")
     assert scalar(keeper, SET, "imposed", "mine", DAILY)

@@ -1,4 +1,4 @@
-"""Budgets as a worker meets them: whatever was asked for ends soundly, says why, and is finished once there is room."""
+"""Budgets in a worker: each run ends properly, says why, and is completed when there is budget again."""
 
 from __future__ import annotations
 

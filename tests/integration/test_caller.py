@@ -1,4 +1,4 @@
-"""Who asks cannot be forged: each attack says which role its run was recorded under, or which SQLSTATE it came to.
+"""The requester cannot be forged. Each attack expects the role that its run is recorded under, or its SQLSTATE.
 
 Mallory is a pgclarify_user with a schema of her own. The superuser's maintenance, and Alice's privileges, are what she
 is after: corpus "secret" is Alice's alone.
@@ -23,7 +23,7 @@ SUBMIT = "select pgclarify.submit('cars', 'insurance')"
 
 @dataclass(frozen=True)
 class House:
-    """Corpora "insurance", for everyone, and "secret", for Alice."""
+    """Corpora "insurance", for all roles, and "secret", for Alice."""
 
     alice: str
     mallory: str
@@ -60,8 +60,8 @@ def house(connection: Connection, connect: Connect, make_role: MakeRole) -> Hous
     return House(alice, mallory, connection, connect)
 
 
-# A function that she can put wherever somebody else's query will execute it: it asks in the open corpus and in Alice's,
-# and keeps what came of it.
+# A function of the attacker that another role's query will execute: it asks in the open corpus and in Alice's, and
+# stores the results.
 TRAP = """
     create table {}.outcome (asked_as name, state text);
     create function {}.spring() returns void language plpgsql as $$
@@ -199,7 +199,7 @@ class TestSomebodyElsesQuery:
         assert house.requesters() == [house.mallory, house.alice]
 
     def test_a_trigger_in_a_definers_table_asks_as_the_definer(self, house: House) -> None:
-        """A writer who is somebody else for the time of a function is that one in every trigger below it."""
+        """While a function runs as another role, all triggers that it fires run as that role, too."""
         house.as_mallory(
             TRAP,
             """
@@ -330,7 +330,7 @@ class TestProofs:
             # A proof of one's own does not prove another's name.
             assert state_of(mallory, call, [house.alice, proof]) == INSUFFICIENT_PRIVILEGE
 
-        # Neither later, nor in another session, whatever its transaction is.
+        # It is valid neither later nor in another session, in any transaction.
         assert state_of(mallory, call, [name, proof]) == INSUFFICIENT_PRIVILEGE
         assert house.requesters() == [house.mallory]
 
@@ -363,7 +363,7 @@ class TestProofs:
 
 
 class TestNames:
-    """Names in our functions mean what they say, whatever lies in the caller's way."""
+    """Names in our functions mean our objects, with any objects and search_path of the caller."""
 
     def test_earlier_in_the_search_path(self, house: House) -> None:
         mallory = house.as_mallory(

@@ -64,7 +64,7 @@ def carol(alice: Connection, connection: Connection, connect: Connect, make_role
 
 
 class TestOtherTriggers:
-    """A trigger of somebody's own, made without transition tables, so that others are found by their names."""
+    """A user's own trigger without transition tables: names in its query then mean tables."""
 
     @pytest.mark.parametrize("event", ["insert", "update", "delete"])
     def test_no_user_can_make_one(self, carol: Connection, source_id: int, event: str) -> None:

@@ -264,7 +264,7 @@ class TestRefused:
         colleague = connect(make_role(alice.info.user))
         turn = choose(colleague, run_id)
         assert turn["turn"] == 1
-        # And whoever asked goes on: it is that role's conversation.
+        # The role that asked can continue: the conversation belongs to it.
         later = next_run(connection, worker, alice.info.user, turn)
         assert [choose(one, later)["turn"] for one in (alice, colleague)] == [2, 2]
         assert rows(alice, "select distinct requested_by from pgclarify.conversation_turn") == [
@@ -312,7 +312,7 @@ class TestSeen:
 
 
 class TestGoingOn:
-    """What clarifying_questions checks of a conversation before anybody is asked."""
+    """The checks of clarifying_questions on a conversation, before any call."""
 
     ASK = "select pgclarify.clarifying_questions(%s, options => %s)"
 

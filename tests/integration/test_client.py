@@ -363,7 +363,7 @@ async def test_connecting_can_be_awaited(service: Service) -> None:
 
 
 async def test_calls_over_a_pool_run_at_the_same_time(service: Service, model: Server) -> None:
-    # Each waits for the other's call: one after the other, they would wait for ever.
+    # Each waits for the other's call. One after the other, they would never end.
     model.behavior = hang_on_canada
     async with AsyncConnectionPool(as_role(service.dsn, service.asker), min_size=2, open=False) as pool:
         client = AsyncClient(pool, corpus=CORPUS)

@@ -65,7 +65,7 @@ def start(cluster: Path, folder: Path) -> int:
 
 @pytest.fixture
 def dsn(server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """URL of a server that trusts nobody, without the password, which is in the environment as in a container.
+    """URL of a server that always asks for a password. The password is in the environment, as in a container.
 
     It asks for the shared server because with that comes the system user that servers run as when we are root.
     """
@@ -107,7 +107,7 @@ def test_a_question_where_everyone_needs_a_password(
 
         assert is_healthy(dsn)
         with closing(psycopg.connect(dsn, user="alice", autocommit=True)) as asker:
-            # Nobody but the owner's functions knows the loopback's password.
+            # Only the owner's functions know the loopback's password.
             quotes = scalar(asker, "select string_agg(citations::text, '') from pgclarify.clarify('car deductible')")
         assert "four hundred dollars" in quotes
         worker.stop()

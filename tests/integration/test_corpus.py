@@ -102,7 +102,7 @@ class TestCreating:
     def test_a_name_that_is_taken_says_no_more_than_that(
         self, connection: Connection, connect: Connect, make_role: MakeRole
     ) -> None:
-        """Names are unique in a database, so that one which is hidden shows here; whose it is, and which, does not."""
+        """Names are unique in a database, so an error reveals a hidden name here, but not its owner or its content."""
         owner = make_role("pgclarify_user")
         options = f'{{"reader": "{owner}"}}'
         connect(owner).execute("select pgclarify.create_corpus('hidden', options => %s::text::jsonb)", [options])
@@ -129,7 +129,7 @@ class TestCreating:
 
     @pytest.mark.committed
     def test_searches_of_others_go_on(self, connection: Connection, connect: Connect, hire: Hire) -> None:
-        """A corpus that is made, opened or filled in a transaction that stays open locks nobody out of the others."""
+        """A corpus that is made, opened or filled in an open transaction does not lock the other corpora."""
         scalar(connection, "select pgclarify.create_corpus('old')")
         scalar(connection, "select pgclarify.add_document('old', '1', 'Cars are insured.')")
         worker = hire()

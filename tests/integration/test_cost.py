@@ -13,7 +13,7 @@ from tests.integration.spending import MODEL, claim, enter, price, store
 
 pytestmark = pytest.mark.rolled_back
 
-# Of a call of 40 tokens in and 10 out, at one and ten dollars a million.
+# The cost of a call of 40 tokens in and 10 out, at one and ten dollars for a million.
 COST = Decimal("0.00014")
 
 
@@ -49,7 +49,7 @@ class TestRuns:
         assert cost(connection, paying) == ("succeeded", 3, 3 * COST)
         assert cost(connection, free) == ("succeeded", 1, 0)
         assert cost(connection, unpriced) == ("succeeded", 1, None)
-        # Prices of later are for calls of later.
+        # A later price applies to later calls only.
         price(connection, input_usd="1000")
         again = enter(connection)
         worker.start(again)
@@ -111,7 +111,7 @@ class TestRuns:
 
         store(worker, [late["b"]])
         assert cost(connection, run_id) == ("cancelled", 2, 2 * COST)
-        # One whose cancelling nobody could see while the reply came.
+        # A call whose cancellation was not committed when the reply came.
         with connection.transaction():
             connection.execute("select pgclarify.cancel(%s)", [waiting])
             pay(worker, waiting, "d")

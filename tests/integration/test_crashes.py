@@ -45,7 +45,7 @@ def test_sigkill_three_times_pays_again_only_for_what_was_in_flight(
     own_model.behavior = answer_so_many
     run_ids = submit_many(connection, runs, top_k=top_k)
     for kill in range(1, 4):
-        # From some call on, nobody gets an answer any more: that many calls are in flight, and all others are stored.
+        # After some call there are no more answers: this many calls are in flight, and all others are stored.
         until(lambda: own_model.in_flight == concurrency)
         until(lambda: paid(connection) == own_model.calls - kill * concurrency)  # noqa: B023
         alive.kill()

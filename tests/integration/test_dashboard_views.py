@@ -33,7 +33,7 @@ VIEWS = (
 
 @dataclass(frozen=True)
 class Office:
-    """A corpus, people who ask it, and somebody who sees what all of them ask.
+    """A corpus, users who ask it, and an analyst who sees all their questions.
 
     Args:
         maintenance: A superuser.
@@ -86,7 +86,7 @@ class Office:
         self.worker.send("group_questions", most=100, run_ids=[], vectors=[], skipped_models=[])
 
     def change(self, document_id: str, content: str) -> None:
-        """Change a document, as far as it can be searched."""
+        """Change a document, and index it."""
         self.maintenance.execute("select pgclarify.add_document('insurance', %s, %s)", [document_id, content])
         self.worker.index_everything()
 

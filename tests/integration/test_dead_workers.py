@@ -1,4 +1,4 @@
-"""Runs that would otherwise hang: their job failed or vanished, their worker died, or somebody holds them."""
+"""Runs that would otherwise hang: their job failed or vanished, their worker died, or another session locks them."""
 
 from __future__ import annotations
 

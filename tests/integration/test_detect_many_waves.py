@@ -1,4 +1,4 @@
-"""Many questions, a wave at a time: what comes back if a run fails, if the time is up, and if somebody cancels."""
+"""Many questions in waves: the results if a run fails, after a timeout, and after a cancellation."""
 
 from __future__ import annotations
 

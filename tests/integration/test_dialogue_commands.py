@@ -176,7 +176,7 @@ class TestInterrupted:
 
     def test_detecting_says_how_far_it_came(self, service: Service, model: Server, tmp_path: Path) -> None:
         file = tmp_path / "searches.txt"
-        # So many that it cannot be through before the signal comes.
+        # So many questions that the signal comes before the end.
         file.write_text("".join(f"Who owns car {number}?\n" for number in range(60_000)))
         with subprocess.Popen(
             [sys.executable, "-m", "pgclarify.cli", "detect", "--file", str(file), "--json"],
@@ -349,7 +349,7 @@ class TestAskBackOnATerminal:
             terminal.type("y")
             terminal.read_until("own words")
             terminal.type("in Mexico")
-            # After the third turn, nobody is asked back again.
+            # After the third turn, there are no more questions back.
             shown = terminal.read_until("Ask this? [Y/n]")
             assert "once more" not in shown
             terminal.type("")

@@ -33,7 +33,7 @@ def enter(desk: Desk, operation: str) -> int:
 
 
 def over(desk: Desk, operation: str) -> int:
-    """A run that succeeded, with a row of what it came to."""
+    """A run that succeeded, with a row in its result table."""
     run_id = desk.start(enter(desk, operation))
     kept: dict[str, tuple[str, Any]] = {
         "detections": (

@@ -27,7 +27,7 @@ DOCUMENTS = {
     f"d{number}": f"# {topic} {number}\n\nCommon words on {topic}, item{number}.\n\nMore of {number}."
     for number, topic in enumerate(TOPICS * 6)
 }
-# Every third one is for one role alone.
+# Every third document is visible to only one role.
 RESTRICTED = [document_id for number, document_id in enumerate(DOCUMENTS) if number % 3 == 0]
 QUESTIONS = ("rental cars", "common words", "item7 hail", "basement window assistance")
 
@@ -292,7 +292,7 @@ def test_what_it_does_not_do(connection: Connection, both: HandWorker) -> None:
     ):
         assert state_of(connection, statement) == "0A000", statement
     assert scalar(connection, "select linked from pgclarify.corpus_status where corpus = 'there'") == 0
-    # Neighbors are looked for when somebody asks.
+    # Neighbors are computed when they are requested.
     first = {
         corpus: scalar(
             connection,

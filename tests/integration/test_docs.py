@@ -28,9 +28,9 @@ OPTIONS = {heading: rows for page in SQL_PAGES for heading, rows in tables(page,
 # They create and drop roles, so they run where nothing stays.
 OPERATIONS_PAGE = CHECKOUT / "docs" / "operations.md"
 ROLES_PAGE = CHECKOUT / "docs" / "roles.md"
-# Its rows are for all who ask.
+# The budgets on this page are for all roles.
 BUDGETS_PAGE = CHECKOUT / "docs" / "budgets.md"
-# Of a cluster, which tests/cluster.py makes.
+# This page needs the cluster of tests/cluster.py.
 CITUS_PAGE = CHECKOUT / "docs" / "citus.md"
 # The number that stands in the pages for the run that was submitted last.
 RUN_ID = "17"
@@ -109,7 +109,7 @@ def test_options_of_clarifying_questions_are_those_that_are_checked(connection: 
     ).fetchone() or ({},)
     told = {row[0]: row[1:] for row in OPTIONS["clarifying_questions"]}
 
-    # It is no option, and follows from several.
+    # It is not an option: several options decide it.
     assert f"the model proposes {checked[0].pop('proposals')}," in told["count"][1]
     assert told.keys() == known[0].keys()
     assert {name: json.loads(default) for name, (default, _) in told.items() if default} == checked[0]
@@ -206,7 +206,7 @@ def psql(dsn: str, script: str) -> str:
 
 @pytest.fixture
 def reader_dsn(service: Service) -> str:
-    """Whoever tries the pages out: a role that may ask and make tables, in a database with the corpora they name."""
+    """A reader of the pages: a role that may ask and create tables, in a database with the corpora of the pages."""
     with closing(service.connect()) as superuser:
         load(superuser, "insurance")
         wait_until_searchable(superuser, "insurance")
@@ -244,7 +244,7 @@ def assert_explained(dsn: str) -> None:
 
 
 def kind_of_line(line: str) -> str:
-    """What a line of an explanation begins with, whatever it says of a run."""
+    """The first words of a line of an explanation, without values of the run."""
     words = re.sub(r"\d+", "0", line).split()
     return " ".join(words[: 2 if words[0] == "->" else 1])
 

@@ -265,7 +265,7 @@ class TestIndexing:
         assert scalar(connection, "select count(*) from pgclarify_private.staged_passage") == 0
 
     def test_what_came_back_as_it_was_is_stored(self, connection: Connection, worker: HandWorker) -> None:
-        """Changed and changed back while it was indexed: whatever is stored is its present content."""
+        """A document was changed and changed back during indexing. The stored content is its present content."""
         scalar(connection, ADD, "1", "Cars.")
         old = worker.claim()
         scalar(connection, ADD, "1", "Trucks.")

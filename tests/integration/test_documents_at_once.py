@@ -1,4 +1,4 @@
-"""Users and workers who change documents in any order, and at the same time: counts agree, and nobody deadlocks."""
+"""Users and workers change documents in any order and at the same time: counts are right, without deadlocks."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ class TestAtOnce:
         assert_counts_agree(connection)
 
     def test_dropping_a_corpus_while_it_is_used(self, connection: Connection, connect: Connect, hire: Hire) -> None:
-        """Whoever comes too late is told so; nobody deadlocks, and nothing is left behind."""
+        """Late statements get an error. There is no deadlock, and no row remains."""
         users = [connect() for _ in range(4)]
         indexer, folder, runner, sweeper = hire(), hire(), hire(), hire()
 

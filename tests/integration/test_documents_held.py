@@ -1,4 +1,4 @@
-"""What users and workers hold at the same time: nobody waits for long, and everybody else goes on."""
+"""Locks of users and workers at the same time: no session waits for long, and the others continue."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class TestTerms:
         assert_counts_agree(connection)
 
     def test_words_come_and_go_at_once(self, connection: Connection, connect: Connect, worker: HandWorker) -> None:
-        """Deleting what reaches zero loses no count of anybody, and nobody deadlocks."""
+        """Deleting counts that reach zero loses no count of another session, and does not deadlock."""
 
         def edit(user: Connection) -> None:
             for turn in range(40):

@@ -259,7 +259,7 @@ class TestASpaceBeingBuilt:
         assert_counts_agree(connection)
 
     def test_loses_what_has_other_words_around_it(self, connection: Connection, worker: HandWorker, space: int) -> None:
-        # Somebody embeds the old text right now: that lease is lost with its row.
+        # A worker is embedding the old text. Its lease is lost with the row.
         connection.execute(
             "update pgclarify_private.pending_passage set leased_by = 1, leased_until = now() + interval '1h'"
         )

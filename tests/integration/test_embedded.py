@@ -138,7 +138,7 @@ def test_starts_again_after_a_crash_with_sessions_open(data_dir: Path) -> None:
         pids = [pid for (pid,) in idle.execute("select pid from pg_stat_activity").fetchall()]
         os.kill(postmaster_pid(data_dir), signal.SIGKILL)
         wait_until(lambda: embedded.running_dsn(data_dir) is None)
-        # PostgreSQL does not start while a process of the dead server is left; of one that nobody reaps no folder is.
+        # PostgreSQL does not start while a process of the dead server is left. A zombie has no working folder.
         wait_until(lambda: not any(Path(f"/proc/{pid}/cwd").exists() for pid in pids))
 
         with psycopg.connect(embedded.start(data_dir)) as connection:
@@ -151,7 +151,7 @@ def test_process_id_of_a_dead_server_may_be_somebody_elses(data_dir: Path) -> No
     owner = cluster.stat()
     left_behind = {path: path.read_text() for path in (cluster / "postmaster.pid", cluster / ".s.PGSQL.5432.lock")}
     embedded.stop(data_dir)
-    # Of the server's user, since PostgreSQL takes no other user's process for a server.
+    # A process of the server's user: PostgreSQL ignores processes of other users.
     other = subprocess.Popen(["sleep", "600"], user=owner.st_uid if os.geteuid() == 0 else None, cwd="/")
     try:
         for path, text in left_behind.items():

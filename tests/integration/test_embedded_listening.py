@@ -62,7 +62,7 @@ def data_dir() -> Iterator[Path]:
 
 @pytest.fixture
 def address() -> Iterator[embedded.Address]:
-    """One that is free, and given to nobody who asks for any: bound like this, it lets others listen on it."""
+    """A free port. It stays bound, so the system gives it to no other process. With SO_REUSEADDR a server can use it."""
     with socket.socket() as reserved:
         reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         reserved.bind(("127.0.0.1", 0))
@@ -89,7 +89,7 @@ def test_tcp_is_open_to_members_of_our_roles_with_their_passwords(data_dir: Path
     assert not may_enter(address, "ann", sesame="")
     assert not may_enter(address, "ann", sesame="wrong")
     assert not may_enter(address, "ann", database="postgres")
-    # Members of the owner, and the server's superuser, whatever else they are members of.
+    # Members of the owner and the server's superuser are rejected, also as members of other roles.
     for user in ("postgres", "boss", "stranger", "pgclarify_loopback"):
         assert not may_enter(address, user)
 
@@ -144,7 +144,7 @@ def test_an_address_that_will_not_do_changes_nothing(data_dir: Path, address: em
 
 @pytest.fixture
 def neighbor(address: embedded.Address) -> Iterator[None]:
-    """Somebody else's port of the same number, at another address of this machine."""
+    """Another program's port of the same number, at another address of this machine."""
     with socket.create_server(("127.0.0.2", address.port)):
         yield
 

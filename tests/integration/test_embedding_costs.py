@@ -14,7 +14,7 @@ from tests.integration.spending import budget, enter, price, status
 
 pytestmark = pytest.mark.rolled_back
 
-# Of the price, only the name at the endpoint counts.
+# The price depends only on the name at the endpoint.
 MODEL = f"endpoint:words-1@{DIMENSIONS}"
 PRICED = "words-1"
 # At a dollar a million tokens.

@@ -28,7 +28,7 @@ def worker(connection: Connection, hire: Hire) -> HandWorker:
 
 @contextmanager
 def held(connect: Connect) -> Iterator[None]:
-    """As a corpus is while somebody writes to it."""
+    """Locked, like a corpus during a write."""
     other = connect()
     with other.transaction():
         other.execute(HOLD)

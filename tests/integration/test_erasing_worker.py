@@ -24,7 +24,7 @@ TEXT = (
 
 
 def talkative(chat: Chat) -> Reply:
-    """Say what the rules say, and after it whatever secret was shown: a reply of the wrong form holds it as well."""
+    """Reply by the rules, then add the secrets of the prompt, so that an invalid reply has them, too."""
     reply = by_rules(chat)
     if chat.purpose in ("relevance", "entailment") and CANARY in chat.user:
         return Reply(f"{reply.content} since it is about {CANARY}")
@@ -78,7 +78,7 @@ def test_no_table_and_no_dump_has_a_word_of_it(
     dump = subprocess.run([embedded.binary("pg_dump"), service.dsn], stdout=subprocess.PIPE, check=True, timeout=120)
     assert CANARY.lower().encode() not in dump.stdout.lower()
     assert b"COPY pgclarify.completion " in dump.stdout
-    # Whoever asks again is answered from what is left.
+    # The same question again is answered from the remaining documents.
     rows = asker.execute("select document_ids from pgclarify.clarify(%s, top_k => 20)", [QUESTION]).fetchall()
     assert rows
     assert not any(secret in document_ids for (document_ids,) in rows)

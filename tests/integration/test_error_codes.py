@@ -1,4 +1,4 @@
-"""What programs need of an error or of a failed run stands in codes and fields; its wording is for people."""
+"""Codes and fields have all that programs need of an error or a failed run. The wording is for people."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ TOP_K = 6
 
 @dataclass(frozen=True)
 class Estimate:
-    """The row of estimate, as far as tests look at it."""
+    """The columns of estimate that tests read."""
 
     answered: int
     sampled: int

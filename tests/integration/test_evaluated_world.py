@@ -198,7 +198,7 @@ class TestLedger:
         # Also those with another version of the prompt.
         pay(worker, None, "verdict", ["b", "c"], (101, 20), prompt_version="v2")
         pay(worker, None, "judge_support", ["a"], (50, 5))
-        # One that nobody has answered yet is none.
+        # A call without a reply does not count.
         connection.execute(
             "insert into pgclarify.completion (purpose, model, parameters, prompt_version, input_hash)"
             " values ('verdict', %s, '{}', %s, sha256('d'))",
@@ -291,7 +291,7 @@ class TestLedger:
                 # Other passages, so other replies.
                 assert await tables.paid_verdicts(asked, ["cars"], search=SEARCH | other, top_k=20) == 0
         async with tables_of(database, make_role("pgclarify_user")) as others:
-            # That somebody asked is nobody else's business.
+            # Other roles must not learn that a question was asked.
             assert await others.paid_verdicts(asked, ["cars"], search=SEARCH, top_k=20) == 0
 
     async def test_what_two_runs_have_in_common_is_counted_once(

@@ -62,7 +62,7 @@ async def test_cut_off_it_goes_on_where_it_was(bench: Bench, service: Service, m
     clarify = of("clarify", top_k=3)
     half = asyncio.Event()
     by_rules = model.behavior
-    # Whichever case is ahead of which, two of them can be done, and the third is begun.
+    # In any order of the cases, two can be finished, and the third is started.
     model.behavior = lambda chat: by_rules(chat) if re.search(r"question [01]\b", chat.user) else HANG
 
     def told(progress: Progress) -> None:

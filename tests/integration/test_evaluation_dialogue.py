@@ -20,7 +20,7 @@ from tests.workers import CORPUS, Service
 
 pytestmark = pytest.mark.xdist_group("evaluation")
 
-# The model of the tests puts the first name that was said in the place of the first pronoun.
+# The model of the tests replaces the first pronoun by the first name in the conversation.
 CASES: list[dict[str, Any]] = [
     {
         "id": "leans",

@@ -45,7 +45,7 @@ def evaluate(user: Connection, corpus_id: int | None = 1, run_id: int | None = N
 
 
 def seen(connection: Connection) -> list[set[int]]:
-    """The evaluations that somebody sees rows of, table by table."""
+    """The evaluations whose rows a role sees, by table."""
     return [
         {row[0] for row in connection.execute(f"select eval_run_id from pgclarify.{table}".encode())}  # noqa: S608
         for table in TABLES
@@ -184,7 +184,7 @@ class TestWhoWrites:
     def test_nobody_evaluates_on_a_corpus_or_a_run_that_he_does_not_see(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
-        """Else its analyst would see whatever anybody writes, and who writes would learn which ids there are."""
+        """Otherwise an analyst would see texts of any writer, and a writer would learn which ids exist."""
         team = make_role("pgclarify_user", name="team")
         load(connection, reader=team)
         run_id = carry_out(connect(team), hire())

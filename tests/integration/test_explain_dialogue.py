@@ -97,7 +97,7 @@ class TestDetection:
         ],
     )
     def test_what_was_asked_is_told_by_its_number(self, desk: Desk, question: str, shown: str) -> None:
-        """Also if it is not what it should be: a run is shown whatever it was asked."""
+        """Also for an invalid question: each run is shown."""
         run_id = desk.enter("detect_ambiguity_many", {}, question=question, corpus_id=None)
 
         assert desk.told(run_id).startswith(f"detect_ambiguity_many: {shown}  (run 1, queued)")
@@ -297,7 +297,7 @@ class TestStates:
 
 
 def test_what_is_foreign_is_harmless(desk: Desk) -> None:
-    """Whatever a user, a document or a model wrote stays on its line."""
+    """Text of a user, a document or a model stays on its line."""
     evil = "one\ntwo\x1b[2J\u202e" + "x" * 1000
     asked_back = desk.start(desk.enter("clarifying_questions", ASKED_BACK | {"history": [evil]}, question=evil))
     record_questions(desk, asked_back, [question(1, evil, evil, ambiguity_type="semantic", reasoning=evil)])

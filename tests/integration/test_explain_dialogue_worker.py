@@ -1,4 +1,4 @@
-"""What real runs of a dialogue leave is told: each thing that they came to stands below a stage of theirs."""
+"""The explanation of real runs of a dialogue shows each of their results below a stage."""
 
 from __future__ import annotations
 

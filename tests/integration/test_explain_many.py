@@ -12,7 +12,7 @@ def test_many_passages_are_read_by_index_and_at_once(desk: Desk) -> None:
     """Neither other runs nor this one's size make it slow: one statement a table, and none reads a whole one."""
     small = explored(desk)
     large = desk.submit("how many")
-    # Many runs of two hundred passages each, of which one is looked at; so many that no table is read whole by chance.
+    # One of many runs of two hundred passages each. The tables are too large for a full scan to be the right plan.
     desk.owner.execute("""
         insert into pgclarify.run (operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key)
         select 'clarify', 1, 'insurance', 'cars', '{}', current_user, sha256(int4send(n))

@@ -35,7 +35,7 @@ class TestNeighbors:
         assert edges == [(zero, "10"), (zero, "25"), (zero, "45"), (ten, "0"), (ten, "25"), (ten, "45")]
         told = [row for row in rows if row["content"] is not None]
         assert sorted(row["document_id"] for row in told) == ["0", "10", "25", "45"]
-        # With the edge of whoever is nearest.
+        # Each edge comes from the nearest passage of the batch.
         assert {row["document_id"]: row["via_passage_id"] for row in told if row["document_id"] in ("25", "45")} == {
             "25": ten,
             "45": ten,

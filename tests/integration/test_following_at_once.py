@@ -1,4 +1,4 @@
-"""Users who change attached tables and workers who follow them, at the same time: nobody deadlocks, nothing is lost."""
+"""Users change attached tables while workers follow them: no deadlock, and no lost change."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def workers(connection: Connection, hire: Hire) -> list[HandWorker]:
 
 
 def follow_some(worker: HandWorker, rounds: int) -> None:
-    """Follow in small batches; what somebody holds is left for later."""
+    """Follow in small batches. Rows that another session has locked are left for later."""
     for _ in range(rounds):
         for waiting in worker.send("list_waiting_sources"):
             try:

@@ -256,7 +256,7 @@ class TestWhatStandsInTheWay:
     def test_readers_of_a_table_run_no_code_of_its_owner(
         self, connection: Connection, worker: HandWorker, make_role: MakeRole
     ) -> None:
-        """An index may call a function when a query is planned: as whoever reads."""
+        """An index may call a function when a query is planned, with the rights of the reading role."""
         evil = make_role(name="evil")
         connection.execute("""
             create function spy(integer) returns integer immutable language plpgsql as

@@ -1,4 +1,4 @@
-"""Rows of attached tables that cannot be documents are left out, and hold up no other."""
+"""Rows of attached tables that cannot be documents are skipped, and do not delay the others."""
 
 from __future__ import annotations
 

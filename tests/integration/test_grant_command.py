@@ -94,7 +94,7 @@ def test_a_login_is_made_with_a_password_that_the_server_never_gets(
     connection.execute(
         "do $$ begin execute format('alter database %I set log_statement = ddl', current_database()); end $$"
     )
-    # The fixture drops whatever has the corpus in its name.
+    # The fixture drops all roles with the corpus in their names.
     ann = f"Ann O'Neil {corpus}"
     if is_in_environment:
         monkeypatch.setenv("PGCLARIFY_ROLE_PASSWORD", SESAME)
@@ -172,7 +172,7 @@ def test_what_cannot_be_done_is_not_begun(run: Run, connection: Connection, corp
         exit_code, printed, said = run(*arguments, stdin=f"{SESAME}\n" if "no such corpus" in arguments else "")
         assert (exit_code, printed) == (1, "")
         assert "Error: " in said
-        # What the server remarked on the way is nothing that came to be.
+        # Notices from the server before the error describe nothing that was committed.
         assert "is open to every role" not in said
     assert verifier(connection, nobody) is None
     assert scalar(connection, "select count(*) from pg_roles where rolname = %s", nobody) == 0

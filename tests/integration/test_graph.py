@@ -146,7 +146,7 @@ class TestLinking:
         assert_counts_agree(corpus)
 
     def test_a_walk_begins_when_a_share_of_what_is_linked_waits(self, corpus: Connection, hire: Hire) -> None:
-        """In a corpus of any size, and anew if so many come meanwhile that most would be entered one by one."""
+        """In a corpus of any size. A walk starts again if many passages are added meanwhile."""
         worker = hire()
         add(corpus, MANY)
         worker.index_everything()

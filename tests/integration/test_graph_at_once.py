@@ -15,7 +15,7 @@ from tests.integration.counts import assert_counts_agree
 from tests.integration.linking import add, check, faults, link
 
 DOCUMENTS = 40
-# Two workers may meet; whoever is turned away comes again. Users are never turned away.
+# Two workers may collide. The one that is refused tries again. Users are never turned away.
 PASSING = (psycopg.errors.DeadlockDetected, psycopg.errors.LockNotAvailable)
 
 
@@ -27,7 +27,7 @@ def assert_right(connection: Connection, worker: HandWorker) -> None:
     found = faults(connection)
     # The index is approximate, and after many deletions a little more so.
     assert found.pop("recall", 1) >= 0.98
-    # In a graph of words that is no fault.
+    # In a graph of words, that is not an error.
     assert found in ({}, {"gaps": None})
     assert check(connection)["linked"] == scalar(connection, "select linked from pgclarify.corpus_status")
     assert_counts_agree(connection)
@@ -126,7 +126,7 @@ def test_dropping_a_corpus_while_it_is_linked(connection: Connection, connect: C
             sweeper.sweep,
         )
 
-        # Whoever sweeps waits half a second for the lock.
+        # The sweep waits half a second for the lock.
         assert states[:2] == [None, None]
         assert states[2] in {None, "55P03"}
         assert link(linker) == 0

@@ -170,7 +170,7 @@ async def test_what_changes_meanwhile_is_not_lost(loaded: Connection, hire: Hire
         add(loaded, {"new": "New.", "7": "Changed.", "8": "Passage number 8, changed."})
         loaded.execute("select pgclarify.remove_document('insurance', '3')")
         indexer.index_everything()
-        # Nobody links it before the lists are there, which know nothing of this.
+        # No worker links it before the lists exist, and the lists do not have it.
         assert link(other) == 0
 
     worker = hire()

@@ -30,7 +30,7 @@ def test_a_list_that_names_what_is_being_deleted(small: Connection, connect: Con
         other.execute("select pgclarify.remove_document('insurance', '10')")
         load(small, worker, 5)
         link(worker)
-        # Nobody else knows yet that it is going.
+        # The deletion is not committed, so other sessions do not see it yet.
         assert lists(small)["5"] == ["0", "10"]
 
     assert neighbors(small, "5") == ["0"]
@@ -69,7 +69,7 @@ def test_what_somebody_holds_keeps_nobody_up(corpus: Connection, connect: Connec
         for number in range(20):
             other.execute("select pgclarify.remove_document('insurance', %s)", [str(number)])
 
-        # It comes to an end, and a worker that comes again finds those that are free.
+        # Linking ends, and a later round finds the passages that are free.
         for _ in range(20):
             link(worker, 8)
 

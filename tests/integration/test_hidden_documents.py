@@ -27,7 +27,7 @@ Seen = dict[tuple[str, str], list[Any]]
 
 # What may differ, and why.
 OPEN_TO_ALL = {
-    # Ids come from one sequence: gaps show that other passages were made, in whatever corpus.
+    # Ids come from one sequence: gaps show that other passages were made, in any corpus.
     ("passage", "id"): "one sequence of all passages",
 }
 # What differs beside that once the first document of a corpus has readers.
@@ -319,7 +319,7 @@ def found(session: Connection, question: str) -> dict[str, float]:
 
 
 class TestWords:
-    """How rare a word is, by passages that everybody or that one's own roles can read."""
+    """The rarity of a word, among passages that all roles or the user's own roles can read."""
 
     @pytest.fixture
     def world(self, make_world: MakeWorld) -> World:

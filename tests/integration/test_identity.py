@@ -51,7 +51,7 @@ def runs_of(connection: Connection) -> list[int]:
 
 
 def rows_of(connection: Connection, oid: int) -> dict[str, list[str]]:
-    """All that somebody sees; oid: the role's, which is left out."""
+    """All rows that a role sees. oid: the role's oid, which is left out."""
     return {name: sorted(str(row).replace(str(oid), "…") for row in rows) for name, rows in seen(connection).items()}
 
 
@@ -153,7 +153,7 @@ class TestRecreated:
         assert state_of(new, "select pgclarify.drop_corpus('new')") is None
 
     def test_is_named_by_no_reader(self, filled: House, admin: Connection) -> None:
-        """The name means the other role wherever it stands, until an administrator says otherwise."""
+        """The name means the other role everywhere, until an administrator changes it."""
         filled.owner.execute("select pgclarify.alter_corpus('hidden', '{\"reader\": null}')")
         recreate(admin, filled.team)
         new = filled.connect(filled.team)

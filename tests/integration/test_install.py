@@ -50,7 +50,7 @@ def test_a_failed_install_leaves_nothing(make_database: Callable[..., str]) -> N
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         connection.execute("create schema pgclarify authorization pgclarify_owner")
         connection.execute("set role pgclarify_owner")
-        # In the way of a public function of ours: the same signature, another result.
+        # A conflict with one of our public functions: the same signature with another result type.
         connection.execute("create function pgclarify.cancel(run_id bigint) returns integer language sql as 'select 1'")
 
         with pytest.raises(psycopg.errors.InvalidFunctionDefinition):

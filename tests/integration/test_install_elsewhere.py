@@ -49,7 +49,7 @@ def root(new_server: str) -> Iterator[psycopg.Connection[Any]]:
 
 @pytest.fixture
 def make_tenant(new_server: str, root: psycopg.Connection[Any]) -> Callable[[str], str]:
-    """Makes databases of a login that may create roles and is no superuser, with the extensions put there for it."""
+    """Make databases of a login that may create roles but is not superuser. The extensions are installed for it."""
     root.execute("create role tenant login createrole")
 
     def make(name: str) -> str:
@@ -86,7 +86,7 @@ def init(dsn: str, **settings: str) -> dict[str, Any]:
 
 
 def demand_password(root: psycopg.Connection[Any]) -> None:
-    """Let the server ask the loopback, and nobody else, for its password."""
+    """Let the server ask only the loopback for its password."""
     rules = Path(str(scalar(root, "show hba_file")))
     (above,) = blocks(CHECKOUT / "docs" / "operations.md", "text")
     rules.write_text(above.code + rules.read_text())
@@ -105,7 +105,7 @@ def may_come_without_password(root: psycopg.Connection[Any]) -> bool:
 
 
 def test_four_databases_at_once_on_a_new_server(new_server: str, root: psycopg.Connection[Any]) -> None:
-    """Roles belong to the whole server, so whoever comes second finds them half made."""
+    """Roles belong to the whole server, so the second install finds them partly made."""
     names = ["one", "two", "three", "four"]
     for name in names:
         root.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
@@ -125,7 +125,7 @@ def test_whoever_may_create_roles_may_install(make_tenant: Callable[[str], str],
     assert first.has_dblink
     assert first.has_loopback_password
     assert second.has_loopback_password
-    # Who installs is no member of the role that makes roles, and that role works all the same.
+    # The installing role is not a member of the role that makes roles. That role works all the same.
     maker = "select pg_has_role('tenant', 'pgclarify_role_maker', 'set')"
     assert not scalar(root, maker)
     root.execute("create role ann login in role pgclarify_user")

@@ -1,4 +1,4 @@
-"""Investigations, with a worker played by hand: steps as they land."""
+"""Investigations, with a worker played by hand: steps as they are stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands ask and investigate where nobody carries them out."""
+"""The commands ask and investigate without a worker."""
 
 from __future__ import annotations
 

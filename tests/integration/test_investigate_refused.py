@@ -1,4 +1,4 @@
-"""Investigations that are refused, fail, or come too late."""
+"""Investigations that are refused, that fail, or that are late."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class TestAnswers:
 
         assert submit(alice) == run_id
         assert rows(alice, again, f"  {QUESTION} ", OPTIONS) == [first]
-        # How long somebody waits is no part of the question.
+        # The timeout is not part of the question.
         assert rows(alice, again, QUESTION, '{"search": "lexical", "timeout": "1s"}') == [first]
         assert submit(alice, options='{"search": "lexical", "penalty": false}') != run_id
         assert scalar(alice, "select pgclarify.submit(%s, 'atlas', options => %s)", QUESTION, OPTIONS) != run_id

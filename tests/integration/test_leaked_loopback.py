@@ -1,4 +1,4 @@
-"""A loopback connection that leaks is worth nothing: whatever is sent through it must be signed for its transaction."""
+"""A leaked loopback connection is useless: each statement through it must be signed for its transaction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PAYLOADS = {
 
 
 class Leak:
-    """A loopback connection that Mallory has come by, and may send through whatever she likes."""
+    """A loopback connection that Mallory has obtained, with which she may send any statement."""
 
     def __init__(self, connection: Connection, superuser: Connection) -> None:
         self._connection = connection

@@ -1,4 +1,4 @@
-"""A worker is alive by its session and by its heartbeat: what holds for one that has said nothing for too long."""
+"""A worker is alive if its session is open and its heartbeat is recent. Tests of one without a recent heartbeat."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run_id(connection: Connection, worker: HandWorker) -> int:
 
 
 def fall_silent(connection: Connection, worker: HandWorker) -> None:
-    """As if it had sent no heartbeat for longer than its lease."""
+    """Pretend that it has sent no heartbeat for longer than its lease."""
     connection.execute(
         "update pgclarify_private.worker set seen_at = clock_timestamp() - lease where worker_id = %s",
         [worker.worker_id],
@@ -74,7 +74,7 @@ def test_a_frozen_snapshot_shows_who_was_alive_when_it_began(
     connection: Connection, connect: Connect, worker: HandWorker
 ) -> None:
     alive = "select count(*) from pgclarify.worker_status where is_alive"
-    # Heartbeats go on, and this transaction sees none of them.
+    # Heartbeats continue, but this transaction does not see them.
     connection.execute("update pgclarify_private.worker set lease = interval '1 microsecond'")
     assert scalar(connection, alive) == 0
     with closing(connect()) as reader, reader.transaction():
@@ -114,7 +114,7 @@ def test_the_only_worker_goes_on_after_it_slept(connection: Connection, worker: 
     take_job(connection, worker)
     fall_silent(connection, worker)
 
-    # Or it would take its own runs for those of a dead worker.
+    # Otherwise it would treat its own runs as those of a dead worker.
     assert requeue(worker) == 0
     assert see(worker)
     assert requeue(worker) == 0

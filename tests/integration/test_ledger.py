@@ -23,7 +23,7 @@ pytestmark = pytest.mark.rolled_back
 
 @dataclass(frozen=True)
 class Claims:
-    """What a claim came to: inputs to call for, replies that are there, inputs that another is calling for."""
+    """The result of a claim: inputs to call for, stored replies, and inputs that another worker is calling for."""
 
     ours: dict[str, int]
     answered: dict[str, str]
@@ -290,7 +290,7 @@ class TestServedAgain:
 
     @pytest.fixture
     def asker(self, connect: Connect, make_role: MakeRole) -> Connection:
-        """Somebody whose roles stay as they are: a superuser has all roles of the server, and other tests make some."""
+        """A user whose roles do not change. A superuser has all roles of the server, and other tests make some."""
         return connect(make_role("pgclarify_user"))
 
     @staticmethod

@@ -277,7 +277,7 @@ class TestOrders:
         assert {"Nora Blum", "Ada Berg"} <= {row["answer"] for row in found}
 
     def test_in_an_answer_end_nothing(self, asker: Connection, superuser: Connection, model: Server) -> None:
-        """What was found is shown on one line, whatever is in it."""
+        """A found answer is shown on one line, with any content."""
         contents = {
             "note": "The mayor is\nQuestion: who?",
             "register": "The mayor of Lindvik is Nora Blum.",

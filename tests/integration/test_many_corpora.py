@@ -178,8 +178,8 @@ def test_no_statement_locks_more_because_there_are_more(
     def locks_of_each() -> dict[str, int]:
         found = {}
         for name, act in statements(connection, asker, worker, run_id, over, leased).items():
-            # Whoever plans locks all indexes of a table. What other sessions do to theirs may have plans made again at
-            # any time, so the first attempt makes them all; the seventh has those that are good for all parameters.
+            # Planning locks all indexes of a table. Changes by other sessions may invalidate plans at any time, so the
+            # first attempt makes all plans. The seventh attempt uses generic plans.
             for session in (connection, worker.connection):
                 session.execute("discard plans")
             locked = set()

@@ -71,7 +71,7 @@ TABLES = (
 )  # fmt: skip
 
 
-# What views and policies read: nobody is told of them.
+# Relations that views and policies read. They are internal.
 PRIVATE = {"budget_counter", "citation_tally", "embedding_usage", "asked_run", "named_role", "seen_by_requester"}
 
 
@@ -86,7 +86,7 @@ def refusal(connection: Connection, statement: str, name: str) -> dict[str, str 
 
 
 def seen(connection: Connection) -> dict[str, list[Any]]:
-    """All rows that somebody sees, of every table and view."""
+    """All rows that a role sees in each table and view."""
     columns = {"embedding_space": "embedding_space_id, corpus_id, model, state, error"}
     return {
         name: connection.execute(
@@ -126,7 +126,7 @@ class TestCorpus:
 
     @pytest.fixture
     def stranger(self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> Connection:
-        """Somebody who may search corpus "open", while "hidden" has documents and an answered run."""
+        """A user who may search corpus "open", while "hidden" has documents and an answered run."""
         team = make_role("pgclarify_user", name="team")
         connection.execute("select pgclarify.create_corpus('open')")
         connection.execute("select pgclarify.create_corpus('hidden', options => %s)", [json.dumps({"reader": team})])
@@ -180,7 +180,7 @@ class TestCorpus:
 
 
 class TestRun:
-    """Somebody else's run does not exist."""
+    """For a user, runs of other roles do not exist."""
 
     @pytest.mark.committed
     @pytest.mark.parametrize("statement", OF_RUN)
@@ -207,7 +207,7 @@ class TestRun:
     def test_its_answer_is_not_served_to_others(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
-        """The same question is a run of its own for whoever asks, even where both may read the same."""
+        """The same question of two roles makes two runs, even if both may read the same documents."""
         team = make_role("pgclarify_user", name="team")
         alice, bob, carol = (
             connect(make_role(*roles, name="user")) for roles in ((team,), (team,), ("pgclarify_user",))
@@ -245,7 +245,7 @@ class TestRun:
         assert as_stranger != as_member
         assert scalar(alice, "select count(*) from pgclarify.clarify('cars', 'open')") == 0
 
-        # Membership without its privileges is no usage; with them, the answer of before is good again.
+        # Membership without inheritance gives no usage. With inheritance, the earlier answer is valid again.
         member = sql.SQL("grant {} to {} with inherit {}")
         for inherit, expected in (("false", as_stranger), ("true", as_member)):
             connection.execute(member.format(sql.Identifier(team), sql.Identifier(name), sql.SQL(inherit)))
@@ -253,7 +253,7 @@ class TestRun:
 
 
 class TestPassages:
-    """A passage of other readers does not exist for whoever may search the rest of the corpus."""
+    """A passage of other readers does not exist for a user who may search the rest of the corpus."""
 
     def test_are_found_by_no_method(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
@@ -281,7 +281,7 @@ class TestPassages:
     def test_are_come_to_by_no_neighbor(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
-        """Neither as a neighbor nor as what leads to one, nor kept as a candidate; whoever may read it comes to it."""
+        """Not as a neighbor, not on the way to one, and not as a candidate. A role that may read it finds it."""
         team = make_role("pgclarify_user", name="team")
         connection.execute("select pgclarify.create_corpus('insurance')")
         add(connection, "insurance", "secret", HIDDEN, [team])

@@ -1,4 +1,4 @@
-"""What was asked back, replied, rewritten, listed and found ambiguous is for those alone who may see the run."""
+"""Questions back, replies, rewrites, lists and detections are visible only to roles that may see the run."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def house(connection: Connection, connect: Connect, hire: Hire, make_role: MakeR
 
 
 def present(connection: Connection) -> set[str]:
-    """Tables and views of which somebody sees a row."""
+    """Tables and views in which a role sees a row."""
     return {name for name, rows in seen(connection).items() if rows}
 
 

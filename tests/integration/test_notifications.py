@@ -1,4 +1,4 @@
-"""Every login may send notifications: whatever they say, workers do what the tables say, and go on listening."""
+"""Each login may send notifications. With any content, workers follow the tables and keep listening."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_options_in_the_place_of_another_parameter_are_recognized(connection: Co
     ],
 )
 def test_no_model_is_called_as_the_extractive_provider(connection: Connection, call: str, option: str) -> None:
-    # Its calls would be free, and made whatever budgets say.
+    # Calls under this name would be free, and no budget would stop them.
     for name in ("extractive", "extractive-1", " extractive-12 "):
         options = f"""'{{"{option}": "endpoint:{name}"}}'"""
         assert refused(connection, f"select pgclarify.{call.replace('%s', options)}").column_name == option

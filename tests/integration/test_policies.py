@@ -26,7 +26,7 @@ def as_json(options: dict[str, str]) -> str:
 
 
 def corpora(connection: Connection) -> set[str]:
-    """The corpora that somebody sees, which are the same by every way of looking."""
+    """The corpora that a role sees. All views must agree."""
     names = {row[0] for row in connection.execute("select corpus from pgclarify.corpus_status")}
     assert {row[0] for row in connection.execute("select name from pgclarify.corpus")} >= names
     return names
@@ -73,7 +73,7 @@ class TestCorpora:
         assert corpora(user) == set()
         assert state_of(user, "select pgclarify.submit('cars', 'closed')") == UNDEFINED_OBJECT
         assert corpora(connection) == {"closed"}, "its owner sees it"
-        # Whoever takes the name later is not whom the owner meant, but the name is all that is known.
+        # A later role with the name is not the one that the owner meant, but only the name is stored.
         assert scalar(connection, "select reader from pgclarify.corpus") == gone
 
     def test_membership_without_its_privileges_is_no_usage(
@@ -180,7 +180,7 @@ class TestDocuments:
 
 
 def seen_of_runs(connection: Connection) -> dict[str, set[int]]:
-    """The runs that somebody sees rows of, by every table and view."""
+    """The runs whose rows a role sees, by table and view."""
     tables = ("run", "candidate", "verdict", "interpretation", "citation", "run_summary", "interpretation_citation")
     return {
         name: {row[0] for row in connection.execute(f"select run_id from pgclarify.{name}".encode())}  # noqa: S608

@@ -14,7 +14,7 @@ RUNS = 500
 
 @pytest.fixture
 def unpriced(connection: Connection) -> Connection:
-    """Runs of one call each, by three models: of one there is no price, of one nobody has counted the tokens."""
+    """Runs of one call each, by three models. One model has no price, and the call of one has no token counts."""
     connection.execute(
         """
         with entered as (

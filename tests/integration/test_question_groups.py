@@ -87,7 +87,7 @@ def ask(connection: Connection, worker: HandWorker) -> Ask:
 
 @pytest.fixture
 def asker(connect: Connect, make_role: MakeRole) -> Connection:
-    """Somebody whose roles stay as they are: a superuser has all roles of the server, and other tests make some."""
+    """A user whose roles do not change. A superuser has all roles of the server, and other tests make some."""
     return connect(make_role("pgclarify_user"))
 
 
@@ -194,7 +194,7 @@ def test_what_cannot_be_embedded_is_grouped_by_its_words(connection: Connection,
     first, second, third, fourth = groups(connection)
     assert first == second
     assert len({first, third, fourth}) == 3
-    # Whoever asks in these words later brings a vector along, and then questions can be near.
+    # A later question in these words has a vector, so it can be near other questions.
     ask("CARS", at(1))
     ask("vehicles", at(NEAR))
     group(worker)

@@ -25,7 +25,7 @@ KEPT = """
 
 @pytest.fixture
 def other_corpus(connection: Connection, worker: HandWorker) -> str:
-    """A second corpus. There is an index over leaders: the first of some vectors waits for everybody."""
+    """A second corpus. The index over leaders exists already: creating it would wait for all other sessions."""
     connection.execute("select pgclarify.create_corpus('medicine')")
     worker.open_spaces()
     connection.execute("select pgclarify_private.index_leaders(4)")

@@ -1,4 +1,4 @@
-"""The reference of SQL says what the database says, and whatever is in a comment is shown as it is."""
+"""The SQL reference agrees with the database, and shows each comment unchanged."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ class TestDetaching:
         alice.execute(DETACH.encode())
 
         assert alice.execute(TRIGGERS.encode()).fetchall() == []
-        # Whoever owns it now is told how to take it back.
+        # The new owner gets a hint how to revoke it.
         assert listed(alice, READABLE) == {"id", "body"}
         bob.execute(told[0].hint.removeprefix("Its owner says: ").rstrip(".").encode())
         assert listed(alice, READABLE) == set()

@@ -179,9 +179,9 @@ class TestLexical:
 
     @pytest.mark.committed
     def test_common_words(self, connection: Connection, hire: Hire) -> None:
-        """Passages with nothing but the question's common words are left out once there are too many of them.
+        """Passages with only common words of the question are left out if there are too many of them.
 
-        With all of its words a passage is found even where the rarest is more common than what is scored at most.
+        A passage with all words of the question is found even if the rarest word is too common to be scored.
         """
         connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
         # A paragraph is a passage.

@@ -1,4 +1,4 @@
-"""Retrieval for who may see little: top_k visible passages come back if they exist, by whatever method."""
+"""Retrieval for roles that may see little: each method returns top_k visible passages if they exist."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUESTION = [1.0, 0.0, 0.0, 0.0]
     ("visible", "restricted", "least_recall"),
     [
         (12, 2500, 1.0),
-        # The scan ends as soon as it has met enough of those that lie farthest, whichever these are.
+        # The scan ends when it has found enough of the farthest passages, in any order.
         (1500, 1500, 0.0),
         (2500, 20, 0.9),
     ],
@@ -105,7 +105,7 @@ def test_every_method_asks_who_reads(connection: Connection, connect: Connect, h
         "his": [bob],
         "nobody's": [],
         "a stranger's": ["no such role"],
-        # What the index takes for everyone, and what it takes for nobody.
+        # Readers that the index treats as everyone, and readers that it treats as no role.
         "of no name": [""],
         "of no name at all": [None],
         "both": [alice, bob, "no such role"],
@@ -140,7 +140,7 @@ def test_lexical_misses_nothing_of_the_little_that_is_visible(
     contents |= {"car": "A car.", "van": "A van.", "open": "Cars and trucks."}
     add_all(connection, contents, readers)
     hire().index_everything()
-    # As if each lexeme were in so many passages that not all of them can be scored.
+    # Pretend that each lexeme is in too many passages to score all of them.
     connection.execute("update pgclarify_private.term set passages = passages + 6000")
     connection.execute(
         "insert into pgclarify_private.corpus_tally (corpus_id, passages, restricted_passages) values (1, 9000, 9000)"

@@ -44,7 +44,7 @@ def linked(superuser: Connection) -> bool:
 
 
 def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connection, model: Server) -> None:
-    """One passage has the word; the others are come to through it."""
+    """One passage has the word. The search finds the others through it."""
     until(lambda: linked(superuser), 120)
     calls = model.calls
     search = "select rank, document_id, score, origin from pgclarify.search('mileage', %s, 5, %s)"

@@ -1,4 +1,4 @@
-"""Who is there and who serves: a process that only leases replies of the ledger is no worker to whoever asks."""
+"""Processes and serving workers: a process that only leases replies does not count as a worker for callers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REGISTER = "select pgclarify_private.register_worker('here', 1, '0', 'openai', '
 
 @pytest.fixture
 def idle(connect: Connect, make_role: MakeRole) -> HandWorker:
-    """A process that leases replies, with a language model, and serves nobody."""
+    """A process with a language model that leases replies but serves no runs."""
     return HandWorker(connect(make_role("pgclarify_worker")), provider="openai", is_serving=False)
 
 

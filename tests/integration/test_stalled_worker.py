@@ -21,13 +21,13 @@ from tests.workers import Worker, load, scalar, serves, submit_many, until, wait
 Connection = psycopg.Connection[Any]
 StartWorker = Callable[..., Worker]
 
-# Of the worker that is to stall, so that the test need not wait for long.
+# The lease of the worker that stalls: short, so that the test need not wait for long.
 SHORT = timedelta(seconds=2)
 RUNS, TOP_K, ANSWERED, CONCURRENCY = 4, 6, 8, 8
 
 
 def written(connection: Connection) -> list[tuple[Any, ...]]:
-    """All that runs have come to, and what was paid; but for what workers find out about runs that are over."""
+    """All results of runs and paid calls, except what workers find out about ended runs."""
     return [
         row
         for table in ("run", "candidate", "verdict", "stage", "interpretation", "citation", "completion")

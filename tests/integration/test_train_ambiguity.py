@@ -118,7 +118,7 @@ def test_a_version_that_is_no_better_is_only_stored_unless_the_user_says_so(run:
     assert (told := json.loads(out))["version"] == 2
     assert (told["is_used"], told["is_better"]) == (True, True)
 
-    # The same again is no better than what judges now.
+    # The same training again is not better than the current classifier.
     assert run("log.jsonl", "-c", CORPUS)[0] == 0
     assert superuser.execute(IN_USE.encode()).fetchall() == [(2,)]
     assert run("log.jsonl", "-c", CORPUS, "--use")[0] == 0

@@ -1,4 +1,4 @@
-"""Calls that wait, with a real worker behind them: wherever SQL may stand, and however the wait ends."""
+"""Calls that wait for a real worker: in each kind of SQL statement, and with each end of the wait."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_in_a_materialized_view(superuser: Connection, asker: Connection, model:
     rows = asker.execute("select * from kept.hail").fetchall()
     assert rows
 
-    # Whoever refreshes it, its owner asks: the answer is the owner's, and is there already.
+    # A refresh by any role asks as the owner, whose answer is stored already.
     superuser.execute("refresh materialized view kept.hail")
     assert asker.execute("select * from kept.hail").fetchall() == rows
 
@@ -272,7 +272,7 @@ def is_cancelled(
         if has_begun:
             status = "select status from pgclarify.run_summary where question = %s"
             assert scalar(superuser, status, question) == "cancelled"
-        # The worker hears of it and cuts the call off.
+        # The worker notices it and cancels the call.
         until(lambda: model.in_flight == 0)
         return has_begun
 
@@ -283,7 +283,7 @@ def test_a_cancelled_call_cancels_its_run_and_leaves_nothing_behind(
     service: Service, superuser: Connection, model: Server, by: str, level: str
 ) -> None:
     model.latency = 600.0
-    # The second limit is for slow machines, where the run has not begun when the first one ends.
+    # The second limit is for slow machines, on which the run has not started before the first limit.
     limits = (2, 30) if by == "statement_timeout" else (None,)
     assert any(is_cancelled(service, superuser, model, f"{by} {level} {limit}", level, limit) for limit in limits)
 
@@ -398,7 +398,7 @@ def test_a_call_that_is_cut_off_while_its_run_is_committed_cancels_it(
         answer = pool.submit(caller.execute, CLARIFY.encode(), ["cut off"])
         until(lambda: scalar(connection, held) == 1 or answer.done())
         connection.execute("select pg_cancel_backend(%s)", [caller.info.backend_pid])
-        # Whoever cancels the run waits until it is there.
+        # Wait until the session that cancels the run waits for the lock.
         until(lambda: scalar(connection, held) == 2 or answer.done())
         connection.execute("select pg_advisory_unlock(1)")
         assert isinstance(answer.exception(60), psycopg.errors.QueryCanceled)

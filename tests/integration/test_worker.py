@@ -174,7 +174,7 @@ def test_an_endpoint_that_is_down(
     database: str, connection: Connection, run_worker: StartWorker, tmp_path: Path
 ) -> None:
     with closing(socket.socket()) as taken:
-        # Nobody else gets it, and nobody listens.
+        # The port is reserved, and no process listens on it.
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         run_worker(database, f"http://127.0.0.1:{port}/v1")
