@@ -111,8 +111,8 @@ def test_a_model_that_is_looked_for_without_end_holds_up_no_other_corpus(
     connection.execute("select pgclarify.create_corpus('first', 'no-such/model')")
     connection.execute("select pgclarify.add_document('first', 'd', 'waits')")
     load(connection, "second", documents=2)
-    # A model hub that takes connections and never answers. Where the hub is, is read when its library is imported, and
-    # the other tests' workers are forked from a process that has done so.
+    # A model hub that takes connections and never answers. Its library reads the address at import, and the workers of
+    # other tests are forked from a process that has imported it. So this worker is a new process.
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         hub = {
             "HF_ENDPOINT": f"http://127.0.0.1:{silent.getsockname()[1]}",
