@@ -62,7 +62,7 @@ def data_dir() -> Iterator[Path]:
 
 @pytest.fixture
 def address() -> Iterator[embedded.Address]:
-    """A free port. It stays bound, so the system gives it to no other process. With SO_REUSEADDR a server can use it."""
+    """A free port. It stays bound, so the system gives it to no other process. SO_REUSEADDR lets a server use it."""
     with socket.socket() as reserved:
         reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         reserved.bind(("127.0.0.1", 0))
