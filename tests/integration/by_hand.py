@@ -82,13 +82,13 @@ def at_once(*actions: Callable[[], Any]) -> list[str | None]:
 
 
 class HandWorker:
-    """A worker of which nothing runs by itself. It lives until it is closed.
+    """A worker that does nothing by itself. It counts as alive until it is closed.
 
     Args:
         connection: A login of pgclarify_worker.
 
     Attributes:
-        leases: The latest that it has claimed, by rows of the ledger.
+        leases: The latest leases that it has claimed, by rows of the ledger.
     """
 
     def __init__(
@@ -133,8 +133,8 @@ class HandWorker:
     def send(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
         """Send one of the worker's statements.
 
-        A claim that does not say otherwise shows no documents to the model. Verdicts that do not say otherwise
-        abstained since nothing was answered, or failed for an internal error.
+        By default, a claim shows no documents to the model. By default, verdicts abstained because the passage does not
+        answer, or failed with an internal error.
         """
         if name == "record_verdicts":
             codes = {"abstained": "not_answered", "failed": "XX000"}
@@ -167,10 +167,10 @@ class HandWorker:
         cached_tokens: Sequence[int | None] | None = None,
         leases: Mapping[int, Any] | None = None,
     ) -> None:
-        """Keep what a model said, with its tokens of input and output.
+        """Store the reply of a model, with its tokens of input and output.
 
-        cached_tokens: Those of the input that were read before; None if the endpoint says nothing of it.
-        leases: Those under which the calls were made; None for the latest.
+        cached_tokens: Input tokens that the endpoint had cached; None if the endpoint does not report them.
+        leases: The leases of the calls; None for the latest.
         """
         held = self.leases if leases is None else leases
         self.send(
@@ -187,7 +187,7 @@ class HandWorker:
         )
 
     def give_back(self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None) -> None:
-        """Give leases of calls back; leases as in `store_replies`."""
+        """Release leases of calls. leases: As in `store_replies`."""
         held = self.leases if leases is None else leases
         self.send(
             "release_completions",
@@ -197,7 +197,7 @@ class HandWorker:
         )
 
     def open_spaces(self, dimensions: int = DIMENSIONS) -> None:
-        """Open what waits for its model."""
+        """Open the spaces that wait for their model."""
         for space in self.send("list_building_spaces"):
             self.send("open_space", embedding_space_id=space["embedding_space_id"], dimensions=dimensions)
 
@@ -209,7 +209,7 @@ class HandWorker:
         skipped_models: Sequence[str] = (),
         after_corpus_id: int = 0,
     ) -> list[dict[str, Any]]:
-        """Lease pending documents; lease in seconds."""
+        """Lease pending documents. lease: In seconds."""
         return self.send(
             "claim_documents",
             worker_id=self.worker_id,
@@ -221,7 +221,7 @@ class HandWorker:
         )
 
     def release(self, documents: Sequence[Mapping[str, Any]] | None = None) -> int:
-        """Give back the leases of what was claimed, or all; returns how many are kept."""
+        """Release the leases of claimed documents, or all; returns how many are kept."""
         (row,) = self.send(
             "release_documents",
             worker_id=self.worker_id,
@@ -233,14 +233,14 @@ class HandWorker:
         return int(row["kept"])
 
     def sweep(self) -> list[str]:
-        """Drop the partitions that dropped corpora have left; their names."""
+        """Drop the partitions of dropped corpora, and return their names."""
         names = []
         while (name := self.send("drop_orphan_partition")[0]["dropped"]) is not None:
             names.append(name)
         return names
 
     def hashes(self, documents: Sequence[Mapping[str, Any]]) -> dict[str, list[bytes]]:
-        """Ask which passages claimed documents have."""
+        """Read which passages claimed documents have."""
         ids = [document["document_id"] for document in documents if document["was_indexed"]]
         rows = self.send("passage_hashes", corpus_id=documents[0]["corpus_id"], document_ids=ids) if ids else []
         return {row["document_id"]: row["content_hashes"] for row in rows}
@@ -263,12 +263,12 @@ class HandWorker:
         vectors: Mapping[str, Sequence[float]] | None = None,
         hashes: Mapping[str, Sequence[bytes]] | None = None,
     ) -> int:
-        """Store claimed documents, each paragraph a passage; returns how many were taken.
+        """Store claimed documents, with a passage for each paragraph; returns how many were accepted.
 
         Args:
             documents: As claim returned them.
-            vectors: Vectors of passages by content, where a test wants its own.
-            hashes: What the documents' passages are; None asks now.
+            vectors: Vectors of passages by content, if a test needs its own.
+            hashes: The hashes of the documents' passages; None reads them now.
         """
         batch_id = uuid4()
         hashes = self.hashes(documents) if hashes is None else hashes
@@ -309,19 +309,19 @@ class HandWorker:
         return int(row[0])
 
     def index_everything(self, vectors: Mapping[str, Sequence[float]] | None = None) -> None:
-        """Make all that is pending searchable."""
+        """Make all pending documents searchable."""
         self.open_spaces()
         while documents := self.claim():
             self.store(documents, vectors)
         self.send("apply_term_changes")
 
     def fail(self, document: Mapping[str, Any], error: str = "cannot be read") -> None:
-        """Say that a claimed document cannot be indexed."""
+        """Report that a claimed document cannot be indexed."""
         given = {key: document[key] for key in ("corpus_id", "document_id", "content_hash")}
         self.send("fail_document", worker_id=self.worker_id, error=error, **given)
 
     def advance_spaces(self) -> list[bool]:
-        """Take the next step of every space that has one; whether each was taken."""
+        """Take the next step of each space that has one; return whether each was taken."""
         return [
             self.send("advance_space", embedding_space_id=space["embedding_space_id"])[0]["is_done"]
             for space in self.send("list_due_spaces")
@@ -330,7 +330,7 @@ class HandWorker:
     def claim_passages(
         self, max_passages: int = 1000, lease: float = 60, skipped_models: Sequence[str] = ()
     ) -> list[dict[str, Any]]:
-        """Lease passages that a space is to be filled with; lease in seconds."""
+        """Lease passages that a space still needs. lease: In seconds."""
         return self.send(
             "claim_passages",
             worker_id=self.worker_id,
@@ -341,7 +341,7 @@ class HandWorker:
         )
 
     def store_vectors(self, passages: Sequence[Mapping[str, Any]], *, are_cut_off: bool = False) -> int:
-        """Store vectors of claimed passages, each of its model's name and its content; how many were taken."""
+        """Store vectors of claimed passages, made from model and content; return how many were accepted."""
         return int(
             self.send(
                 "store_vectors",
@@ -359,12 +359,12 @@ class HandWorker:
         )
 
     def fail_passage(self, passage: Mapping[str, Any], error: str = "the model refuses it") -> None:
-        """Say that a claimed passage could not be embedded; it may be claimed again at once."""
+        """Report that a claimed passage could not be embedded. It may be claimed again at once."""
         given = {key: passage[key] for key in ("embedding_space_id", "document_id", "passage_id")}
         self.send("fail_passage", worker_id=self.worker_id, error=error, pause=timedelta(0), **given)
 
     def start(self, run_id: int, *, is_alone: bool = False) -> dict[str, Any] | None:
-        """Take a run in hand; None if there is nothing to do."""
+        """Start a run; None if there is nothing to do."""
         rows = self.send("start_run", run_id=run_id, worker_id=self.worker_id, is_alone=is_alone)
         if not rows:
             return None
@@ -380,7 +380,7 @@ class HandWorker:
         vector: Sequence[float] | None = None,
         embedding_model: str = "all-MiniLM-L6-v2",
     ) -> list[dict[str, Any]]:
-        """Retrieve for a run as clarify does, and keep the candidates; embedding_model: what the vector is of."""
+        """Retrieve for a run as clarify does, and store the candidates. embedding_model: the model of the vector."""
         settings = self._settings.get(run_id, {"search": "hybrid", "top_k": 20})
         found = self.send(
             "find_passages",
@@ -423,7 +423,7 @@ class HandWorker:
         stop_code: str | None = None,
         budget_id: int | None = None,
     ) -> None:
-        """End a run; stages: objects with the columns of table stage."""
+        """End a run. stages: objects with the columns of table stage."""
         self.send(
             "finish_run",
             run_id=run_id,
@@ -450,6 +450,6 @@ Hire = Callable[[], HandWorker]
 
 @pytest.fixture
 def hire(connect: Connect, make_role: MakeRole) -> Hire:
-    """Makes workers, each with a session of its own."""
+    """Make workers, each with its own session."""
     role = make_role("pgclarify_worker")
     return lambda: HandWorker(connect(role))

@@ -1,4 +1,4 @@
-"""What tests of a change of the embedding model share: a searchable corpus, and the steps of a change."""
+"""Shared by tests of a change of the embedding model: a searchable corpus, and the steps of a change."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def error(connection: Connection) -> str | None:
 
 
 def begin(connection: Connection, worker: HandWorker, model: str = NEW, dimensions: int = DIMENSIONS) -> int:
-    """Have the model changed, up to where passages can be claimed; the id of the space."""
+    """Start a change of the model, until passages can be claimed; return the id of the space."""
     space_id: int = scalar(connection, SET, model)
     worker.open_spaces(dimensions)
     assert worker.advance_spaces() == [True]
@@ -61,7 +61,7 @@ def begin(connection: Connection, worker: HandWorker, model: str = NEW, dimensio
 
 
 def fill(worker: HandWorker, max_passages: int = 1000) -> int:
-    """Embed all that can be claimed; how many."""
+    """Embed all passages that can be claimed; return how many."""
     stored = 0
     while passages := worker.claim_passages(max_passages):
         stored += worker.store_vectors(passages)
@@ -69,14 +69,14 @@ def fill(worker: HandWorker, max_passages: int = 1000) -> int:
 
 
 def let_documents_in(connection: Connection) -> None:
-    """Have the minute pass for which documents wait towards the end."""
+    """Let the minute pass for which documents wait near the end of a change."""
     connection.execute(
         "update pgclarify.embedding_space set ingestion_held_until = now() where ingestion_held_until is not null"
     )
 
 
 def assert_complete(connection: Connection, model: str = NEW) -> None:
-    """The corpus is searched with a model that every passage, and nothing else, has a vector of."""
+    """Check that the corpus is searched with this model, and that exactly its passages have vectors of it."""
     assert status(connection)[0] == model
     assert connection.execute(WITHOUT_VECTOR).fetchall() == []
     assert_counts_agree(connection)

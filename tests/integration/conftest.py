@@ -1,4 +1,4 @@
-"""Fixtures of tests that need a worker, or play one."""
+"""Fixtures of tests that need a worker, or play one by hand."""
 
 from tests.integration.attaching import alice, bob
 from tests.integration.by_hand import hire

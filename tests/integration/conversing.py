@@ -1,4 +1,4 @@
-"""What tests of conversations share: runs that asked back, as a worker leaves them."""
+"""Shared by tests of conversations: runs that asked back, as a worker stores them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what pgclarify counts agrees with what is there."""
+"""Checks that the counts of pgclarify agree with the rows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _WRONG_PASSAGES = """
             select coalesce(sum(cardinality(occurrence.positions)), 0) from unnest(p.lexemes) as occurrence
         )
 """
-# Of documents that are neither pending nor failed, the passages are those of their present content.
+# Documents that are neither pending nor failed have the passages of their present content.
 _STALE = """
     select d.corpus_id, d.id
     from pgclarify.document as d
@@ -77,7 +77,7 @@ _STALE = """
             )
         )
 """
-# Vectors and neighborhoods, in any space, are of passages that are there.
+# Vectors and neighborhoods, in each space, belong to passages that exist.
 _LEFT_BEHIND = """
     select s.corpus_id, kept.*
     from (
@@ -90,7 +90,7 @@ _LEFT_BEHIND = """
         on p.corpus_id = s.corpus_id and p.document_id = kept.document_id and p.id = kept.passage_id
     where p.id is null
 """
-# What is staged is of a pending document, and as much of it as the queue says.
+# Staged passages belong to a pending document, and the queue has their number.
 _WRONGLY_STAGED = """
     select s.batch_id, s.passages, p.staged_passages
     from (select batch_id, count(*) as passages from pgclarify_private.staged_passage group by batch_id) as s
@@ -117,13 +117,13 @@ _REAL_TERMS = """
 
 
 def assert_counts_agree(connection: Connection) -> None:
-    """Tallies, document frequencies and copies are those of the rows that are there; no row outlives its passage."""
+    """Tallies, document frequencies and copies agree with the rows; no row outlives its passage."""
 
     def rows(query: str) -> list[Any]:
         return connection.execute(query.encode()).fetchall()
 
     def only_in_one(first: str, second: str) -> list[Any]:
-        # One statement sees one state: a worker may go on meanwhile.
+        # One statement, so that it sees one state while a worker continues.
         return rows(f"(({first}) except all ({second})) union all (({second}) except all ({first}))")
 
     assert only_in_one(_COUNTED, _REAL) == []

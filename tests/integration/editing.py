@@ -1,4 +1,4 @@
-"""What tests of edited documents share: some paragraphs, and what a database has of them."""
+"""Shared by tests of edited documents: some paragraphs, and their rows in a database."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rows(connection: Connection, query: str, *parameters: Any) -> list[Row]:
 
 
 def passages(connection: Connection) -> dict[str, Row]:
-    """By content, in order: id, version of the row, version of its vector."""
+    """By content, in order: id, version of the row, version of the vector."""
     return {
         content: tuple(row)
         for content, *row in rows(
@@ -53,7 +53,7 @@ def revision(connection: Connection) -> int:
 
 
 def link_everything(connection: Connection) -> None:
-    """Give every passage that waits a neighborhood of all others of its space, as a worker does."""
+    """Give each pending passage a neighborhood of all others of its space, as a worker does."""
     connection.execute(
         """
         with taken as (

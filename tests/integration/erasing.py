@@ -1,4 +1,4 @@
-"""What tests of erasing share: a word of one document alone, where a database has it, and a run that read it."""
+"""Shared by tests of erasing: a word of only one document, the places that have it, and a run that read it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CORPUS = "insurance"
 SECRET, OPEN = "secret", "open"
 TEXTS = {SECRET: f"# {CANARY} cars\n\nCars of {CANARY} cost 12 dollars.", OPEN: "Cars cost 9 dollars."}
 LEXICAL = json.dumps({"search": "lexical"})
-# Every column of every table there is, partitions by themselves, and also what a view would show only to some.
+# Each column of each table, with partitions one by one, and without the filters of views.
 _COLUMNS = """
     select n.nspname, c.relname, a.attname
     from pg_class as c
@@ -47,7 +47,7 @@ def places(superuser: Connection, word: str = CANARY) -> set[str]:
 
 @pytest.fixture
 def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
-    """The owner of the corpus, in autocommit; both documents are to be indexed."""
+    """The owner of the corpus, in autocommit. Both documents are pending."""
     alice = connect(make_role("pgclarify_user"))
     alice.execute("select pgclarify.create_corpus(%s)", [CORPUS])
     for document_id, content in TEXTS.items():
@@ -59,7 +59,7 @@ def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Conn
 
 @pytest.fixture
 def worker(alice: Connection, hire: Hire) -> HandWorker:
-    """A worker that has indexed them."""
+    """A worker that has indexed both documents."""
     worker = hire()
     worker.open_spaces()
     worker.index_everything()
@@ -95,7 +95,7 @@ def store(worker: HandWorker, run_id: int | None, claims: Sequence[dict[str, Any
 
 
 def begin(alice: Connection, worker: HandWorker, question: str = "cars") -> tuple[int, dict[str, int]]:
-    """Begin a run that finds both documents; their ranks."""
+    """Start a run that finds both documents; return their ranks."""
     run_id = int(scalar(alice, "select pgclarify.submit(%s, %s, 5, %s)", question, CORPUS, LEXICAL))
     assert worker.start(run_id) is not None
     found = worker.retrieve(run_id, question="cars")
@@ -105,7 +105,7 @@ def begin(alice: Connection, worker: HandWorker, question: str = "cars") -> tupl
 
 
 def decide(worker: HandWorker, run_id: int, ranks: dict[str, int], attempt: int = 1) -> list[int]:
-    """Record a verdict on each passage; returns which runs are still carried out."""
+    """Record a verdict on each passage; return the runs that are still active."""
     order = sorted(ranks, key=ranks.__getitem__)
     words = {SECRET: f"What does {CANARY} cost?", OPEN: "What do cars cost?"}
     quotes = {SECRET: f"Cars of {CANARY} cost 12 dollars.", OPEN: "Cars cost 9 dollars."}
@@ -130,7 +130,7 @@ def reading(text: str, answer: str, *citations: dict[str, Any]) -> dict[str, Any
 
 
 def carry_out(alice: Connection, worker: HandWorker) -> int:
-    """A run with a reading of both documents, for which the secret one speaks, and one of the secret one alone."""
+    """A run with a reading of both documents, represented by the secret one, and a reading of the secret one alone."""
     run_id, ranks = begin(alice, worker)
     store(worker, run_id, claim(worker, run_id, [SECRET]))
     store(worker, run_id, claim(worker, run_id, [OPEN]), "open")

@@ -1,4 +1,4 @@
-"""What tests of evaluations have in common: pools of a role, a plan, a case, and a run that was carried out by hand."""
+"""Shared by tests of evaluations: pools of a role, a plan, a case, and a run that was carried out by hand."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ OUTPUT = Output(
 
 @asynccontextmanager
 async def tables_of(database: str, role: str | None = None, options: str = "") -> AsyncIterator[EvaluationTables]:
-    """Tables as a role sees them, or a superuser; options: as libpq has them."""
+    """Tables as a role or a superuser sees them. options: options of libpq."""
     dsn = make_conninfo(database, **({"user": role} if role else {}), **({"options": options} if options else {}))
     async with open_pool(dsn) as pool:
         yield EvaluationTables(pool)
 
 
 def plan(**changes: Any) -> EvaluationPlan:
-    """An evaluation of one case on the corpus that was made first."""
+    """An evaluation of one case, on the first corpus."""
     given: dict[str, Any] = {
         "name": "night",
         "data_set": "questions",
@@ -95,7 +95,7 @@ def pay(
     *,
     prompt_version: str = PROMPTS,
 ) -> list[int]:
-    """Ask a model for each input, and get a reply that took so many input and output tokens; keys of the ledger."""
+    """Call a model for each input, with replies of these input and output tokens; return keys of the ledger."""
     count = len(inputs)
     claims = worker.send(
         "claim_completions",

@@ -1,4 +1,4 @@
-"""How tests carry evaluations out: cases, configurations, and what is there afterwards."""
+"""Shared by tests that carry out evaluations: cases, configurations and their results."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ BASELINES = ("dtv", "dtv_unverified", "rac", "one_pass", "self_ask", "list_at_on
 
 
 def settings_of(service: Service | PrivateService, **changes: Any) -> Settings:
-    """What the process of an evaluation has in its environment."""
+    """The environment of the process of an evaluation."""
     given: dict[str, Any] = {
         "database_url": service.dsn,
         "llm_provider": Provider.OPENAI,

@@ -1,4 +1,4 @@
-"""What tests of explain share: a desk at which runs are played by hand, and a run that was played."""
+"""Shared by tests of explain: a desk for playing runs by hand, and a finished run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def stage(name: str, start: str, duration_ms: float, **others: Any) -> dict[str,
 
 
 class Desk:
-    """A corpus of four passages, and a worker that is told what to do for one user's runs."""
+    """A corpus of four passages, and a worker that a test drives through one user's runs."""
 
     def __init__(self, owner: Connection, user: Connection, worker: HandWorker) -> None:
         self.owner = owner
@@ -61,7 +61,7 @@ class Desk:
         question: str = "rental cars",
         corpus_id: int | None = 1,
     ) -> int:
-        """A run of an operation whose call waits, as such a call would enter it."""
+        """A run of an operation, as a waiting call enters it."""
         row = self.owner.execute(
             """
             select pgclarify_private.enter_runs(
@@ -86,7 +86,7 @@ class Desk:
         return run_id
 
     def pay(self, run_id: int, *replies: tuple[str, float, int, int]) -> list[int]:
-        """Pay for replies, each with its purpose, milliseconds, and tokens in and out; their rows of the ledger."""
+        """Store replies, each with its purpose, milliseconds and tokens in and out; return their rows of the ledger."""
         place = scalar(self.owner, "select count(*) from pgclarify.completion")
         claims = self.worker.send(
             "claim_completions",
@@ -113,7 +113,7 @@ class Desk:
         return ids
 
     def choose(self, run_id: int, *chosen: tuple[str, float, str, str | None, int], step: int | None = None) -> None:
-        """Record candidates, each with its document, score, origin, the document that led to it, and its batch."""
+        """Record candidates, each with its document, score, origin, previous document and batch."""
         first = 1 + scalar(self.owner, "select count(*) from pgclarify.candidate where run_id = %s", run_id)
         self.worker.send(
             "record_candidates",
@@ -153,7 +153,7 @@ class Desk:
         )  # fmt: skip
 
     def date(self, run_id: int) -> None:
-        """Have a run asked at noon, started 12 ms later, and if it is over, ended a second after that."""
+        """Set the times of a run: submitted at noon, started 12 ms later, and ended a second later if it is over."""
         self.owner.execute(
             """
             update pgclarify.run
@@ -166,7 +166,7 @@ class Desk:
         )
 
     def told(self, run_id: int, detail: str | None = None) -> str:
-        """What the user is told, with a name that tests can spell."""
+        """The explanation for the user, with a fixed name of the user."""
         self.user.execute("set timezone = 'UTC'")
         return explained(self.user, run_id, detail).replace(self.user.info.user, "alice")
 

@@ -1,4 +1,4 @@
-"""What tests of explain share about dialogues: what a worker sends of them, and the tree that is told."""
+"""Shared by tests of explain on dialogues: the statements of a worker, and the tree of the explanation."""
 
 from __future__ import annotations
 

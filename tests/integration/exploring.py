@@ -1,4 +1,4 @@
-"""What tests of exploration share: a circle of linked passages, and the statements of a worker that explores it."""
+"""Shared by tests of exploration: a circle of linked passages, and the statements of a worker that explores it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODEL = "all-MiniLM-L6-v2"
 
 
 def ask(user: Connection, worker: HandWorker, question: str = "question") -> int:
-    """A run that the worker has in hand."""
+    """A run that the worker has started."""
     run_id = int(scalar(user, "select pgclarify.submit(%s, 'insurance')", question))
     assert worker.start(run_id) is not None
     return run_id
@@ -65,7 +65,7 @@ def near(
     attempt: int = 1,
     embedding_model: str = MODEL,
 ) -> list[dict[str, Any]]:
-    """Edges from passages, with content where it was not known."""
+    """Edges from passages, with the content of passages that are new to the run."""
     return worker.send(
         "find_neighbors",
         run_id=run_id,
@@ -82,7 +82,7 @@ def near(
 
 
 def record(worker: HandWorker, run_id: int, passages: Sequence[Mapping[str, Any]], *, first_rank: int = 1) -> list[int]:
-    """Keep passages as candidates of batch 2, each led to by the one before it; the ranks that were kept."""
+    """Record passages as candidates of batch 2, each found from the previous one; return the recorded ranks."""
     ids = [passage["passage_id"] for passage in passages]
     return list(
         worker.send(

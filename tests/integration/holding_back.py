@@ -1,4 +1,4 @@
-"""A model that keeps its replies until a test has seen what it is to see before they come."""
+"""A model that holds its replies until a test has made its checks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tests.openai_server import Chat, Reply, Server
 
 @contextmanager
 def held_back(model: Server, after: int = 0) -> Iterator[None]:
-    """Let a model answer so many calls from now on, and no other until this ends.
+    """Let a model answer a number of calls from now on, and no more calls until this ends.
 
-    The server itself stands still meanwhile, and counts the call that waits as the last one.
+    The server itself is blocked meanwhile, and counts the waiting call as the last one.
     """
     last = model.calls + after
     answer = model.behavior

@@ -1,4 +1,4 @@
-"""Whether the documents of attached tables are what their rows say."""
+"""Checks that the documents of attached tables agree with their rows."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def _column(name: str | None, kind: LiteralString) -> sql.Composable:
 
 
 def differences(connection: Connection) -> list[tuple[Any, ...]]:
-    """Rows that are not their document, and documents that are not their row, of every table that is followed.
+    """Rows and documents of followed tables that do not agree.
 
-    Rows without content, whose readers are all names, and whose ids are short; id, content, title, uri, metadata and
-    readers are compared.
+    For tables whose readers are all names and whose ids are short. Rows without content have no document. Compares id,
+    content, title, uri, metadata and readers.
     """
     found: list[tuple[Any, ...]] = []
     sources = connection.execute(
@@ -54,5 +54,5 @@ def differences(connection: Connection) -> list[tuple[Any, ...]]:
 
 
 def assert_in_step(connection: Connection) -> None:
-    """Every followed table and its documents agree."""
+    """Check that each followed table and its documents agree."""
     assert differences(connection) == []

@@ -1,4 +1,4 @@
-"""What tests of investigations share: a corpus of two documents, and steps as a worker sends them."""
+"""Shared by tests of investigations: a corpus of two documents, and steps as a worker sends them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, Mak
 UNDEFINED_OBJECT = "42704"
 NOT_READY = "55000"
 QUESTION = "Who made the bridge over the Ure?"
-# Titles are searched, too.
+# The search covers titles, too.
 DOCUMENTS = {
     "bridge": ("The bridge", "The bridge over the Ure was made by Nora Blum."),
     "Blum": ("Nora Blum", "Nora Blum was born in Ripon."),
@@ -36,19 +36,19 @@ def answered(ordinal: int, kind: str, answer: str, *citations: Mapping[str, Any]
 
 
 def unanswered(ordinal: int, kind: str, outcome: str = "not_in_corpus", reason: str | None = "None.") -> dict[str, Any]:
-    """A step without one."""
+    """A step without an answer."""
     nothing = dict.fromkeys(("answer", "confidence", "semantic_sets"))
     told = {"ordinal": ordinal, "kind": kind, "question": QUESTION, "outcome": outcome, "reason": reason}
     return nothing | told | {"citations": []}
 
 
 def record(worker: HandWorker, run_id: int, step: Mapping[str, Any], attempt: int = 1) -> None:
-    """Keep a step."""
+    """Store a step."""
     worker.send("record_step", run_id=run_id, attempt=attempt, step=json.dumps(step))
 
 
 def steps_for(ranks: Mapping[str, int]) -> list[dict[str, Any]]:
-    """A follow-up and a conclusion; ranks: those of the candidates, by document."""
+    """A follow-up and a conclusion. ranks: ranks of the candidates, by document."""
     made, born = cite(ranks["bridge"], "made by Nora Blum", 28), cite(ranks["Blum"], "Nora Blum was born in Ripon.")
     return [
         answered(1, "follow_up", "Ripon", born, question="Where was Nora Blum born?", confidence=0.9),
@@ -57,7 +57,7 @@ def steps_for(ranks: Mapping[str, int]) -> list[dict[str, Any]]:
 
 
 def carry_out(worker: HandWorker, run_id: int, steps: Sequence[Mapping[str, Any]] | None = None) -> None:
-    """Carry a run out from beginning to end; steps: None for those above."""
+    """Carry out a run from start to end. steps: None for the steps above."""
     run = worker.start(run_id)
     assert run is not None
     found = worker.retrieve(run_id, run["attempt"], "bridge Ure Nora Blum Ripon")

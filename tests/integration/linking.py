@@ -1,4 +1,4 @@
-"""What tests of the neighborhood graph share."""
+"""Shared by tests of the neighborhood graph."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLEAN = {
 
 
 def link(worker: HandWorker, max_passages: int = 100) -> int:
-    """Link until nothing is left that can be; how many passages were done with."""
+    """Link until no passage is left that can be linked; return how many were processed."""
     done = 0
     while passages := worker.send("link_passages", max_passages=max_passages)[0]["passages"]:
         done += passages
@@ -32,7 +32,7 @@ def link(worker: HandWorker, max_passages: int = 100) -> int:
 
 
 def add(connection: Connection, documents: Mapping[str, str], corpus: str = "insurance", **options: Any) -> None:
-    """Add documents by id; a paragraph will be a passage."""
+    """Add documents by id. Each paragraph will be a passage."""
     for document_id, content in documents.items():
         connection.execute(
             "select pgclarify.add_document(%s, %s, %s, readers => %s::name[])",
@@ -41,7 +41,7 @@ def add(connection: Connection, documents: Mapping[str, str], corpus: str = "ins
 
 
 def check(connection: Connection, corpus: str = "insurance", sample: int = 1000) -> dict[str, Any]:
-    """What check_graph says."""
+    """The result of check_graph."""
     with connection.cursor(row_factory=dict_row) as cursor:
         cursor.execute("select * from pgclarify.check_graph(%s, %s)", [corpus, sample])
         (row,) = cursor.fetchall()
@@ -49,13 +49,13 @@ def check(connection: Connection, corpus: str = "insurance", sample: int = 1000)
 
 
 def faults(connection: Connection, corpus: str = "insurance") -> dict[str, Any]:
-    """What is not as it is in a graph without faults: empty if nothing is."""
+    """The faults of the graph; empty if there is none."""
     found = check(connection, corpus)
     return {name: found[name] for name, right in CLEAN.items() if found[name] != right}
 
 
 def lists(connection: Connection) -> dict[str, list[str]]:
-    """Neighbors in the tables, nearest first, by document: of documents with one passage each."""
+    """Neighbors in the tables, nearest first, by document, for documents with one passage each."""
     rows = connection.execute(
         "select document_id, neighbor_document_ids from pgclarify_private.neighborhood"
     ).fetchall()
@@ -74,7 +74,7 @@ def neighbors(connection: Connection, document_id: str, k: int = 10, corpus: str
 
 
 def circle(*degrees: float) -> dict[str, list[float]]:
-    """Contents with vectors at these angles, so that who is near whom is plain."""
+    """Contents with vectors at these angles, so that it is obvious which are near."""
     return {
         f"At {angle}.": [math.cos(math.radians(angle)), math.sin(math.radians(angle)), 0.0, 0.0] for angle in degrees
     }

@@ -28,11 +28,11 @@ class Network:
         self._ways: set[asyncio.Task[None]] = set()
 
     def part(self) -> None:
-        """Forward nothing in either direction from now on; connections stay open, also new ones."""
+        """Forward nothing in either direction from now on. Connections stay open, including new ones."""
         self._loop.call_soon_threadsafe(self._is_whole.clear)
 
     def heal(self) -> None:
-        """Forward again, first what has come meanwhile."""
+        """Forward again, first the bytes that have come meanwhile."""
         self._loop.call_soon_threadsafe(self._is_whole.set)
 
     def stop(self) -> None:
@@ -45,7 +45,7 @@ class Network:
         self._loop.close()
 
     def wait_until_ready(self) -> None:
-        """Return once it listens."""
+        """Wait until it listens."""
         assert self._is_ready.wait(60)
 
     async def _serve(self) -> None:
@@ -79,14 +79,14 @@ class Network:
                 await self._is_whole.wait()
                 target.write(data)
                 await target.drain()
-        # The end of a connection does not come through either.
+        # The end of a connection is not forwarded either.
         await self._is_whole.wait()
         target.close()
 
 
 @contextmanager
 def network(dsn: str) -> Iterator[tuple[Network, str]]:
-    """Run a proxy in a thread; the proxy, and the connection string of the database through it."""
+    """Run a proxy in a thread. Yields the proxy, and the connection string of the database through it."""
     server = conninfo_to_dict(dsn)
     way = Network(f"{server['host']}/.s.PGSQL.{server.get('port', 5432)}")
     thread = threading.Thread(target=way.run)

@@ -1,4 +1,4 @@
-"""Runs that spend: what tests of costs and budgets have in common."""
+"""Shared by tests of costs and budgets: runs that spend."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from tests.integration.by_hand import Connection, HandWorker, scalar
 
 MODEL = "a-model"
-# Bytes and tokens of a call, which at a dollar a million tokens in and ten out is taken to cost 0.00105 at most.
+# Bytes and tokens of a call. At a dollar and ten dollars for a million tokens in and out, 0.00105 are reserved.
 INPUT_BYTES = 100
 MAX_OUTPUT_TOKENS = 100
 BOUND = Decimal("0.00105")
@@ -50,7 +50,7 @@ def price(
 
 
 def budget(connection: Connection, name: str = "all", period: str = "total", **limits: Any) -> int:
-    """Make a budget; limits: columns of the table."""
+    """Create a budget. limits: columns of the table."""
     return int(
         scalar(
             connection,
@@ -140,7 +140,7 @@ def store(
     run_id: int | None = None,
     leases: Mapping[int, Any] | None = None,
 ) -> None:
-    """Store replies that took so many tokens of input and output: by default 0.00014 dollars each."""
+    """Store replies with these input and output tokens: by default they cost 0.00014 dollars each."""
     count = len(completion_ids)
     worker.store_replies(
         run_id,
@@ -154,7 +154,7 @@ def store(
 
 
 def status(connection: Connection, name: str = "all") -> tuple[Any, ...]:
-    """Dollars and calls that are spent of a budget, and dollars and calls that are reserved."""
+    """Spent dollars and calls of a budget, and reserved dollars and calls."""
     row = connection.execute(
         "select spent_usd, calls, reserved_usd, reserved_calls from pgclarify.budget_status where name = %s", [name]
     ).fetchone()

@@ -42,14 +42,14 @@ def statements(connection: Connection, query: str, *parameters: str) -> list[str
 
 
 def named(connection: Connection, corpus: str) -> tuple[str | None, str | None]:
-    """Its reader and its analyst."""
+    """The reader and the analyst of a corpus."""
     row = connection.execute("select reader, analyst from pgclarify.corpus where name = %s", [corpus]).fetchone()
     assert row is not None
     return row[0], row[1]
 
 
 def marked(connection: Connection, corpus: str, kind: str) -> str:
-    """What grant_access says of a group that it makes."""
+    """The notice of grant_access about a group that it creates."""
     number = scalar(connection, "select corpus_id from pgclarify.corpus where name = %s", corpus)
     group = f"{kind}s_of_{slug(corpus)}"
     return f"comment on role {group} is 'pgclarify: {kind}s of corpus {number} in database {connection.info.dbname}'"
@@ -104,7 +104,7 @@ class TestAltering:
 
 
 class TestACorpusForEveryone:
-    """No groups: the general roles say it all, and granting to one does not close it for the others."""
+    """No groups: the general roles are enough, and a grant to one role does not close the corpus for others."""
 
     def test_readers_look_and_start_nothing(
         self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
@@ -158,7 +158,7 @@ class TestAnalysts:
         assert [scalar(connect(role), runs) for role in (ann, bob)] == [0, 1]
 
     def test_of_before_stay(self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole) -> None:
-        """A login that was named alone shares with others, and gives none of its rights away."""
+        """A login that was the only reader shares with others, and gives them none of its other rights."""
         boss, ann = make_role("pgclarify_user", name="boss"), make_role(name="ann")
         connection.execute("select pgclarify.alter_corpus(%s, jsonb_build_object('analyst', %s::text))", [corpus, boss])
         assert asks(connect(boss), corpus) is None
@@ -246,7 +246,7 @@ class TestACorpusForSome:
     def test_a_team_that_is_named_keeps_its_members(
         self, connection: Connection, corpus: str, team: str, make_role: MakeRole
     ) -> None:
-        """What was not given by a grant is not taken back."""
+        """Rights that do not come from a grant are not revoked."""
         member = make_role(team, name="member")
         assert statements(connection, GRANT, corpus, member, "user") == []
         assert statements(connection, REVOKE, corpus, member, "user") == []
@@ -276,11 +276,11 @@ class TestACorpusForSome:
 
 
 class TestTheGroupOfAnotherCorpus:
-    """Who owns one corpus cannot have others let into another, whose group it names."""
+    """The owner of one corpus cannot give access to another corpus by naming its group."""
 
     @pytest.fixture
     def another(self, connection: Connection, corpus: str, make_role: MakeRole) -> str:
-        """A corpus that a superuser keeps for some, one of them hired."""
+        """A corpus that a superuser restricts to some roles, one of them newly hired."""
         name = f"{corpus} hr"
         connection.execute("select pgclarify.create_corpus(%s)", [name])
         connection.execute(
@@ -349,7 +349,7 @@ class TestRefusals:
             owner.execute(GRANT.encode(), [own, ann, "user"])
         assert f"grant pgclarify_user to {ann}" in (refused.value.diag.message_detail or "")
 
-        # Nor make groups, where the role has the rest already.
+        # It creates no groups either, if the role has the other rights already.
         connection.execute(sql.SQL("grant pgclarify_reader to {}").format(sql.Identifier(ann)))
         assert state_of(owner, GRANT, [own, ann, "analyst"]) == INSUFFICIENT_PRIVILEGE
         assert named(connection, own) == (None, None)
@@ -366,7 +366,7 @@ class TestRefusals:
         group = named(connection, own)[1]
         assert scalar(connection, "select pg_has_role(%s, %s, 'usage')", ann, group) is True
 
-        # A superuser takes back what another has granted.
+        # A superuser revokes the grants of another one.
         assert statements(connection, REVOKE, own, ann, "analyst") == [
             f"revoke {group} from {ann} granted by {granter}"
         ]
@@ -386,7 +386,7 @@ class TestRefusals:
 
 
 class TestWithoutInheritance:
-    """A member that does not have the rights of what it is a member of."""
+    """A member without inheritance: it does not have the group's rights."""
 
     @pytest.fixture
     def ann(self, connection: Connection, make_role: MakeRole) -> str:

@@ -41,7 +41,7 @@ def clarify(asker: Connection, question: str, **options: object) -> list[tuple[A
 
 
 def one_of(*words: str) -> Any:
-    """A behavior: it reads what speaks of one of these, and abstains on all other passages."""
+    """A behavior: it reads passages with one of these words, and abstains on all others."""
 
     def behave(chat: Chat) -> Reply:
         if chat.passage is not None and not any(word in chat.passage for word in words):
@@ -140,7 +140,7 @@ def test_a_reranker_chooses_what_is_judged(asker: Connection, superuser: Connect
     rows = clarify(asker, "returned with a full tank", reranker="signal", search="dense", top_k=3)
     candidates = superuser.execute(CANDIDATES, [rows[0][0]]).fetchall()
     assert len(candidates) == 3
-    # The words decide, which a dense search does not look at.
+    # The words decide, and a dense search does not use them.
     assert candidates[0][6] == "104"
     rows = clarify(asker, "returned with a full tank", reranker="model", retrieval="adaptive", top_k=3)
     assert len(superuser.execute(CANDIDATES, [rows[0][0]]).fetchall()) <= 3

@@ -1,4 +1,4 @@
-"""Trained versions of the classifier: who stores, chooses and sees them, and what a row may have."""
+"""Trained versions of the classifier: who may store, choose and see them, and which rows are valid."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def add(connection: Connection, corpus: str, *, is_used: bool = False, **changes
 
 @pytest.fixture
 def houses(connection: Connection, connect: Connect, make_role: MakeRole) -> dict[str, Connection]:
-    """Anna, who owns corpus "annas" and is its only reader; Bert, who owns "berts", which is everyone's."""
+    """Anna owns corpus "annas" and is its only reader. Bert owns "berts", which all roles may read."""
     people = {name: connect(make_role("pgclarify_user", name=name)) for name in ("anna", "bert")}
     people["reader"] = connect(make_role("pgclarify_reader"))
     people["anna"].execute(

@@ -1,4 +1,4 @@
-"""Rules of ambiguity: which patterns are taken, who edits which rows, and which of them a run matches."""
+"""Rules of ambiguity: which patterns are accepted, who may edit which rows, and which rules a run matches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHECK_VIOLATION = "23514"
 
 ADD = "select pgclarify.add_ambiguity_rule(%s, %s, %s, %s)"
 REMOVE = "select pgclarify.remove_ambiguity_rule(%s, %s)"
-# As members of pgclarify_owner may do.
+# Insert directly, as members of pgclarify_owner may.
 INSERT = "insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note) values (%s, %s, %s, %s)"
 
 
@@ -33,7 +33,7 @@ UNFIT = {
 class TestWhoEditsThem:
     @pytest.fixture
     def houses(self, connection: Connection, connect: Connect, make_role: MakeRole) -> dict[str, Connection]:
-        """Anna, who owns corpus "annas" and is its only reader; Bert, who owns "berts", which is everyone's."""
+        """Anna owns corpus "annas" and is its only reader. Bert owns "berts", which all roles may read."""
         people = {name: connect(make_role("pgclarify_user", name=name)) for name in ("anna", "bert")}
         people["reader"] = connect(make_role("pgclarify_reader"))
         people["anna"].execute(
@@ -107,7 +107,7 @@ class TestWhoEditsThem:
         assert refused.value.diag.message_hint
 
     def test_rows_are_checked_too(self, connection: Connection) -> None:
-        """What members of pgclarify_owner write without a function."""
+        """Rows that members of pgclarify_owner write without a function."""
         connection.execute(INSERT.encode(), ["it", "pragmatic", None, None])
 
         assert state_of(connection, "update pgclarify.ambiguity_rule set pattern = '(it'") == INVALID_PATTERN
@@ -153,7 +153,7 @@ class TestWhoEditsThem:
         ]
 
 
-# These two take hours.
+# Without a limit, these two would take hours.
 RUNAWAY = r"(.*)(.*)(.*)(.*)\1\2\3\4q$"
 HARD = "abcdefghijklmnopqrstuvwxyz0123456789" * 5 + "q"
 
@@ -175,7 +175,7 @@ class TestMatching:
     def matched(
         self, connection: Connection, hire: Hire, questions: list[str], corpus: str | None, limit: str = "0"
     ) -> list[tuple[int, str]]:
-        """What a worker finds; limit: its statement_timeout for that, and for nothing before."""
+        """The matches of a worker. limit: its statement_timeout for the matching alone."""
         worker = hire()
         run_id = scalar(
             connection,
@@ -211,7 +211,7 @@ class TestMatching:
 
         found = self.matched(connection, hire, ["a" * 9000 + "b"], None)
 
-        # Where the second one begins is not looked for.
+        # The function does not look for the start of the second match.
         assert found == [(1, "a" * 100), (1, "")]
 
     @pytest.mark.wording
@@ -220,7 +220,7 @@ class TestMatching:
         slow = scalar(connection, "select max(ambiguity_rule_id) from pgclarify.ambiguity_rule")
         connection.execute(INSERT.encode(), ["z", "lexical", None, None])
 
-        # It has to take more of that time than all else together, also where the machine is slow.
+        # It must take most of that time, also on a slow machine.
         with pytest.raises(psycopg.errors.ProgramLimitExceeded) as ended:
             self.matched(connection, hire, [HARD], None, "5s")
 

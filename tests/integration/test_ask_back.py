@@ -57,7 +57,7 @@ def test_a_clear_question_is_answered_by_one_call(asker: Connection, superuser: 
     (citation,) = citations
     assert DOCUMENTS[102][1][citation["start_char"] : citation["end_char"]] == citation["quote"]
     assert answer in citation["quote"]
-    # Six verdicts and the relaxation, less that call.
+    # Six verdicts and the relaxation, minus that call.
     assert summary(asker, run_id) == ("answered", 6, "succeeded", 1, 0, 6, 1, 1)
     assert list(stages(superuser, run_id)) == ["detection", "retrieval", "answering", "consolidation"]
     question, is_ambiguous, reasons = asker.execute(
@@ -106,7 +106,7 @@ def test_it_goes_with_exploration(asker: Connection, superuser: Connection, mode
     assert 0 < summary(asker, rows[0][0])[5] <= 9
     rows = clarify(asker, QUESTION, retrieval="adaptive", budget=9)
     assert [row[4] for row in rows] == [["102"]]
-    # The six passages that the ranking has, and the relaxation, less one call.
+    # The six passages of the ranking and the relaxation, minus one call.
     assert summary(asker, rows[0][0])[:3] == ("answered", 6, "succeeded")
 
 
@@ -121,7 +121,7 @@ def test_a_rule_makes_it_ambiguous(asker: Connection, superuser: Connection, mod
     run_id = rows[0][0]
     assert summary(asker, run_id)[0] == "clarified"
     assert "of what?" in str(stages(superuser, run_id)["detection"])
-    # Without it, the same question goes the other way: no run that it had a say in is served again.
+    # Without it, the same question takes the other route: no run that depends on it is reused.
     rows = clarify(asker, "Which upgrade do members of the loyalty program receive?")
     assert rows[0][0] > run_id
     assert summary(asker, rows[0][0])[0] == "answered"

@@ -21,7 +21,7 @@ from tests.workers import CORPUS, DOCUMENTS, Service, load, scalar, until, wait_
 
 Connection = psycopg.Connection[Any]
 
-# No word of it is in a document.
+# No document has a word of it.
 QUESTION = "zebra"
 LEXICAL = '"search": "lexical", "count": 5'
 ASK = "select * from pgclarify.clarifying_questions(%s, options => %s)"
@@ -38,7 +38,7 @@ def reply(connection: Connection, run_id: int, text: str) -> dict[str, Any]:
 
 
 def failing(purpose: str) -> Any:
-    """A model that fails at one thing."""
+    """A model that fails for one purpose."""
 
     def behave(chat: Chat) -> Reply:
         return Reply.error(403) if chat.purpose == purpose else by_rules(chat)
@@ -187,7 +187,7 @@ class TestProposals:
         first = ask(asker, question="gnu")
         calls = model.calls
         assert ask(asker, question="gnu") == first
-        # A reformulation that is asked later on finds the verdicts on it in the ledger.
+        # A later call with the reformulation finds its verdicts in the ledger.
         assert first
         asker.execute(b"select from pgclarify.clarify(%s, top_k => 4)", [first[0]["reformulation"]])
         assert model.calls == calls + 1
@@ -218,7 +218,7 @@ class TestProposals:
 
 class TestConversation:
     def test_of_three_turns(self, asker: Connection, model: Server) -> None:
-        """By words, by choice, and by words that say that no choice is meant."""
+        """Replies by words, by choice, and by words that reject all choices."""
         (run_id,) = {row["run_id"] for row in ask(asker, UNCHECKED)}
         first = reply(asker, run_id, " the second \n")
         assert first["question"] == reformulated(QUESTION, "the second")
@@ -228,7 +228,7 @@ class TestConversation:
         (second,) = rows(asker, "select * from pgclarify.choose(%s, 1)", offered[0]["run_id"])
         assert second["question"] == offered[0]["reformulation"] == reformulation(first["question"], SUBJECTS[0])
 
-        # The question may be said again.
+        # A reply may repeat the question.
         options = f'{{"check": "none", "form": "select", {talk}}}'
         offered = ask(asker, options, question=second["question"])
         assert all(SUBJECTS[0] not in row["reformulation"].split(", for ")[0] for row in offered)
@@ -313,7 +313,7 @@ class TestConversation:
             asker.execute(query.encode(), [run_id])
         is_over.set()
         assert late.value.sqlstate == "PC002"
-        # It makes a turn, of a new conversation here.
+        # It makes a turn, here of a new conversation.
         assert "Then reply again in the same words: that makes a turn of it" in (late.value.diag.message_hint or "")
         rows(
             asker,

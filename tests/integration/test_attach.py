@@ -1,4 +1,4 @@
-"""Attaching tables: what is made, what a dry run says, and ids that are taken."""
+"""Attaching tables: the created objects, the result of a dry run, and ids that exist already."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class TestAttaching:
             ("'kb', 'app.article', 'title', 'body'", "55000"),
             ("'kb', 'app.article', 'Groups', 'body'", "42804"),
             ("'kb', 'app.article', 'id', 'id'", "42804"),
-            # The last one: a table is attached once.
+            # This must be the last one: a table can be attached only once.
             ("null, 'app.article', 'id', 'body'", None),
         ],
     )
@@ -165,19 +165,19 @@ class TestDryRun:
             f"grant usage on schema app to {reader};",
             f"grant select (body, id) on table app.article to {reader};",
         ]
-        # It is made when a table is attached.
+        # The attach creates it.
         assert scalar(connection, "select count(*) from pg_roles where rolname = %s", reader) == 0
         assert sum(line.startswith("create trigger pgclarify_N_") for line in statements) == 5
         assert not [line for line in statements[2:] if any(digit in line for digit in "0123456789")]
         assert told[1].message.endswith(": 2")
-        # What it said is what attaching does.
+        # The attach does what the dry run said.
         with alice.transaction(force_rollback=True):
             attach(alice)
             assert listed(alice, READABLE) == {"id", "body"}
 
     def test_rows_of_a_large_table_are_estimated(self, alice: Connection) -> None:
         told = notices(alice)
-        # The server analyzes it otherwise, at a time of its own.
+        # Otherwise the server would analyze it at an unknown time.
         alice.execute("alter table app.article set (autovacuum_enabled = off)")
         alice.execute(
             "insert into app.article (id, title) select n, repeat('x', 500) from generate_series(3, 20000) as n"
@@ -261,7 +261,7 @@ class TestIds:
         assert states == {"": None, "a": "23505", "a/": "23505", "b": None}
 
     def test_of_many_rows_that_nobody_has_analyzed(self, alice: Connection) -> None:
-        """To compare each with each would take many minutes."""
+        """Comparing all pairs would take many minutes."""
         alice.execute("create table app.page (id bigint primary key, body text)")
         alice.execute("insert into app.article (id) select -n from generate_series(1, 50000) as n")
         alice.execute("insert into app.page (id) select 10 + n from generate_series(1, 50000) as n")
@@ -285,5 +285,5 @@ class TestIds:
         assert "app.article" in (diagnostic.message_detail or "")
         alice.execute(DETACH.encode())
 
-        # What a detached table has left is there for who wants it.
+        # Documents of a detached table can be taken over.
         assert state_of(alice, call) is None

@@ -1,4 +1,4 @@
-"""Attaching tables: which are refused, who may, and as whom they are read."""
+"""Attaching tables: which are refused, who may attach, and as which role they are read."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class TestRefused:
             alice.execute("create table app.t (n bigint, body text, id text generated always as ('a') virtual)")
             diagnostic = refusal(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')")
             assert diagnostic.sqlstate == "0A000"
-            # It can have no index, either.
+            # It cannot have an index either.
             assert "not unique" in (diagnostic.message_detail or "")
 
     def test_foreign_tables_also_as_partitions(self, alice: Connection, connection: Connection) -> None:
@@ -152,7 +152,7 @@ class TestRefused:
 
     def test_a_view_needs_no_index(self, alice: Connection) -> None:
         alice.execute("create view app.t as select * from app.article")
-        # What is not unique would be 55000.
+        # A key that is not unique would give 55000.
         assert state_of(alice, ATTACH.replace("article", "t")) == "42809"
 
     @pytest.mark.wording
@@ -237,18 +237,18 @@ class TestWho:
 
 
 class TestAsWhomItIsRead:
-    """The table's owner can make an index after we have looked for such code and before we plan."""
+    """The table's owner can create an index after our check for such code, and before our query is planned."""
 
     @pytest.fixture
     def caught(self, alice: Connection, connection: Connection) -> list[str]:
-        """What code of the table's owner says each time that the table is read."""
+        """The warnings of the table owner's code, one for each read of the table."""
         attach(alice, title="title")
         alice.execute(
             "create function app.spy(bigint) returns bigint language plpgsql immutable"
             # It sets client_min_messages, because warnings are off where it is called.
             " set client_min_messages = warning as $$ begin raise warning 'run by %', current_user; return $1; end $$"
         )
-        # A constant expression of it, which planning works out.
+        # A constant expression with the function, which the planner evaluates.
         alice.execute("create index spied on app.article ((app.spy(1))) where app.spy(2) > 0")
         said: list[str] = []
         connection.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
@@ -298,7 +298,7 @@ class TestAsWhomItIsRead:
             ("select pgclarify_private.make_reader_role(10)", "42501"),
             ("create function pgclarify.mine() returns integer language sql as 'select 1'", "42501"),
             ("set local role pgclarify_owner", "42501"),
-            # What others have granted it is not its own to take back.
+            # It may not revoke grants of others.
             ("drop owned by current_user cascade", "42501"),
             ("select secret from app.article", "42501"),
             ("update app.article set title = 'Mine'", "42501"),

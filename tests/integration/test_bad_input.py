@@ -1,4 +1,4 @@
-"""What goes wrong around a server and a worker: what it says, and whom else it must not touch."""
+"""Bad input to a server and a worker: the error, and that other users are not affected."""
 
 from __future__ import annotations
 

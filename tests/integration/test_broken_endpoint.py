@@ -42,7 +42,7 @@ def test_a_fifth_of_answers_that_are_no_completion_costs_no_run(asker: Connectio
     assert wait(asker, run_ids) == ["succeeded"] * len(QUESTIONS)
     assert broken.total() == len(asked) // 5 > 0
     assert sum(asked.values()) == len(asked) + broken.total()
-    # What was broken was neither kept nor paid for.
+    # Broken replies were neither stored nor paid for.
     kept = "select sum(completions), sum(prompt_tokens) > 0 from pgclarify.run_summary where run_id = any(%s)"
     assert asker.execute(kept, [run_ids]).fetchall() == [(len(asked), True)]
 

@@ -66,7 +66,7 @@ class TestCalls:
         assert len(claim(second, run_id, "ac").ours) == 2
         assert status(connection)[3] == 2
         if end == "time":
-            # Whose reply comes first stays, and both were paid for.
+            # The first reply is stored, and both calls were paid for.
             store(first, [late["a"]], run_id=run_id)
             assert status(connection)[1::2] == (1, 1)
             store(second, [late["a"]], run_id=run_id)
@@ -81,13 +81,13 @@ class TestCalls:
         earlier = dict(worker.leases)
         assert list(claim(worker, run_id, "a").ours.values()) == ours
 
-        # The attempt that is over gives back what was its own, and not what is asked now.
+        # The ended attempt releases its own reservation, not that of the present call.
         worker.give_back(ours, earlier)
         assert claim(worker, other, "b").waiting == {"b"}
 
         store(worker, ours, run_id=run_id)
         assert status(connection)[1::2] == (1, 0)
-        # What the first one asked comes in late; another budget has nothing to do with it.
+        # The reply to the first call comes late. It does not concern another budget.
         budget(connection, "of nobody", role_name="nobody_of_that_name", max_calls=1)
         store(worker, ours, run_id=run_id, leases=earlier)
         assert (status(connection)[1], status(connection, "of nobody")[1]) == (2, 0)
@@ -104,7 +104,7 @@ class TestCalls:
         assert set(claim(worker, run_id, "ad").refused) == {"d"}
         connection.execute("update pgclarify.budget set max_calls = 1")
         assert set(claim(worker, run_id, "d").ours) == {"d"}
-        # What was counted for the one that is gone is gone with the first period of another.
+        # The counts of the removed budget are removed with the first period of another one.
         assert (
             scalar(connection, "select count(*) from pgclarify_private.budget_counter where budget_id = %s", budget_id)
             == 0
@@ -268,7 +268,7 @@ class TestAtOnce:
         if limit != "dollars":
             budget(connection, "calls", max_calls=most)
         if limit != "calls":
-            # Of both, the one in calls is spent first.
+            # Of the two limits, the one in calls is reached first.
             budget(connection, "dollars", "month", max_cost_usd=most * COST + (BOUND if limit == "both" else 0))
         inputs = [f"input {number}" for number in range(60)]
         workers = [hire() for _ in range(6)]
@@ -276,7 +276,7 @@ class TestAtOnce:
         start = Barrier(len(workers))
 
         def spend(worker: HandWorker, run_id: int) -> int:
-            """Pay for what may be paid for, until everything is answered or refused."""
+            """Pay for allowed calls, until all are answered or refused."""
             order = random.Random(worker.worker_id)  # noqa: S311 - no secret
             wanted = order.sample(inputs, len(inputs))
             refused = 0
@@ -306,7 +306,7 @@ class TestAtOnce:
         if limit != "dollars":
             assert paid[0] == most
         else:
-            # Less than one more call would fit.
+            # There is not enough for one more call.
             assert most * COST - BOUND < paid[1] <= most * COST
         assert scalar(
             connection,
@@ -344,7 +344,7 @@ class TestWhoEdits:
         assert seen(secret) == {"of all", "of one role"}
         assert seen(admin) == {"of mine", "of all", "of one role"}
 
-        # Nor is it told what is being asked of budgets that it may not see.
+        # A role does not see reservations of budgets that it may not see.
         claim(hire(), enter(connection, secret), "abc")
 
         def reserved(role: str) -> int:
