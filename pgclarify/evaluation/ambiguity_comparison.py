@@ -1,4 +1,4 @@
-"""Whether a trained version tells ambiguous questions from clear ones better, on questions that were kept aside."""
+"""Compares a trained version with another classifier of ambiguity, on questions that were held out of training."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Figure: TypeAlias = tuple[float, float, float]
 """A value, and the ends of its 95 % interval."""
 
 Judgements: TypeAlias = tuple[NDArray[np.float64], NDArray[np.bool_]]
-"""How likely each question is to be ambiguous, and whether it is called so: shape (n,) both."""
+"""The probability that each question is ambiguous, and whether it is called ambiguous: shape (n,) both."""
 
 _Floats = NDArray[np.float64]
 _SAMPLES: Final = 2_000
@@ -48,9 +48,9 @@ class Comparison:
     Attributes:
         questions: How many there are.
         ambiguous: How many of them are labelled as ambiguous.
-        before: Of each of METRICS, of what was there before.
-        trained: The same of the trained version.
-        difference: The second less the first, by the paired bootstrap.
+        before: Value of each of METRICS for the other classifier.
+        trained: Value of each of METRICS for the trained version.
+        difference: trained - before, by the paired bootstrap.
     """
 
     questions: int
@@ -61,11 +61,11 @@ class Comparison:
 
     @property
     def is_better(self) -> bool:
-        """Whether the F1 of the trained version is higher, by the whole interval of the difference."""
+        """Return whether the F1 of the trained version is higher: the whole interval of the difference is above 0."""
         return self.difference["f1"][1] > 0
 
     def as_json(self) -> dict[str, Any]:
-        """What is stored of it."""
+        """Return the JSON that is stored."""
         return {
             "questions": self.questions,
             "ambiguous": self.ambiguous,
@@ -78,13 +78,14 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A trained version, and how good it is on questions that were kept aside.
+    """A trained version, and its quality on the questions that were held out.
 
     Attributes:
         trained: The version.
         examples: How many questions it was trained on.
-        shipped: It beside the classifier that ships.
-        in_use: It beside the version that judges the corpus's questions now; None if the classifier that ships does.
+        shipped: The trained version compared with the shipped classifier.
+        in_use: The trained version compared with the corpus's current version; None if the corpus uses the shipped
+            classifier.
     """
 
     trained: TrainedVersion
@@ -94,11 +95,11 @@ class Outcome:
 
     @property
     def is_to_be_used(self) -> bool:
-        """Whether it is better than what judges now."""
+        """Return whether it is better than the classifier that the corpus uses now."""
         return (self.in_use or self.shipped).is_better
 
     def as_json(self) -> dict[str, Any]:
-        """What is stored of it, beside its weights."""
+        """Return the JSON that is stored beside the weights."""
         return {
             "shipped_version": self.trained.shipped_version,
             "examples": self.examples,
@@ -111,12 +112,12 @@ class Outcome:
 
 
 def learn(looked: Looked, shipped: AmbiguityClassifier, in_use: TrainedVersion | None) -> Outcome:
-    """Train a version, and compare it on what is kept aside.
+    """Train a version, and compare it on the questions that are held out.
 
     Args:
         looked: From `look`.
-        shipped: The classifier that ships.
-        in_use: The version that judges the corpus's questions now; None if there is none.
+        shipped: The shipped classifier.
+        in_use: The version that judges the corpus's questions now; None if there is no such version.
     """
     trained = train(looked, shipped)
     # Workers use the shipped classifier in place of a version of an earlier classifier, and of a broken one.
@@ -132,12 +133,12 @@ def learn(looked: Looked, shipped: AmbiguityClassifier, in_use: TrainedVersion |
 
 
 def compare(looked: Looked, before: TrainedVersion | None, trained: TrainedVersion) -> Comparison:
-    """Compare two versions on the questions that are kept aside, each at its own threshold.
+    """Compare two versions on the questions that are held out, each at its own threshold.
 
     Args:
-        looked: From `look`; at least one question is kept aside.
-        before: The version that was there before; None for the classifier that ships.
-        trained: The other one.
+        looked: From `look`; at least one question is held out.
+        before: The earlier version; None for the shipped classifier.
+        trained: The trained version.
     """
     held = looked.is_held
     first, second = (
@@ -148,12 +149,12 @@ def compare(looked: Looked, before: TrainedVersion | None, trained: TrainedVersi
 
 
 def compare_judgements(labels: NDArray[np.bool_], before: Judgements, trained: Judgements) -> Comparison:
-    """Compare what two versions say of the same questions.
+    """Compare the judgements of two versions on the same questions.
 
     Args:
         labels: Whether each is ambiguous, shape (n,), n at least 1.
-        before: What one says.
-        trained: What the other says.
+        before: The judgements of the earlier version.
+        trained: The judgements of the trained version.
 
     Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), §13.3, over questions.
     """

@@ -1,7 +1,8 @@
-"""Training the classifier of ambiguity on a labelled log: what the log teaches beyond the classifier that ships.
+"""Training of the ambiguity classifier: learns a correction to the shipped classifier from a labelled log.
 
-Source: Detect, then rewrite (summary): a classifier that is trained on the questions of one's own users, on a sentence
-embedding and features of the wording. That the classifier which ships is where training begins is ours.
+Source: Detect, then rewrite (summary): a classifier that is trained on the questions of one's own users, with a
+    sentence
+embedding and features of the wording. Training from the shipped classifier is ours.
 """
 
 from __future__ import annotations
@@ -25,23 +26,23 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 LEAST_OF_EACH: Final = 50
-"""How many ambiguous and how many clear questions of a kind are needed, at least, to train and to compare."""
+"""Least number of ambiguous questions, and of clear ones, of a kind that can be trained on and compared."""
 
 _LEAST_HELD: Final = 5
-# Of ten parts by the hash of the question so many are kept aside; the others are in so many folds.
+# The hash of a question puts it into one of ten parts. Some parts are held out; the others form the folds.
 _PARTS: Final = 10
 _HELD: Final = 3
 _FOLDS: Final = 5
 _AT_ONCE: Final = 256
-# As in training/train_ambiguity_classifier.py, where features and pieces of text were weighed against each other.
+# As in training/train_ambiguity_classifier.py, where features were scaled against pieces of text.
 _FEATURE_SCALE: Final = 0.2
 _GRAM_SCALE: Final = 4.0
-# How far weights may go from those of the classifier that ships; which, cross-validation decides.
+# How far weights may move from those of the shipped classifier. Cross-validation chooses one of these values.
 _STRENGTHS: Final = (0.003, 0.03, 0.3, 3.0)
 _ROUNDS: Final = 300
-# Rounds end when one of them lowers the loss by a smaller share.
+# Training ends when a round lowers the loss by a smaller share than this.
 _PRECISION: Final = 1e-7
-# Before them in a correction: two biases and two factors.
+# A correction begins with two biases and two factors.
 _HEAD: Final = 4
 
 Floats = NDArray[np.float64]
@@ -49,14 +50,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """Labelled questions as numbers.
+    """Labelled questions as inputs of training.
 
     Attributes:
         labels: Whether each is ambiguous, shape (n,).
-        is_held: Whether it is kept aside for comparing: decided by the question alone, so that the same question is
-            never on both sides, nor on another side in a later log. Shape (n,).
-        folds: Its fold in cross-validation, from 0, shape (n,).
-        seen: What the classifier that ships sees of each.
+        is_held: Whether it is held out for comparing. Only the question decides, so the same question is never on both
+            sides, nor on another side in a later log. Shape (n,).
+        folds: The fold of each in cross-validation, from 0, shape (n,).
+        seen: The inputs of the shipped classifier for each.
     """
 
     labels: NDArray[np.bool_]
@@ -66,14 +67,14 @@ class Looked:
 
 
 def trainable(questions: Sequence[LabelledQuestion]) -> list[LabelledQuestion]:
-    """Choose the questions that can be trained on: those of a kind, alone or with history, of which there are enough.
+    """Choose the kinds of questions, with or without history, that have enough questions for training.
 
     Raises:
-        InputError: If there are enough of neither.
+        InputError: If neither kind has enough.
         ConfigurationError: If SciPy, or threadpoolctl, is not installed.
     """
     try:
-        # Whether they are there: scikit-learn brings both.
+        # Only checks that both are installed. scikit-learn depends on them.
         import scipy  # noqa: F401
         import threadpoolctl  # noqa: F401
     except ImportError:
@@ -110,13 +111,13 @@ async def look(
     *,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Looked:
-    """Embed questions and count their features, some hundred at a time.
+    """Embed questions and compute their features, some hundred at a time.
 
     Args:
-        classifier: The one that ships.
-        embedder: The model whose vectors it takes.
+        classifier: The shipped classifier.
+        embedder: The model of its vectors.
         questions: From `trainable`.
-        on_progress: Called with how many are done.
+        on_progress: Called with the number of finished questions.
 
     Raises:
         EmbeddingError: If a question could not be embedded.
@@ -142,11 +143,11 @@ async def look(
 
 
 def train(looked: Looked, shipped: AmbiguityClassifier) -> TrainedVersion:
-    """Train on what is not kept aside. The same questions give the same version, on one machine.
+    """Train on the questions that are not held out. On one machine, the same questions give the same version.
 
-    A logistic regression adds a linear model of features, vector and pieces of text to the log odds of the classifier
-    that ships. Its weights are drawn towards those that change nothing; how strongly, five-fold cross-validation
-    decides. The judgements of cross-validation calibrate it, and put the threshold where F1 can be expected to be best.
+    A logistic regression adds a linear model of features, vector and pieces of text to the log odds of the shipped
+    classifier. Its weights are regularized towards weights that change nothing. Five-fold cross-validation chooses the
+    strength. The judgements of cross-validation calibrate the version, and set the threshold with the best expected F1.
 
     Args:
         looked: From `look`.
@@ -159,7 +160,7 @@ def train(looked: Looked, shipped: AmbiguityClassifier) -> TrainedVersion:
     }
     strength = min(unseen, key=lambda one: _loss(unseen[one][is_trained], looked.labels[is_trained]))
     line = _Design.line(unseen[strength])
-    # Drawn a little towards what changes nothing: labels that are told apart without a fault would know no end.
+    # Regularized a little: if the classes are perfectly separable, the slope would grow without limit.
     intercept, slope = line.fit(looked.labels, is_trained, strength=1.0)
     weights = slope * design.unscaled(design.fit(looked.labels, is_trained, strength=strength))
     weights[:2] += intercept
@@ -175,14 +176,14 @@ def train(looked: Looked, shipped: AmbiguityClassifier) -> TrainedVersion:
 
 
 def judge(looked: Looked, by: TrainedVersion | None) -> tuple[Floats, NDArray[np.bool_]]:
-    """Judge questions, each at the threshold of who judges it.
+    """Judge questions, each at the threshold of its judge.
 
     Args:
         looked: From `look`.
-        by: A version that was trained on the classifier which looked; None for that classifier itself.
+        by: A version that corrects the shipped classifier; None for the shipped classifier itself.
 
     Returns:
-        How likely each is to be ambiguous, float64, and whether it is called so, both of shape (n,).
+        The probability that each is ambiguous, float64, and whether it is called ambiguous, both of shape (n,).
     """
     odds, threshold = looked.seen.odds, np.full(len(looked.labels), AmbiguityClassifier.threshold)
     if by is not None:
@@ -204,18 +205,18 @@ def _loss(odds: Floats, labels: NDArray[np.bool_]) -> float:
 
 
 def _threshold(probabilities: Floats) -> float:
-    """The probability from which on questions are called ambiguous so that F1 can be expected to be best."""
+    """Return the threshold of the probability that has the best expected F1."""
     falling = np.sort(probabilities)[::-1]
     expected = 2 * np.cumsum(falling) / (np.arange(1, len(falling) + 1) + falling.sum())
     best = int(np.argmax(expected))
-    # Halfway to the next one: there may be none between them now, and some later.
+    # Halfway to the next probability, because later questions may lie between the two.
     return float(falling[best : best + 2].mean())
 
 
 def _cross_validate(
     design: _Design, labels: NDArray[np.bool_], folds: NDArray[np.intp], is_trained: NDArray[np.bool_], strength: float
 ) -> Floats:
-    """Log odds of each question by weights that were trained on none of its fold, nor on what is kept aside."""
+    """Return the log odds of each question, by weights that were trained without its fold and without held-out ones."""
     odds = np.zeros(len(labels))
     for fold in range(_FOLDS):
         is_out = folds == fold
@@ -225,14 +226,14 @@ def _cross_validate(
 
 @dataclass(frozen=True, slots=True)
 class _Design:
-    """What weights are multiplied with: columns in the order of a correction, scaled, the pieces of text apart.
+    """The scaled inputs of the regression: columns in the order of a correction, with pieces of text stored apart.
 
     Attributes:
         dense: Shape (n, columns without pieces).
         sparse: Shape (n, BUCKETS), or without columns.
-        scales: What each column was multiplied by, shape (columns,).
+        scales: The factor of each column, shape (columns,).
         prior: Weights that change nothing, shape (columns,).
-        is_drawn: Which weights are drawn towards the prior, shape (columns,).
+        is_drawn: Which weights are regularized towards the prior, shape (columns,).
     """
 
     dense: Floats
@@ -277,7 +278,7 @@ class _Design:
 
     @classmethod
     def line(cls, odds: Floats) -> _Design:
-        """Log odds alone, for calibrating them by intercept and slope (Platt, 1999)."""
+        """Make a design of log odds alone, to calibrate them by intercept and slope (Platt, 1999)."""
         from scipy.sparse import csr_matrix
 
         dense = np.column_stack([np.ones(len(odds)), odds])
@@ -285,22 +286,23 @@ class _Design:
         return cls(dense, nothing, np.ones(2), np.array([0.0, 1.0]), np.ones(2, dtype=np.bool_))
 
     def odds(self, weights: Floats) -> Floats:
-        """Log odds of all questions by scaled weights."""
+        """Return the log odds of all questions by scaled weights."""
         wide = self.dense.shape[1]
         found: Floats = self.dense @ weights[:wide] + self.sparse @ weights[wide:]
         return found
 
     def unscaled(self, weights: Floats) -> Floats:
-        """Weights for columns as they are."""
+        """Return the weights for columns without scaling."""
         return weights * self.scales
 
     def fit(self, labels: NDArray[np.bool_], is_used: NDArray[np.bool_], *, strength: float) -> Floats:
-        """Find the scaled weights that explain the labels of some questions best, and are near the prior.
+        """Find the scaled weights that explain the labels of some questions best, regularized towards the prior.
 
         Args:
             labels: Shape (n,).
-            is_used: Which questions count, shape (n,).
-            strength: How far weights may go: one over the weight of the squared distance, as C in scikit-learn.
+            is_used: Which questions are used, shape (n,).
+            strength: How far weights may move: the inverse of the penalty on the squared distance, as C in
+                scikit-learn.
         """
         from scipy.optimize import minimize
         from threadpoolctl import threadpool_limits
@@ -315,7 +317,7 @@ class _Design:
             errors = -signs * is_used / (1 + np.exp(np.clip(margins, -30, 700)))
             return float(loss), np.concatenate([errors @ self.dense, self.sparse.T @ errors]) + pull * away
 
-        # By one thread: sums come in one order then, and several threads take longer for so little.
+        # One thread adds in a fixed order, and is faster than several for such small sums.
         with threadpool_limits(1, user_api="blas"):
             found = minimize(
                 objective, self.prior, jac=True, method="L-BFGS-B", options={"maxiter": _ROUNDS, "ftol": _PRECISION}

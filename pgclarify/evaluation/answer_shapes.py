@@ -1,4 +1,4 @@
-"""Whether an answer has the shape that its question asks for: a number for "how many", a time for "when"."""
+"""Checks whether an answer has the shape that its question asks for: a number for "how many", a time for "when"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from pgclarify.language.numbers import find_quantities
 from pgclarify.language.words import PIECE, word_set
 
-# A question is read from its first asking word on: "In which year", "The Church of England uses what term".
+# A question is read from its first wh-word: "In which year", "The Church of England uses what term".
 _ASKING: Final = re.compile(r"\b(?:who|whom|whose|where|when|what|which|how|why)\b.*", re.IGNORECASE | re.DOTALL)
 _NUMBER: Final = re.compile(
     r"how (?:many|much|old|tall|high|far|large|big|fast|deep|wide)\b"
@@ -31,16 +31,16 @@ _BESIDE_NUMBERS: Final = _TIMES | word_set(
 
 
 def has_asked_shape(question: str, answer: str) -> bool:
-    """Tell whether an answer can be one to a question, by its shape alone.
+    """Return whether an answer can answer a question, by its shape alone.
 
     Args:
         question: An English question.
-        answer: What is said to answer it, other than yes or no.
+        answer: The supposed answer, other than yes or no.
 
     Returns:
-        False if a number is asked for and the answer has none, if a time is asked for and the answer has neither a
-        number nor a word of time, or if a person or a place is asked for and the answer is a number or a time. True
-        otherwise, and wherever the question does not tell.
+        False in these cases: the question asks for a number and the answer has none; it asks for a time and the answer
+        has neither a number nor a word of time; it asks for a person or place and the answer is a number or a time.
+        True otherwise.
     """
     asking = _ASKING.search(question)
     asked = asking[0] if asking else ""

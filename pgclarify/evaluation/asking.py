@@ -1,4 +1,4 @@
-"""How operations of the SQL API are asked in an evaluation: submitted and waited for, or called and waited for."""
+"""Operations of the SQL API in an evaluation: submitted as runs, or called on a connection that waits."""
 
 from __future__ import annotations
 
@@ -23,22 +23,21 @@ from pgclarify.model import Passage
 from pgclarify.vocabulary import RunStatus
 
 Rankings: TypeAlias = Mapping[int | None, Sequence[Passage]]
-"""The passages of each step of an investigation, or under None those of a run without steps."""
+"""The passages of each step of an investigation; the key None has those of a run without steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Whom the methods ask.
+    """The connections and tables that methods use.
 
     Attributes:
-        client: Whose role asks; over a pool, so that several calls may wait.
-        tables: What they read of runs.
-        runs: Likewise.
+        client: Calls the operations with its role, over a pool, so that several calls may wait.
+        tables: Reads facts about runs for evaluations.
+        runs: Reads runs.
         waiter: Waits for runs.
-        corpus: Which corpus is asked.
-        opened_at: Since when, by the server's clock. Answers that are still good are not asked for again: runs from
-            before then have cost nothing now.
-        counted: Runs that have been counted since then, and cost nothing any more.
+        corpus: The corpus that is asked.
+        opened_at: The start, by the server's clock. Valid earlier answers are reused, so earlier runs cost nothing now.
+        counted: Runs whose cost was counted since the start.
     """
 
     client: AsyncClient
@@ -63,7 +62,7 @@ class Asking:
             raise
 
     async def used(self, run_id: int, facts: RunFacts) -> Usage:
-        """What a run took of a model."""
+        """Return the model calls and tokens of a run."""
         usage = (await self.tables.usage([run_id])).get(run_id, Usage())
         was_there = facts.was_there or run_id in self.counted
         self.counted.add(run_id)
@@ -74,8 +73,8 @@ class Operation(ABC):
     """An operation of the SQL API.
 
     Args:
-        asking: Whom it asks.
-        settings: Its parameters, as given.
+        asking: The connections and tables that it uses.
+        settings: The given parameters.
     """
 
     def __init__(self, asking: Asking, settings: Mapping[str, Any]) -> None:
@@ -91,7 +90,7 @@ class Submitted(Operation):
     """An operation that is submitted and waited for."""
 
     async def answer(self, case: Case) -> Output:
-        """See Method. The history of a case is not asked: these operations have none."""
+        """See Method. The history of a case is not used, because these operations take none."""
         asking, started = self._asking, time.perf_counter()
         run_id = await self._submit(case)
         outcome = await asking.carried_out(run_id)
@@ -113,17 +112,17 @@ class Submitted(Operation):
 
     @abstractmethod
     async def _submit(self, case: Case) -> int:
-        """Submit it, and return the run."""
+        """Submit the operation, and return the id of its run."""
 
     @abstractmethod
     async def _read(self, case: Case, run_id: int, facts: RunFacts, output: Output, rankings: Rankings) -> Output:
-        """Add what the run found to what is known of it."""
+        """Add the results of the run to the output."""
 
 
 class Waiting(Operation):
-    """An operation that cannot be submitted: a call waits, and holds a connection meanwhile."""
+    """An operation that cannot be submitted. Its call waits, and keeps a connection for that time."""
 
-    # How often a call searches that makes no run.
+    # Number of searches of a call that creates no run.
     _retrievals_without_run = 0
 
     async def answer(self, case: Case) -> Output:
@@ -143,7 +142,7 @@ class Waiting(Operation):
         facts = await asking.runs.facts(run_id, asking.opened_at)
         usage = await asking.used(run_id, facts)
         if outage_of(facts.error_code) is not None:
-            # A partial run. What it gave without the model is no result of the method.
+            # A partial run. Its output without the model is no result of the method.
             return Output(
                 status=RunStatus.FAILED,
                 error=facts.stop_reason or "the model could not be asked",
@@ -181,7 +180,7 @@ class Waiting(Operation):
 
     @abstractmethod
     async def _call(self, case: Case) -> Any:  # noqa: ANN401 - each operation has its own
-        """Call it and wait.
+        """Call the operation and wait.
 
         Raises:
             RunFailed: If the run failed.
@@ -190,11 +189,11 @@ class Waiting(Operation):
 
     @abstractmethod
     async def _run_of(self, question: str, found: Any, asked_at: datetime) -> int | None:  # noqa: ANN401
-        """The run behind what came back; None if it asked no model."""
+        """Return the run of a result; None if it asked no model."""
 
     @abstractmethod
     def _read(self, case: Case, found: Any, retrieved: Sequence[Passage]) -> Output:  # noqa: ANN401
-        """What came back, without what the run says."""
+        """Return the output of a result, without facts of its run."""
 
 
 def _pooled(rankings: Rankings) -> tuple[Passage, ...]:

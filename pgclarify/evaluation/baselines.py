@@ -1,7 +1,7 @@
-"""The pipelines that clarify is compared with: diversify, then verify (with and without the latter), and all at once.
+"""The pipelines that clarify is compared with: diversify then verify (also without verification), and all at once.
 
-They read the same corpus with the same retriever and model, and every call of theirs goes through the ledger.
-docs/methods/evaluation.md says where they differ from what the paper measured.
+They read the same corpus with the same retriever and model, and all their calls go through the ledger.
+docs/methods/evaluation.md lists the differences from the paper's experiments.
 
 Source: VERDICT, §3.2, §5.1.4 and Appendix D.
 """
@@ -31,11 +31,11 @@ T = TypeVar("T")
 
 
 class UsageMeter:
-    """Adds up what one case takes. Implements protocols.Meter.
+    """Adds up the usage of one case. Implements protocols.Meter.
 
     Attributes:
-        usage: Of a model.
-        retrievals: How often it searched.
+        usage: Model calls and tokens.
+        retrievals: Number of searches.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class UsageMeter:
         self.note: str | None = None
 
     def count(self, completion: Completion, *, is_reused: bool) -> None:
-        """Count a reply, whether it was paid for or was there."""
+        """Count a reply, whether it was paid for now or reused."""
         self.usage += Usage(
             calls=1,
             reused_calls=int(is_reused),
@@ -56,14 +56,14 @@ class UsageMeter:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whom the baselines ask, and where they search.
+    """The model that baselines ask, and the corpus that they search.
 
     Attributes:
         ledger: Where replies are kept.
         chat: The language model.
-        retriever: Who searches.
-        embedder: The corpus's model.
-        poll: How often to look for replies that others are paying for.
+        retriever: Searches the corpus.
+        embedder: The corpus's embedding model.
+        poll: How often to check for replies that other processes are paying for.
     """
 
     ledger: Ledger
@@ -77,15 +77,15 @@ class DiversifyThenVerify:
     """Readings from the model alone, a search for each, pruning, long-context verification, and one call that answers.
 
     Args:
-        asked: Whom it asks.
-        passages_each: Passages that are searched for each reading.
-        passages_kept: Passages that remain of all of them, by mean similarity to the readings.
-        is_verified: False leaves the verification out: the readings stay as the model proposed them, and one call
-            answers them from the passages that remain. They cite nothing.
-        verifier: Who verifies; None means the model that does all else.
+        asked: The model and the corpus.
+        passages_each: Passages to search for each reading.
+        passages_kept: Passages to keep in total, by mean similarity to the readings.
+        is_verified: False skips the verification: the readings stay as proposed, and one call answers them from the
+            kept passages, without citations.
+        verifier: The model that verifies; None for the model of all other calls.
 
-    Source: VERDICT, Eq. 1 to 4 and Appendix D; "DtV" and "DtV - verification" of Table 2. That the latter's readings
-    are answered at all is ours.
+    Source: VERDICT, Eq. 1 to 4 and Appendix D; "DtV" and "DtV - verification" of Table 2. Answering the readings of the
+        latter is ours.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class DiversifyThenVerify:
         return Output(tuple(given), tuple(passages), notes=notes)
 
     async def _pruned(self, interpretations: Sequence[str], meter: UsageMeter) -> list[Passage]:
-        """Search for each reading, and keep those of all passages that are nearest to the readings on average.
+        """Search for each reading, and keep the passages that are nearest to the readings on average.
 
         Source: VERDICT, Eq. 2 and Appendix D.
         """
@@ -178,10 +178,10 @@ class DiversifyThenVerify:
 
 
 class AllAtOnce:
-    """One long-context call over the passages that the relaxed question finds.
+    """One long-context call over the passages that a search for the relaxed question finds.
 
     Args:
-        asked: Whom it asks, also to relax the question as for clarify.
+        asked: The model and the corpus. The model also relaxes the question, as for clarify.
         top_k: Passages that are read.
 
     Source: VERDICT, Eq. 13 and §5.1.4 ("RAC").
@@ -225,7 +225,7 @@ async def _disambiguate(
 
 
 async def carry_out(answer: Callable[[UsageMeter], Awaitable[Output]]) -> Output:
-    """Answer a case, count what that takes, and turn the failure of a model or a search into an output."""
+    """Answer a case, count its usage, and turn the failure of a model or a search into an output."""
     meter = UsageMeter()
     started = time.perf_counter()
     try:
@@ -236,16 +236,16 @@ async def carry_out(answer: Callable[[UsageMeter], Awaitable[Output]]) -> Output
 
 
 async def search(asked: Asked, query: str, top_k: int, meter: UsageMeter) -> Sequence[Passage]:
-    """Search, and count it."""
+    """Search, and count the search."""
     meter.retrievals += 1
     return await asked.retriever.search(query, top_k)
 
 
 async def ask(asked: Asked, meter: UsageMeter, call: ModelCall[T]) -> T:
-    """Ask the model, once more if its reply does not fit, and count what that takes.
+    """Ask the model, again once if its reply does not fit, and count the usage.
 
     Raises:
-        CompletionError: If there is no reply that fits.
+        CompletionError: If no reply fits.
         DatabaseError: If the ledger fails.
     """
     result = await ask_one(asked.ledger, asked.chat, call, poll=asked.poll, tally=meter)

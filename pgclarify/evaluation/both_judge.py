@@ -1,4 +1,4 @@
-"""The judge that is two: rules about words, and a chat model that is asked about what passes them."""
+"""A judge in two steps: rules about words, and a chat model for the claims that pass the rules."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pgclarify.evaluation.model_judge import ModelJudge
 from pgclarify.model import Passage
 
 _VERSION: Final = "1"
-# Milder than those of the lexical judge alone: the model refuses most of the wrong readings that pass.
+# Lower than the bounds of the lexical judge alone, because the model refuses most wrong readings that pass.
 _BOUNDS: Final = SentenceBounds(share=0.3, of_best=0.5)
 
 
 class BothJudge:
-    """Calls a reading supported only if the rules of the lexical judge and a model both do. Implements Judge.
+    """Calls a reading supported only if the lexical judge and a model both agree. Implements Judge.
 
-    All else, which takes no passage, is judged by the rules alone.
+    All other judgements need no passage, and the rules alone make them.
 
     Args:
-        model: Asked about what the rules support.
+        model: The judge for claims that the rules support.
     """
 
     def __init__(self, model: ModelJudge) -> None:
@@ -30,12 +30,12 @@ class BothJudge:
 
     @property
     def name(self) -> str:
-        """The names of both."""
+        """Return the names of both judges."""
         return BOTH + self._model.name
 
     @property
     def version(self) -> str:
-        """Its own, and those of both."""
+        """Return its own version and those of both judges."""
         return f"{_VERSION}+{self._lexical.version}+{self._model.version}"
 
     @property
@@ -44,13 +44,13 @@ class BothJudge:
         return self._lexical.needs_answers
 
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
-        """Whether a passage answers a reading by its words, and the model says so, too. See Judge.
+        """Return whether a passage answers a reading, by its words and by the model. See Judge.
 
         Raises:
             EndpointUnavailable: If the model could not be asked.
             DatabaseError: If the ledger fails.
 
-        Source: VERDICT, Eq. 20; that words have to agree with the model is ours.
+        Source: VERDICT, Eq. 20. The condition that the words agree too is ours.
         """
         judgements = await self._lexical.supports(claims)
         asked = [claim for claim, is_supported in zip(claims, judgements, strict=True) if is_supported]

@@ -1,4 +1,4 @@
-"""One line of a data set: which field has which part of a case, and what may stand in it."""
+"""Reads one line of a data set: which field has which part of a case, and which values are valid."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pgclarify.errors import InputError
 from pgclarify.evaluated import Case, GoldInterpretation
 from pgclarify.ingest.text import unstorable
 
-# What clarify itself takes.
+# The limit of clarify.
 _MOST_QUESTION_CHARS = 10_000
 _MOST_HISTORY = 100
 _LONGEST_ID = 1_000
@@ -48,12 +48,12 @@ Answers: TypeAlias = tuple[tuple[tuple[str, ...], ...], ...]
 
 @dataclass(slots=True)
 class CaseFields:
-    """For each part of a case the fields that may have it; the first that is there and not null does.
+    """The fields that may have each part of a case. The first field that is present and not null is used.
 
     Attributes:
-        names: By part; the parts are those of _PARTS.
-        unseen: Fields that were asked for by name, and that no line had so far.
-        unknown: Fields that lines had, and that have no part; those of an interpretation behind a dot.
+        names: Names of fields by part; the parts are those of _PARTS.
+        unseen: Fields that the user named, and that no line had so far.
+        unknown: Fields of lines that are no part. Fields of an interpretation have a dot before their name.
     """
 
     names: Mapping[str, tuple[str, ...]]
@@ -62,10 +62,10 @@ class CaseFields:
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Self:
-        """Make the fields of those whose names are given, and the usual names of the others.
+        """Use the given field names for their parts, and the usual names for all other parts.
 
         Raises:
-            InputError: If there is no such part.
+            InputError: If a part does not exist.
         """
         for part in given:
             if part not in _PARTS:
@@ -94,12 +94,12 @@ class CaseFields:
         return given
 
     def find(self, record: Mapping[str, Any], part: str) -> tuple[str, Any]:
-        """The field that has a part, and what it has: None if it is nowhere."""
+        """Return the field of a part and its value; the value is None if no field has the part."""
         names = self.names[part]
         return next(((name, record[name]) for name in names if record.get(name) is not None), (names[0], None))
 
     def see(self, record: Mapping[str, Any]) -> None:
-        """Note which fields there are."""
+        """Note which fields a line has."""
         if self.unseen:
             self.unseen = [name for name in self.unseen if name not in record]
         known = {*chain.from_iterable(self.names.values())}
@@ -111,7 +111,7 @@ class CaseFields:
 
     def _note(self, unknown: Iterable[str]) -> None:
         for name in unknown:
-            # Names may be data, a new one each line.
+            # Names of fields may be data, with new names in each line.
             if len(self.unknown) < _MOST_UNKNOWN:
                 self.unknown[name] = None
 
@@ -127,10 +127,10 @@ class CaseReader:
         self._fields = fields
 
     def read(self, record: Mapping[str, Any]) -> Case:
-        """Read what one line says. The case has an empty id if the line has none.
+        """Read one line. The case has an empty id if the line has none.
 
         Raises:
-            ValueError: If it is no case; the message is a sentence, or several.
+            ValueError: If the line is not a valid case. The message is one or more sentences.
         """
         self._fields.see(record)
         find = self._fields.find
@@ -154,16 +154,16 @@ class CaseReader:
 
     @staticmethod
     def named(case: Case, case_id: str) -> Case:
-        """The same case with an id."""
+        """Return the case with an id."""
         return replace(case, case_id=case_id)
 
 
 def read_labelled(fields: CaseFields, record: Mapping[str, Any]) -> tuple[str, tuple[str, ...], bool]:
-    """Read a labelled question: the question, what was said before it, and whether it is ambiguous.
+    """Read a labelled question: the question, its history, and whether it is ambiguous.
 
     Args:
         fields: Which field has which part.
-        record: One line. A label may be a word, too: true, false, yes, no, ambiguous or clear.
+        record: One line. A label may also be a word: true, false, yes, no, ambiguous or clear.
 
     Raises:
         ValueError: If a part cannot be used, or the question or its label is missing; the message is a sentence.
@@ -184,10 +184,10 @@ def load_record(line: str) -> dict[str, Any]:
     """Read one line of JSON lines.
 
     Raises:
-        ValueError: If it is no JSON object; the message is a sentence.
+        ValueError: If the line is not a JSON object; the message is a sentence.
     """
     try:
-        # Behind the end of the line, the decoder would count columns anew.
+        # With the line end, the decoder would count columns from 1 again.
         record = json.loads(line.rstrip(), parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise ValueError(f"It is no JSON: {error.msg.removesuffix(' at')} at column {error.colno}.") from None
@@ -203,7 +203,7 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 
 def _text(name: str, value: object, *, longest: int | None = None) -> str:
-    """A text without surrounding white space; numbers count as such."""
+    """Return a text without surrounding white space; a number counts as a text."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"The field {name} has a number that is out of range.")
@@ -219,7 +219,7 @@ def _text(name: str, value: object, *, longest: int | None = None) -> str:
 
 
 def _optional(name: str, value: object, *, longest: int) -> str | None:
-    """A text, or None where there is none or a blank one."""
+    """Return a text; None if it is missing or blank."""
     return None if value is None else _text(name, value, longest=longest) or None
 
 
@@ -244,7 +244,7 @@ def _question(name: str, value: object) -> str:
 
 
 def _questions(name: str, value: object) -> tuple[str, ...]:
-    """One question or several, each as long as a question may be."""
+    """Return one or several questions, each within the length limit."""
     if value is None:
         return ()
     found = _texts(name, value)
@@ -260,7 +260,7 @@ def _list(name: str, value: object) -> list[object]:
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:
-    """One text or several; blank ones say nothing, and equal ones nothing new."""
+    """Return one or several texts, without blank and repeated ones."""
     several = value if isinstance(value, list) else [value]
     return _distinct(text for one in several if (text := _text(name, one)))
 
@@ -293,10 +293,10 @@ def _documents(name: str, value: object) -> tuple[str, ...]:
 
 
 def _answer_sets(name: str, value: object) -> Answers:
-    """Answers as each of several people knows them.
+    """Return the answers that each of several people knows.
 
-    A text, or a list of texts, is one answer in all its spellings. A list of such lists is what several people say,
-    each one answer; a list of lists of such lists, each several answers.
+    A text, or a list of texts, is one answer in all its spellings. A list of such lists has one answer of each person.
+    A list of lists of such lists has several answers of each person.
     """
     if value is None:
         return ()
@@ -332,7 +332,7 @@ def _history(name: str, value: object) -> tuple[str, ...]:
 
 
 def _hops(name: str, value: object) -> int | None:
-    """A whole number, or a list of the facts that lead to the answer."""
+    """Return a number of hops: the given whole number, or the length of a list of the facts that lead to the answer."""
     count = len(value) if isinstance(value, list) else value
     if count is None or count == 0:
         return None

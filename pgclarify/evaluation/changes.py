@@ -1,4 +1,4 @@
-"""What changed in one case between two evaluations: which readings are new, gone, kept, or answered otherwise."""
+"""Changes of one case between two evaluations: which readings are new, gone, kept, or have another answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SameKey = Callable[[Reading], tuple[str, ...] | None]
 
 
 class Change(StrEnum):
-    """What became of a reading."""
+    """The kind of change of a reading."""
 
     GONE = "gone"
     NEW = "new"
@@ -29,9 +29,9 @@ class ReadingChange:
     """A reading of the first side, of the second, or of both.
 
     Attributes:
-        change: What became of it.
-        first: As column eval_case.output has it; None if it is new.
-        second: The same of the second side; None if it is gone.
+        change: The kind of change.
+        first: The reading of the first side, as in column eval_case.output; None if it is new.
+        second: The reading of the second side, in the same form; None if it is gone.
     """
 
     change: Change
@@ -40,7 +40,7 @@ class ReadingChange:
 
 
 def readings(case: EvaluatedCase) -> Sequence[Reading]:
-    """The readings that a method gave for a case; none if it failed."""
+    """Return the readings of a method for a case; none if the case failed."""
     if case.status is RunStatus.FAILED:
         return ()
     given: Sequence[Reading] = case.output.get("interpretations", ())
@@ -50,20 +50,21 @@ def readings(case: EvaluatedCase) -> Sequence[Reading]:
 def reading_changes(
     first: Sequence[Reading], second: Sequence[Reading], known: Sequence[Sequence[str]] = ()
 ) -> list[ReadingChange]:
-    """Pair the readings of two sides, each once.
+    """Pair the readings of two sides. Each reading has at most one partner.
 
-    Equal ones first, then those of one answer, then those that have the same known answer in them, then those of one
-    question. Questions and answers are compared after normalization. Two readings of one answer are one reading in
-    other words, since a model seldom words a question twice in the same way.
+    Equal readings are paired first. Next are readings with the same answer, then readings whose answers contain the
+    same known answer, then readings with the same question. Questions and answers are compared after normalization. Two
+    readings with the same answer count as one reading, because a model seldom words a question twice in the same way.
 
     Args:
-        first: The first side's.
-        second: The second side's.
-        known: Answers that are known, each in all its spellings.
+        first: The readings of the first side.
+        second: The readings of the second side.
+        known: Known answers, each in all its spellings.
 
     Returns:
-        Those that are gone, those that are new, those that are answered otherwise, those that are kept. Of each kind
-        those with a known answer come first, then in the order of their side, the second's where it has both.
+        Readings that are gone, then new ones, those with another answer, and kept ones. In each kind, readings with a
+        known answer come first; the rest is in the order of the second side, or of the first side for readings that are
+        gone.
     """
 
     def known_answer(reading: Reading) -> tuple[str, ...] | None:
@@ -93,7 +94,7 @@ def reading_changes(
 
 
 def _pair(first: Sequence[Reading], second: Sequence[Reading], key: _SameKey, partners: dict[int, int]) -> None:
-    """Pair what has the same key and no partner yet, in order."""
+    """Pair readings that have the same key and no partner yet, in order."""
     taken = set(partners.values())
     free: dict[tuple[str, ...], list[int]] = {}
     for place, one in enumerate(first):
@@ -119,13 +120,13 @@ def _question(reading: Reading) -> tuple[str, ...] | None:
 
 
 def known_answers(gold: Mapping[str, Any]) -> list[list[str]]:
-    """Every answer that is known of a case, by anybody, each in all its spellings, each once."""
+    """Return all known answers of a case, of all people: each once, in all its spellings."""
     stated = [one.get("answers", []) for one in gold.get("interpretations", ())]
     answers = stated or [names for person in gold.get("answer_sets", ()) for names in person]
     return [list(names) for names in dict.fromkeys(tuple(names) for names in answers if names)]
 
 
 def is_known(reading: Reading, known: Sequence[Sequence[str]]) -> bool:
-    """Whether a known answer stands in a reading's answer."""
+    """Return whether a reading's answer contains a known answer."""
     answer = reading.get("answer") or ""
     return any(cover_exact_match(answer, names) for names in known)

@@ -1,4 +1,4 @@
-"""Two evaluations, case by case: what changed, by how much, and how much of it may be chance."""
+"""Compares two evaluations case by case: what changed, by how much, and what may be chance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pgclarify.evaluation.metric_names import JUDGED
 from pgclarify.evaluation.paired_metrics import MetricComparison, compare_metric, compare_metrics
 from pgclarify.evaluation.strata import FEWEST_CASES, cases_of_strata
 
-# By which cases are put in order, unless told otherwise: the first that there is.
+# Cases are sorted by the first of these metrics that they have, unless the user names another.
 _OF_CASES = (
     "answer_coverage",
     "answer_f1",
@@ -48,13 +48,13 @@ _JUDGED_BY_THE_JUDGE = (
 
 @dataclass(frozen=True, slots=True)
 class PairedCase:
-    """A case that both sides have."""
+    """A case in both evaluations."""
 
     first: EvaluatedCase
     second: EvaluatedCase
 
     def difference(self, metric: str) -> float:
-        """The second side's value less the first's; 0 if one of them has none."""
+        """Return the second side's value minus the first's; 0 if one side has no value."""
         if metric not in self.first.values or metric not in self.second.values:
             return 0.0
         return self.second.values[metric] - self.first.values[metric]
@@ -62,7 +62,7 @@ class PairedCase:
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """A setting that the two sides do not share; None where a side does not have it."""
+    """A setting that differs between the two sides; None for a side without it."""
 
     name: str
     first: Any
@@ -71,12 +71,12 @@ class Differing:
 
 @dataclass(frozen=True, slots=True)
 class StratumComparison:
-    """The cases of a stratum that both sides have.
+    """The cases of a stratum in both evaluations.
 
     Attributes:
         stratum: Its name.
-        cases: How many.
-        metric: A metric over these; None if they are fewer than FEWEST_CASES, or do not have it on both sides.
+        cases: Number of cases.
+        metric: A metric over these cases; None for fewer than FEWEST_CASES cases, or if one side lacks the metric.
     """
 
     stratum: str
@@ -89,14 +89,14 @@ class Comparison:
     """Two evaluations, paired case by case.
 
     Attributes:
-        first: The one that is compared with.
-        second: The one that is compared.
-        pairs: The cases that both have, in the first's order; at least one.
-        metrics: Those that both have, in the order in which people read them.
-        differing: The settings that the two do not share.
-        not_alike: Why it is no comparison of like with like, so that no limit holds of it; whole sentences.
-        warnings: These, and what else is to be known of it; whole sentences.
-        of_seconds: What is to be known of its seconds; None if nothing is.
+        first: The reference.
+        second: The evaluation that is compared with it.
+        pairs: The common cases, in the order of the first; at least one.
+        metrics: The common metrics, in display order.
+        differing: The settings that differ.
+        not_alike: Reasons why the two are not comparable, so that limits do not apply; whole sentences.
+        warnings: These reasons and further warnings; whole sentences.
+        of_seconds: A note on its seconds; None if there is none.
     """
 
     first: Evaluation
@@ -109,7 +109,7 @@ class Comparison:
     of_seconds: str | None = None
 
     def metric(self, name: str) -> MetricComparison:
-        """The metric of a name.
+        """Return a metric by its name.
 
         Raises:
             NotFound: If the two do not both have it.
@@ -124,7 +124,7 @@ class Comparison:
         )
 
     def strata(self, name: str) -> list[StratumComparison]:
-        """A metric within each stratum, in the order in which people read them."""
+        """Return a metric within each stratum, in display order."""
         of_pairs = {place: pair.first.gold.get("strata", ()) for place, pair in enumerate(self.pairs)}
         compared = []
         for stratum, places in cases_of_strata(of_pairs).items():
@@ -134,7 +134,7 @@ class Comparison:
         return compared
 
     def pair(self, case_id: str) -> PairedCase:
-        """The case of an id.
+        """Return a case by its id.
 
         Raises:
             NotFound: If the two do not both have it.
@@ -149,12 +149,12 @@ class Comparison:
         )
 
     def order_of_cases(self, asked: Sequence[str] = ()) -> str:
-        """The metric by which cases are put in order: the first asked for that a case has, else one of ours."""
+        """Return the metric that sorts cases: the first requested one that a case has, else a default one."""
         there = [one.metric for one in self.metrics if one.wins is not None]
         return next((name for name in (*asked, *_OF_CASES, *there) if name in there), _OF_CASES[0])
 
     def most_changed(self, metric: str, count: int) -> list[PairedCase]:
-        """The cases that changed most, most first: by a metric, then by the number of readings; no unchanged ones."""
+        """Return the cases that changed most: by a metric, then by the number of readings; no unchanged cases."""
         weights = [
             (abs(pair.difference(metric)), abs(_count_readings(pair.second) - _count_readings(pair.first)))
             for pair in self.pairs
@@ -170,9 +170,9 @@ def compare(
     second: Evaluation,
     second_cases: Sequence[EvaluatedCase],
 ) -> Comparison:
-    """Pair two evaluations by the ids of their cases, and compare all metrics that both have.
+    """Pair two evaluations by the ids of their cases, and compare all common metrics.
 
-    Cases are paired if they have one id and one question. What methods gave for them need not be there.
+    Cases are paired if they have the same id and the same question. They need no output.
 
     Raises:
         InputError: If they have no case in common.
@@ -208,7 +208,7 @@ def _count_readings(case: EvaluatedCase) -> float:
 
 
 def unlike(one: EvaluationPlan, other: EvaluationPlan) -> Iterable[str]:
-    """Why two evaluations of the same cases are no comparison of like with like; whole sentences."""
+    """Yield the reasons why two evaluations of the same cases are not comparable; whole sentences."""
     if (one.judge, one.judge_version) != (other.judge, other.judge_version):
         yield f"Another judge, or version of it: {_JUDGED_BY_THE_JUDGE} are no comparison of like with like."
     if (one.corpus_name, one.corpus_id) != (other.corpus_name, other.corpus_id):

@@ -17,9 +17,9 @@ DEFAULT_METHOD: Final = "clarify"
 JUDGES: Final = ("lexical", "model", "both")
 # The provider of workers that ask no language model.
 EXTRACTIVE: Final = "extractive"
-# What methods that are no operations of the SQL API take, with the default of each; a number is from 1 to 1000 where
-# _BOUNDS says nothing else, the search is one of SEARCHES, and the verifier is the name of a model. SQL
-# says what the others take.
+# The options of methods that are no operations of the SQL API, with their defaults. A number is from 1 to 1000, unless
+# _BOUNDS has other limits. The search is one of SEARCHES; the verifier is the name of a model. SQL defines the options
+# of all other methods.
 BASELINE_SETTINGS: Final[Mapping[str, Mapping[str, object]]] = {
     "dtv": {"passages_each": 5, "passages_kept": 5, "search": "hybrid", "verifier": None},
     "dtv_unverified": {"passages_each": 5, "passages_kept": 5, "search": "hybrid"},
@@ -41,22 +41,22 @@ OPERATIONS: Final = (
     "rewrite",
     "clarifying_questions",
 )
-# It takes the options of clarifying_questions, which the server checks.
+# This method takes the options of clarifying_questions, which the server checks.
 SIMULATED_USER: Final = "simulated_user"
 METHODS: Final = (*OPERATIONS, SIMULATED_USER, *BASELINE_SETTINGS)
-# Methods that say a question so that it stands on its own, and search with that.
+# Methods that rewrite a question so that it is complete by itself, and search with the result.
 REWRITING: Final = frozenset({"rewrite", "always_rewrite", "few_shot", "logistic_regression"})
 SEARCHES: Final = ("hybrid", "dense", "lexical")
-# As list_answers has them in SQL.
+# The limits of list_answers in SQL.
 _BOUNDS: Final = {"evidence_tokens": (100, 100_000), "max_answers": (1, 50)}
 _MOST_PASSAGES = 1_000
 _MOST_CONFIGURATIONS = 100
-# eval_run.name takes 200.
+# The limit of eval_run.name.
 _LONGEST_NAME = 200
 _FILE_KEYS = ("name", "method", "judge", "options")
-# An evaluation says them itself.
+# An evaluation sets these itself.
 _NOT_SETTINGS = ("timeout", "corpus", "question", "history", "conversation")
-# Operations that workers without a language model refuse, whatever the options.
+# Operations that workers without a language model refuse, with any options.
 OF_A_LANGUAGE_MODEL: Final = frozenset({"list_answers", "investigate", "clarifying_questions", SIMULATED_USER})
 
 
@@ -65,10 +65,10 @@ class Configuration:
     """One method with its parameters.
 
     Attributes:
-        name: What tells it from others.
+        name: A unique name.
         method: One of METHODS.
-        judge: One of JUDGES; None leaves it to whoever evaluates.
-        settings: Its parameters, as given.
+        judge: One of JUDGES; None for the judge of the command.
+        settings: The given parameters.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Configuration:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def with_defaults(self) -> Mapping[str, Any]:
-        """All parameters of a method that is no operation of the SQL API."""
+        """Return all parameters, with defaults, of a method that is not an operation of the SQL API."""
         return {**BASELINE_SETTINGS.get(self.method, {}), **self.settings}
 
 
@@ -88,18 +88,18 @@ def read_configurations(
 
     Args:
         paths: TOML files, each with any of `name`, `method`, `judge` and a table `options`.
-        grid: NAME=VALUE,VALUE,...; a value is JSON if it can be, and text otherwise. It replaces that of a file.
-        method: The method, where there is no file.
+        grid: NAME=VALUE,VALUE,...; a value is JSON if it parses as JSON, else text. It replaces the value of a file.
+        method: The method, if there is no file.
 
     Returns:
-        At least one; without files, of the method, or clarify. Names differ.
+        At least one configuration, with different names. Without files, it has the given method, or clarify.
 
     Raises:
-        InputError: If one cannot be read or used, two are the same, or there are more than 100.
+        InputError: If one cannot be read or used, two are equal, or there are more than 100.
     """
     if paths and method is not None:
         raise InputError("give either files or a method", hint='Write method = "…" into the files.')
-    # Without a name of its own, it is named after all its options; with one, after what the grid says.
+    # A configuration without a name is named after all its options; one with a name, after its name and grid values.
     bases = [_read(path) for path in paths] or [checked(Configuration("", method or DEFAULT_METHOD))]
     values = read_grid(grid)
     count = len(bases) * math.prod(len(those) for those in values.values())
@@ -119,10 +119,10 @@ def read_configurations(
 
 
 def check_name(name: str) -> None:
-    """Check that a name is not taken for the id of an evaluation.
+    """Check that a name cannot be confused with the id of an evaluation.
 
     Raises:
-        InputError: If it is.
+        InputError: If the name is a number.
     """
     if name.isdecimal():
         raise InputError("a name must not be a number", detail=f"It is {name!r}.", hint="Numbers are ids; add a word.")
@@ -133,10 +133,10 @@ def check_provider(one: Configuration, provider: str) -> None:
 
     Args:
         one: The configuration.
-        provider: That of the workers.
+        provider: The provider of the workers.
 
     Raises:
-        InputError: If they would have to ask a language model, and have none.
+        InputError: If it needs a language model, and the workers have none.
     """
     if provider != EXTRACTIVE:
         return
@@ -150,9 +150,9 @@ def check_provider(one: Configuration, provider: str) -> None:
 
 
 def detail_of(error: InputError) -> str | None:
-    """The facts of an error of the server; the options that there are, as those of a configuration.
+    """Return the detail of a server error, with the available options in the terms of a configuration.
 
-    To the server top_k is an argument beside the options, and some of those are nothing that a configuration has.
+    For the server, top_k is an argument and no option, and some of its options do not apply to configurations.
     """
     if not error.choices:
         return error.detail
@@ -174,7 +174,7 @@ def _spelt(value: object) -> str:
 
 
 def _quoted(value: object) -> str:
-    """A value so that a text looks like one."""
+    """Return a value for display, with a text in quotes."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -198,7 +198,7 @@ def _check_different(configurations: Sequence[Configuration]) -> None:
 
 
 def _told_apart_by(one: Configuration) -> tuple[str, str | None, str]:
-    # As JSON: to Python, true is 1.
+    # Compared as JSON, because true equals 1 in Python.
     return one.method, one.judge, json.dumps(one.settings, sort_keys=True)
 
 
@@ -249,7 +249,7 @@ def read_grid(grid: Sequence[str]) -> dict[str, list[Any]]:
     """Read NAME=VALUE,VALUE,...: the values of each option.
 
     Raises:
-        InputError: If one has another form, or a name or a value is given twice.
+        InputError: If an argument has another form, or a name or a value is given twice.
     """
     values: dict[str, list[Any]] = {}
     for given in grid:
@@ -281,10 +281,10 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 
 def checked(one: Configuration) -> Configuration:
-    """Return a configuration after checking what SQL does not check.
+    """Check the parts of a configuration that SQL does not check, and return it.
 
     Raises:
-        InputError: If there is no such method, judge or parameter, or it cannot be used.
+        InputError: If a method, judge or parameter does not exist or cannot be used.
     """
     check_name(one.name)
     if one.method not in METHODS:
@@ -309,7 +309,7 @@ def checked(one: Configuration) -> Configuration:
                 f"the method {one.method} has no option {name!r}",
                 hint=f"Its options are {', '.join(sorted(known))}. Check its spelling.",
             )
-        # What goes to SQL as an argument of its own is typed before SQL can say what is wrong with it.
+        # An argument of SQL has a type, so a wrong value would fail before SQL could report it.
         if known is not None or name == "top_k":
             _check_own_setting(name, value)
     return one

@@ -1,4 +1,4 @@
-"""Data sets: JSON lines, one case a line, read one at a time; and which of them are asked."""
+"""Data sets: reads JSON lines with one case each, one line at a time, and selects the cases to ask."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pgclarify.errors import InputError, UnreadableFile
 from pgclarify.evaluated import Case
 from pgclarify.evaluation.case_fields import CaseFields, CaseReader, load_record
 
-# A question with everything that is known of it.
+# The limit of a line: a question with all that is known about it.
 _MOST_LINE_BYTES = 16 * 1024 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
 _SUFFIXES = (".gz", ".jsonl", ".json", ".ndjson")
@@ -24,18 +24,18 @@ _LONGEST_NAME = 200
 _ID_CHARS = 16
 
 Record: TypeAlias = Mapping[str, Any]
-"""What one line says."""
+"""The fields of one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which cases of a data set are asked. The questions decide, never the order of the lines, nor the ids.
+    """Selects the cases of a data set to ask. Only their questions decide, not the order of lines and not the ids.
 
-    A question that stands there twice, with the same history, is in one part both times: no part tells of another.
+    Two cases with the same question and history are always in the same part, so that parts share no questions.
 
     Attributes:
-        cases: How many at most, from 1; None for all. More contain fewer: 20 are among the first 50.
-        part: (K, N): the K-th of N parts, from 1, that have no case in common; None for the whole.
+        cases: Most cases, from 1; None for all. A larger selection contains a smaller one.
+        part: (K, N): the K-th of N disjoint parts, from 1; None for the whole.
     """
 
     cases: int | None = None
@@ -43,10 +43,10 @@ class Selection:
 
     @classmethod
     def parse(cls, cases: int | None, part: str | None) -> Selection:
-        """Read a number of cases and a part as K/N.
+        """Parse a number of cases and a part as K/N.
 
         Raises:
-            InputError: If the part has another form, or K is not among 1 to N.
+            InputError: If the part has another form, or K is not from 1 to N.
         """
         if part is None:
             return cls(cases)
@@ -60,20 +60,20 @@ class Selection:
         return cls(cases, (int(which), int(of)))
 
     def takes(self, rank: int) -> bool:
-        """Whether a case of this rank is in the part."""
+        """Return whether a case of this rank is in the part."""
         return self.part is None or rank % self.part[1] == self.part[0] - 1
 
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """The cases that are asked.
+    """The cases to ask.
 
     Attributes:
-        name: That of the file, without its suffixes.
-        cases: In the order of the file.
-        total: How many the file has.
-        hash: SHA-256 of the cases that are asked, in order; 32 bytes.
-        unknown_fields: Fields that nothing was read from, whoever has them; the first hundred.
+        name: The name of the file without suffixes, or a given name.
+        cases: The cases, in the order of the file.
+        total: Number of cases in the file.
+        hash: SHA-256 of the cases to ask, in order; 32 bytes.
+        unknown_fields: Fields that were not read, of any line; the first hundred.
     """
 
     name: str
@@ -91,19 +91,19 @@ def read_data_set(
     name: str | None = None,
     convert: Callable[[Record], Record | None] | None = None,
 ) -> DataSet:
-    """Read a data set, gzipped or not. Every line is checked; only cases that are asked are held in memory.
+    """Read a data set, gzipped or not. Every line is checked; only the cases to ask are kept in memory.
 
     Args:
         path: The file.
-        fields: Which field has which part of a case, where it has another name; see CaseFields.
-        selection: Which cases are asked; None for all.
-        name: What it is called; None: as its file is.
-        convert: Makes of a line what is read as a case, or None of one that is none; it raises ValueError for a line
-            that is wrong. None: lines are cases.
+        fields: Names of fields by the part of a case, if they differ from the usual names; see CaseFields.
+        selection: The cases to ask; None for all.
+        name: The name of the data set; None for the name of its file.
+        convert: Converts a line to the fields of a case, or to None to skip it; raises ValueError for a wrong line.
+            None: lines are cases.
 
     Raises:
         UnreadableFile: If it is no file that can be read to its end.
-        InputError: If a line is no case, an id comes twice, a field of `fields` is nowhere, or no case is asked.
+        InputError: If a line is no case, an id occurs twice, no line has a field of `fields`, or no case is selected.
     """
     names = CaseFields.of(fields or {})
     kept, total = _select(_cases(path, names, convert or _as_it_is), selection or Selection())
@@ -123,7 +123,7 @@ def read_data_set(
 
 
 def data_set_hash(cases: Iterable[Case]) -> bytes:
-    """SHA-256 of cases in order: of all that is asked and known of them, 32 bytes."""
+    """Return the SHA-256 of cases in order, over their questions and all that is known about them; 32 bytes."""
     digest = hashlib.sha256()
     for case in cases:
         seen = (
@@ -145,10 +145,11 @@ def data_set_hash(cases: Iterable[Case]) -> bytes:
 
 
 def _select(cases: Iterable[Case], selection: Selection) -> tuple[list[Case], int]:
-    """The cases that are asked, in order, and how many there are in all."""
+    """Return the selected cases in order, and the number of all cases."""
     total = 0
     everything: list[Case] = []
-    # Those with the lowest ranks, the highest of them on top; places tell equal ranks apart and keep the order.
+    # A heap of the cases with the lowest ranks, the highest of them on top. Places separate equal ranks, and keep the
+    # order.
     lowest: list[tuple[int, int, Case]] = []
     for total, case in enumerate(cases, start=1):
         rank = _rank(case)
@@ -170,7 +171,7 @@ def _as_it_is(record: Record) -> Record:
 
 def _cases(path: Path, names: CaseFields, convert: Callable[[Record], Record | None]) -> Iterator[Case]:
     reader = CaseReader(names)
-    # Digests rather than ids: of a million of them some 100 MB, however long the ids are.
+    # Digests instead of ids: a million of them need about 100 MB, for ids of any length.
     seen: set[bytes] = set()
     repeated: dict[str, int] = {}
     for number, line in read_lines(path):
@@ -190,14 +191,14 @@ def _cases(path: Path, names: CaseFields, convert: Callable[[Record], Record | N
             seen.add(digest)
             yield case
             continue
-        # The same whatever stands before or after it; of equal ones the second is another case.
+        # The id does not depend on other lines. The second of two equal cases gets an id of its own.
         made = _digest("\0".join((case.question, *case.history))).hex()[:_ID_CHARS]
         repeated[made] = count = repeated.get(made, 0) + 1
         yield reader.named(case, made if count == 1 else f"{made}-{count}")
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """Read JSON lines, gzipped or not, that are no cases: documents.
+    """Read JSON lines, gzipped or not, of documents instead of cases.
 
     Raises:
         UnreadableFile: If it is no file that can be read to its end.
@@ -213,7 +214,7 @@ def read_records(path: Path) -> Iterator[Record]:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Read the lines of a file, gzipped or not, that are not blank, with their numbers from 1.
+    """Read the non-blank lines of a file, gzipped or not, with their numbers from 1.
 
     Raises:
         UnreadableFile: If it is no file that can be read to its end.
@@ -261,7 +262,7 @@ def _rank(case: Case) -> int:
 
 
 def rank_of(*texts: str) -> int:
-    """Where texts stand among all that there may be: with all that say the same, however spaced and capitalized.
+    """Return the rank of texts among all possible texts. Differences of spacing and case do not change it.
 
     Returns:
         A number in [0, 2¹²⁸) that depends on the texts alone.
@@ -278,5 +279,5 @@ def _name(path: Path) -> str:
     name = path.name
     while name.lower().endswith(_SUFFIXES):
         name = name[: name.rindex(".")]
-    # A name that is no UTF-8 cannot be stored.
+    # A name that is not valid UTF-8 cannot be stored.
     return name.encode("utf-8", "replace").decode()[:_LONGEST_NAME] or "data set"

@@ -1,6 +1,6 @@
-"""What rewriting only what is ambiguous is compared with: rewriting everything, or what somebody else calls ambiguous.
+"""Baselines of rewriting only ambiguous questions: rewrite all, or those that another detector calls ambiguous.
 
-They rewrite with the prompt of `rewrite`, and take what the model says unchecked.
+They rewrite with the prompt of `rewrite`, and do not check the reply of the model.
 
 Source: Detect, then rewrite (summary), Key Results.
 """
@@ -22,16 +22,16 @@ from pgclarify.protocols import Retriever
 _HALF: Final = 0.5
 
 Detect: TypeAlias = Callable[[Case, UsageMeter], Awaitable[float]]
-"""Says how likely the question of a case is to be ambiguous, from 0 to 1, and counts what that takes."""
+"""Returns the probability that the question of a case is ambiguous, and counts the usage."""
 
 
 class RewriteWhere:
-    """Rewrites the questions that somebody calls ambiguous, if anything was said before them, and searches with them.
+    """Rewrites the questions with history that a detector calls ambiguous, and searches with them.
 
     Args:
-        asked: Whom it asks; None without a language model, where every question stays as it is.
-        retriever: Who searches.
-        detect: Who says what is ambiguous; from a half, a question is rewritten.
+        asked: The model; None without a language model. Then no question is rewritten.
+        retriever: Searches the corpus.
+        detect: The detector. A question with a probability of at least a half is rewritten.
     """
 
     def __init__(self, asked: Asked | None, retriever: Retriever, detect: Detect) -> None:
@@ -50,7 +50,7 @@ class RewriteWhere:
         return Output(questions=(rewritten or case.question,), probability=probability)
 
     async def _rewritten(self, case: Case, meter: UsageMeter) -> str | None:
-        """What the model makes of the question; None if it cannot tell, or its reply fits no better the second time."""
+        """Return the rewritten question; None if the model cannot rewrite it, or if two replies do not fit."""
         if self._asked is None or not case.history:
             return None
         try:
@@ -69,10 +69,10 @@ def everything() -> Detect:
 
 
 def few_shot(asked: Asked) -> Detect:
-    """Ask the language model, with a few examples; a reply that fits no better the second time calls nothing ambiguous.
+    """Ask the language model, with a few examples. If two replies do not fit, the question counts as clear.
 
     Args:
-        asked: Whom to ask.
+        asked: The model.
     """
 
     async def detect(case: Case, meter: UsageMeter) -> float:
@@ -85,10 +85,10 @@ def few_shot(asked: Asked) -> Detect:
 
 
 def foretold(probabilities: Mapping[str, float]) -> Detect:
-    """Say what is known before.
+    """Return known probabilities.
 
     Args:
-        probabilities: By the id of each case.
+        probabilities: Probabilities by case id.
     """
 
     async def detect(case: Case, meter: UsageMeter) -> float:

@@ -1,4 +1,4 @@
-"""The methods of dialogue that are operations of the SQL API: rewriting a question, and asking back about it."""
+"""The methods of dialogue that are operations of the SQL API: rewriting a question, and asking clarifying questions."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from pgclarify.protocols import Retriever
 from pgclarify.vocabulary import RunStatus
 
 DEPTH: Final = 20
-"""How many passages are searched with a question that somebody rewrote."""
+"""Number of passages that a search with a rewritten question returns."""
 
 
 class Rewrite(Waiting):
-    """`rewrite`, and a search with the question that it comes to, where something is known that it may find."""
+    """`rewrite`, and a search with the rewritten question if the case knows relevant documents or answers."""
 
     async def answer(self, case: Case) -> Output:
         """See Method."""
@@ -38,7 +38,7 @@ class Rewrite(Waiting):
     def _read(self, case: Case, found: RewrittenQuestion, retrieved: Sequence[Passage]) -> Output:
         return Output(
             questions=(found.rewritten,),
-            # It says whether, and not how likely.
+            # `rewrite` reports a yes or no, and no probability.
             probability=float(found.was_ambiguous),
             notes={"reason": found.reason},
         )
@@ -66,40 +66,40 @@ class ClarifyingQuestions(Waiting):
 
 
 def said(one: ProposedQuestion) -> str:
-    """What is asked back, or offered to choose."""
+    """Return the clarifying question, or the reformulation to choose."""
     return one.clarifying_question or one.reformulation or ""
 
 
 def corpus_to_check(asking: Asking, settings: Mapping[str, Any]) -> str | None:
-    """The corpus that clarifying questions are checked against; None if they are checked against none."""
+    """Return the corpus that clarifying questions are checked against; None if they are not checked."""
     return None if settings.get("check") == "none" else asking.corpus.name
 
 
 async def run_that_asked_nothing(
     asking: Asking, question: str, settings: Mapping[str, Any], asked_at: datetime
 ) -> int | None:
-    """Find the run of `clarifying_questions` that left nothing to ask back, and so returned no row with its number.
+    """Find the run of a call of `clarifying_questions` that asked nothing, and so returned no row with the run's id.
 
     Args:
-        asking: Who asked it.
-        question: About which question.
-        settings: With which options.
-        asked_at: When, by the server's clock.
+        asking: The connections that called it.
+        question: The question.
+        settings: The options of the call.
+        asked_at: The time of the call, by the server's clock.
     """
     operation, corpus_id = "clarifying_questions", asking.corpus.corpus_id
     return await asking.runs.find(operation, question, corpus_id, settings, since=asked_at)
 
 
 async def searched_with(case: Case, output: Output, retriever: Retriever) -> Output:
-    """Search with the first question of an output, if something is known of the case that the search may find.
+    """Search with the first question of an output, if the case knows documents or answers that a search may find.
 
     Args:
         case: The case.
-        output: What came of it.
-        retriever: Who searches.
+        output: The output for the case.
+        retriever: Searches the corpus.
 
     Returns:
-        The output with what was found; one that failed, and keeps what the question took, if the search failed.
+        The output with the passages found. If the search failed: a failed output that keeps the usage of the question.
 
     Raises:
         PgclarifyError: If the server could not be asked.

@@ -1,4 +1,4 @@
-"""What an evaluation will take of a language model, before it starts: calls at most, and tokens about."""
+"""Estimates the model usage of an evaluation before it starts: most calls, and the approximate number of tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pgclarify.operations.judging.confirmation import AT_ONCE
 from pgclarify.operations.list_answers import most_rounds
 from pgclarify.vocabulary import AT_ENDPOINT
 
-# What operations do where their settings do not say: as in SQL.
+# The defaults of operations, as in SQL.
 _CLARIFY_TOP_K: Final = 20
 _MAX_CALLS: Final = 60
 _MAX_ANSWERS: Final = 10
@@ -29,21 +29,21 @@ _RERANKED: Final = 100
 _SEARCH: Final = "hybrid"
 _RETRIEVAL: Final = "fixed"
 _OFFERED: Final = 5
-# Where one question is asked of those that the documents answer.
+# Number of proposed questions if one is asked, and only a question that the documents answer.
 _PROPOSED: Final = 3
 _CHECKED_PASSAGES: Final = 4
 _MOST_PROPOSED: Final = 5
-# About as many passages does a reading cite that stands on several.
+# Approximate number of citations of a reading that has several.
 _CITED_BY_A_READING: Final = 2
-# About as many tokens has what a prompt says beside the passages, and a reply; a token has about four characters.
+# Approximate tokens of a prompt without its passages, and of a reply. A token has about four characters.
 _PROMPT_TOKENS: Final = 500
 _REPLY_TOKENS: Final = 60
 _TOKEN_CHARS: Final = 4
-# How many questions are searched for passages to measure.
+# Number of questions whose passages are measured.
 _MEASURED_QUESTIONS: Final = 3
 _MEASURED_PASSAGES: Final = 10
 
-# How many passages a request of a purpose shows; none where it is not named.
+# Number of passages in a request by its purpose; other purposes show none.
 _SHOWN: Final[Mapping[str, int]] = {
     "verdict": 1,
     "relevance": 1,
@@ -52,29 +52,31 @@ _SHOWN: Final[Mapping[str, int]] = {
     "one_pass": 5,
     "judge_support": 1,
 }
-# Those of baselines show as many as the configuration says, so that the mean of all that were made tells nothing.
+# The configuration of a baseline sets how many passages these requests show, so the mean over earlier requests does not
+# apply.
 _OF_SEVERAL: Final = frozenset(
     {"baseline_verification", "baseline_answers", "baseline_disambiguation", "baseline_listing"}
 )
-# They read their passages in windows, so the length of passages says how many calls they make.
+# These methods read passages in windows, so the number of calls depends on the length of passages.
 _IN_WINDOWS: Final = frozenset({"list_answers", "list_at_once"})
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationEstimate:
-    """What one configuration will take.
+    """The estimated usage of one configuration.
 
     Attributes:
         configuration: Which.
-        cases: How many there are.
-        done: How many of them an earlier start has judged.
-        calls: Calls of the language model for the others, at most, but for replies that do not fit and are asked again.
-        verdicts: Verdicts for the others, at most, that no language model gives: the provider is extractive.
-        paid: How many of the calls earlier runs have paid for, at most; 0 where that is not known.
-        prompt_tokens: About as many input tokens have all of these calls and those of the judge.
-        completion_tokens: About as many output tokens.
-        judge_calls: About as many calls of the judge.
-        measured_calls: From how many calls of the ledger the tokens were worked out; 0 if from the length of passages.
+        cases: Number of cases.
+        done: Number of cases that an earlier start has judged.
+        calls: Most calls of the language model for the other cases, without second tries after replies that do not fit.
+        verdicts: Most verdicts for the other cases without a language model, because the provider is extractive.
+        paid: Most of these calls that earlier runs have paid for; 0 if unknown.
+        prompt_tokens: Approximate input tokens of all these calls and of the judge's calls.
+        completion_tokens: Approximate output tokens of the same calls.
+        judge_calls: Approximate number of calls of the judge.
+        measured_calls: Number of calls in the ledger that the tokens are estimated from; 0 if they are estimated from
+            the length of passages.
     """
 
     configuration: Configuration
@@ -90,23 +92,23 @@ class ConfigurationEstimate:
 
     @property
     def has_uncounted_calls(self) -> bool:
-        """Whether a reranker behind an endpoint is called for the others: no figure here has its calls and tokens."""
+        """Return whether a reranker behind an endpoint is called. No figure here has its calls and tokens."""
         reranker = self.configuration.settings.get("reranker") or ""
         return self.done < self.cases and reranker.startswith(AT_ENDPOINT)
 
     @property
     def may_cost(self) -> bool:
-        """Whether calls may have to be paid for."""
+        """Return whether calls may cost money."""
         return self.calls > self.paid or self.judge_calls > 0 or self.has_uncounted_calls
 
 
 class Estimator:
-    """Estimates the configurations of one command; what they share is asked once.
+    """Estimates the configurations of one command. Facts that they share are read once.
 
     Args:
-        bench: What is evaluated on.
+        bench: The bench of the evaluation.
         cases: All of them.
-        passage_chars: About as long are the passages of a corpus that is not there yet; 0 if that is not known.
+        passage_chars: Approximate length of passages of a corpus that is not loaded yet; 0 if unknown.
     """
 
     def __init__(self, bench: Bench, cases: Sequence[Case], *, passage_chars: float = 0.0) -> None:
@@ -121,7 +123,7 @@ class Estimator:
 
         Args:
             configuration: Which.
-            plan: Of its evaluation.
+            plan: The plan of its evaluation.
 
         Raises:
             PgclarifyError: If the server refuses.
@@ -130,7 +132,7 @@ class Estimator:
         done = await self._bench.tables.done(plan)
         left = count - done
         has_model = plan.provider != EXTRACTIVE
-        # The length of passages says how many windows a list has.
+        # The number of windows of a list depends on the length of passages.
         length = await self._passage_chars() if has_model and configuration.method in _IN_WINDOWS else 0.0
         each = calls_of_a_case(configuration, length) if has_model else {}
         judge = plan.judging_model
@@ -143,7 +145,7 @@ class Estimator:
             **(await self._averages(judge) if judge is not None and judged else {}),
             **(await self._averages(plan.model) if each else {}),
         }
-        # Where the ledger knows all purposes, passages need not be measured.
+        # If the ledger has calls of all purposes, passages need not be measured.
         if not {*each, *judged} <= set(averages) - _OF_SEVERAL:
             length = await self._passage_chars()
         tokens = [
@@ -171,7 +173,7 @@ class Estimator:
         return self._known[model]
 
     async def _passage_chars(self) -> float:
-        """How long passages are that are found for the first questions; the search takes no language model."""
+        """Return the length of the passages found for the first questions. The search needs no language model."""
         if self._length is None:
             lengths: list[int] = []
             corpus = self._bench.corpus
@@ -203,17 +205,17 @@ class Estimator:
 
 
 def calls_of_a_case(configuration: Configuration, passage_chars: float = 0.0) -> dict[str, int]:
-    """How many calls of the language model one case takes at most, by purpose; none where it is not asked.
+    """Return the most calls of the language model for one case, by purpose; empty if no model is asked.
 
     Args:
         configuration: Which.
-        passage_chars: How long passages are; 0 if that is not known.
+        passage_chars: Length of passages; 0 if unknown.
     """
     settings = configuration.with_defaults()
     match configuration.method:
         case "clarify":
             most = Counter(most_calls({"top_k": _CLARIFY_TOP_K, **settings}, relaxes=True))
-            # Another model's: see has_uncounted_calls.
+            # Calls of another model: see has_uncounted_calls.
             del most["reranking"]
             return most + Counter(most_calls_of_one_pass(settings) if settings.get("ask_back") == "auto" else {})
         case "list_answers":
@@ -253,11 +255,11 @@ def calls_of_a_case(configuration: Configuration, passage_chars: float = 0.0) ->
 def judge_calls_of_a_case(
     configuration: Configuration, cases: Sequence[Case], *, only_support: bool = False
 ) -> dict[str, float]:
-    """About how many calls of a judge that asks a model one case takes, by purpose.
+    """Return the approximate number of calls of a judge with a model for one case, by purpose.
 
-    One for each known reading, two for each reading that is given, and some that are about all of them. Where it is not
-    known which documents are relevant, each citation is judged by itself. A model that is asked about support only is
-    asked at most once about each, and nothing about all.
+    There is one call for each known reading, two for each given reading, and some about all of them. If relevant
+    documents are not known, each citation is judged by itself. If the model judges only support, there is at most one
+    call for each, and none about all.
     """
     known = fmean(len(case.interpretations) or max(map(len, case.answer_sets), default=0) for case in cases)
     unknown = fmean(not relevant_documents(case) for case in cases)
@@ -270,7 +272,7 @@ def judge_calls_of_a_case(
         case method if method in REWRITING:
             return {}
         case "clarify":
-            # Each passage that answers is cited once, however many readings come of them.
+            # Each answering passage is cited once, for any number of readings.
             given = cited = calls_of_a_case(configuration)["verdict"]
         case "list_answers" | "list_at_once":
             given = settings.get("max_answers", _MAX_ANSWERS)
@@ -285,12 +287,12 @@ def judge_calls_of_a_case(
     more = unknown * max(cited - given, 0)
     if only_support:
         return {"judge_support": given + more + known}
-    # Each reading that is given is judged with its answer, and without it.
+    # Each given reading is judged with its answer, and without it.
     return {"judge_support": 2 * given + more + known, "judge_match": 2, "judge_distinct": 2, "judge_relevance": 1}
 
 
 def _asked_back(settings: Mapping[str, Any]) -> dict[str, int]:
-    """What it takes to ask back once, and to check what is asked."""
+    """Return the calls for one round of clarifying questions and their check."""
     check = settings.get("check", "drop")
     default = _OFFERED if settings.get("form") == Form.SELECT else _PROPOSED if check == "drop" else 1
     count = settings.get("count", default)
@@ -299,7 +301,7 @@ def _asked_back(settings: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _most_windows(settings: Mapping[str, Any], passage_chars: float) -> int:
-    """In how many windows a list reads its passages: two in a row have more than one has room for."""
+    """Return the most windows of a list. Two windows in a row have more passages than fit into one."""
     top_k: int = settings.get("top_k", _LISTED_TOP_K)
     if not passage_chars:
         return top_k
@@ -318,7 +320,7 @@ def _reranked(settings: Mapping[str, Any]) -> dict[str, int]:
 def _tokens(
     configuration: Configuration, purpose: str, average: TokenAverages | None, passage_chars: float
 ) -> tuple[float, float]:
-    """Input and output tokens of a call."""
+    """Return input and output tokens of a call."""
     reply = _REPLY_TOKENS if average is None else average.completion_tokens
     if average is not None and purpose not in _OF_SEVERAL:
         return average.prompt_tokens, reply

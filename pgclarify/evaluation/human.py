@@ -1,4 +1,4 @@
-"""The readings that people know, as if a method had given them: the yardstick of the others."""
+"""The readings that people know, as the output of a method: a reference for all other methods."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pgclarify.protocols import Retriever
 
 
 class Human:
-    """What people know: the readings of the data set themselves, with nothing cited, and what a search finds.
+    """Returns the readings of the data set, without citations, and the passages of a search.
 
     Args:
-        retriever: Who searches.
-        top_k: How many passages it finds.
+        retriever: Searches the corpus.
+        top_k: Number of passages to find.
     """
 
     def __init__(self, retriever: Retriever, *, top_k: int) -> None:

@@ -1,7 +1,7 @@
-"""What is known of judges, and the warning that tables made with a weak one carry.
+"""The measured quality of judges, and the warnings in tables whose judge is weak.
 
-judge_figures.json beside this file has what `python -m benchmarks.judge_agreement DATA_DIR --publish FILE` measured:
-for each judge and version its kappa with labels, and how often it says yes to right claims and to wrong ones.
+`python -m benchmarks.judge_agreement DATA_DIR --publish FILE` measured the figures in judge_figures.json: for each
+judge and version its kappa with labels, and how often it accepts right claims and wrong ones.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from typing import Final
 from pgclarify.evaluated import EvaluationPlan
 
 _FIGURES: Final = Path(__file__).with_name("judge_figures.json")
-# Below this, agreement is no more than moderate (Landis and Koch, 1977).
+# Below this, agreement is moderate at most (Landis and Koch, 1977).
 _LEAST_KAPPA: Final = 0.6
 _MOST_YES_TO_WRONG: Final = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeFigures:
-    """How far a judge agrees with labels.
+    """The agreement of a judge with labels.
 
     Attributes:
-        judge: Its name.
-        version: Of its rules or prompts.
-        claims: How many claims were judged.
+        judge: The name of the judge.
+        version: The version of its rules or prompts.
+        claims: Number of judged claims.
         kappa: Cohen's kappa with the labels.
         yes_to_right: Share of the right claims that it calls supported.
-        yes_to_wrong: Share of the wrong ones.
+        yes_to_wrong: Share of the wrong claims that it calls supported.
     """
 
     judge: str
@@ -43,22 +43,22 @@ class JudgeFigures:
 
     @property
     def is_weak(self) -> bool:
-        """Whether small differences in what it judges mean little."""
+        """Return whether small differences in its judgements mean little."""
         return self.kappa < _LEAST_KAPPA or self.yes_to_wrong >= _MOST_YES_TO_WRONG
 
 
 @cache
 def published_figures() -> tuple[JudgeFigures, ...]:
-    """The figures of all judges that were measured."""
+    """Return the figures of all measured judges."""
     return tuple(JudgeFigures(**one) for one in json.loads(_FIGURES.read_text(encoding="utf-8")))
 
 
 def judge_warning(judge: str, version: str) -> str | None:
-    """What a reader of figures by this judge has to know; a whole sentence, or None if it may be believed.
+    """Return the warning for figures of this judge as a whole sentence; None if the judge is good enough.
 
     Args:
-        judge: Its name.
-        version: Of its rules or prompts.
+        judge: The name of the judge.
+        version: The version of its rules or prompts.
     """
     known = next((one for one in published_figures() if (one.judge, one.version) == (judge, version)), None)
     if known is None:
@@ -72,6 +72,6 @@ def judge_warning(judge: str, version: str) -> str | None:
 
 
 def judge_warnings(plans: Iterable[EvaluationPlan]) -> list[str]:
-    """The warnings of the judges of some evaluations, each once."""
+    """Return the warnings of the judges of some evaluations, each once."""
     judges = dict.fromkeys((plan.judge, plan.judge_version) for plan in plans)
     return [warning for judge in judges if (warning := judge_warning(*judge))]

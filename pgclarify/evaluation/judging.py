@@ -1,6 +1,6 @@
-"""What is asked of the judge about an output, and no more than is needed.
+"""Asks the judge about an output, with no more calls than the metrics need.
 
-docs/methods/evaluation.md says how what the paper leaves open is read.
+docs/methods/evaluation.md describes our choices where the paper is open.
 
 Source: VERDICT, §4.3, §5.1.1 and Appendix A.
 """
@@ -19,20 +19,20 @@ from pgclarify.vocabulary import RunStatus
 
 _Person = tuple[Stated, ...]
 _EVIDENCE = 20
-# Some 40 MiB of passages.
+# About 40 MiB of passages.
 _MOST_QUESTIONS = 1000
 
 
 class EvidenceSearch:
-    """What the corpus has on the question of a case: the same for every method, and whatever its settings.
+    """The passages of the corpus about the question of a case, the same for all methods and settings.
 
-    It stands for the corpus where a judge cannot read all of it: 20 passages of one hybrid search of the question.
-    Those of the latest 1,000 questions are kept, for the other configurations of a command.
+    A judge cannot read the whole corpus. Instead it reads 20 passages of one hybrid search for the question. The
+    passages of the latest 1,000 questions are cached for the other configurations of a command.
 
     Args:
-        retriever: Who searches.
+        retriever: Searches the corpus.
 
-    Source: VERDICT, Eq. 19 and 21 (U_q, in place of a passage that a reading names).
+    Source: VERDICT, Eq. 19 and 21 (U_q, for a reading that names no passage).
     """
 
     def __init__(self, retriever: Retriever) -> None:
@@ -40,10 +40,10 @@ class EvidenceSearch:
         self._found: dict[str, Sequence[Passage]] = {}
 
     async def __call__(self, case: Case) -> Sequence[Passage]:
-        """Search, unless that was done.
+        """Search, unless the passages are cached.
 
         Raises:
-            PgclarifyError: If it could not be searched.
+            PgclarifyError: If the search failed.
         """
         found = self._found.pop(case.question, None)
         if found is None:
@@ -56,22 +56,22 @@ class EvidenceSearch:
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """What a judge said of an output.
+    """The judgements of an output.
 
     Attributes:
-        supported: For each reading, whether the passage that it cites first answers it; of a reading that cites none,
-            whether the evidence of the case does. V(q̂, p̂).
-        relevant: For each reading, whether it is one of the question at all.
-        answerable: For each reading, whether the same passages answer it, whatever answer was given. None if this judge
-            cannot tell: it needs the answer.
-        distinct: How many readings remain if those that nearly repeat one are left out; 0 if people's are not known.
-        human: The readings of people that it was compared with; empty if none are known.
-        human_distinct: How many of these remain; 0 where there was nothing to compare with them.
-        covered: For each of them, whether it is among the readings. V(q̃, Q̂).
-        covered_by_supported: For each of them, whether it is among the supported readings.
-        gold: Q̄ without repetitions: places in the readings and those of people, one after the other. Empty if no
-            reading is supported. None if nobody can tell: no reading of people is known that this judge can judge.
-        citations: For each reading, what its citations are worth; empty where relevant documents are known.
+        supported: For each reading, whether the passage that it cites first answers it; for a reading without
+            citations, whether the evidence of the case does. V(q̂, p̂).
+        relevant: For each reading, whether it is a reading of the question at all.
+        answerable: For each reading, whether the same passages answer it with any answer. None if this judge needs the
+            answer to decide.
+        distinct: Number of readings without near repetitions; 0 if the readings of people are not known.
+        human: The readings of people that the output was compared with; empty if none are known.
+        human_distinct: Number of these without near repetitions; 0 if the output has no readings to compare.
+        covered: For each reading of people, whether it is among the readings. V(q̃, Q̂).
+        covered_by_supported: For each reading of people, whether it is among the supported readings.
+        gold: Q̄ without repetitions: places in the readings followed by those of people. Empty if no reading is
+            supported. None if it is unknown, because this judge can judge no known reading of people.
+        citations: For each reading, the quality of its citations; empty if relevant documents are known.
     """
 
     supported: tuple[bool, ...] = ()
@@ -87,13 +87,13 @@ class Judgements:
 
 
 async def judge_output(case: Case, output: Output, judge: Judge, evidence: Sequence[Passage]) -> Judgements:
-    """Ask what the metrics need: nothing of an output without readings.
+    """Ask the judge for all judgements that the metrics need; an output without readings needs none.
 
     Args:
-        case: The question, and what is known of it.
-        output: What a method gave for it. One that failed counts as one that gave nothing.
-        judge: Who is asked.
-        evidence: What the corpus has on the question, as EvidenceSearch finds it; not read where there are no readings.
+        case: The question with known answers, readings and documents.
+        output: The output of a method for the case. A failed output counts as an empty one.
+        judge: The judge.
+        evidence: Passages about the question, from EvidenceSearch; not read if there are no readings.
     """
     readings = given_readings(output)
     people = human_readings(case)
@@ -136,18 +136,18 @@ async def judge_output(case: Case, output: Output, judge: Judge, evidence: Seque
 
 
 def given_readings(output: Output) -> Sequence[PredictedInterpretation]:
-    """The readings that count: none of an output that failed."""
+    """Return the readings of an output; none if it failed."""
     return () if output.status is RunStatus.FAILED else output.interpretations
 
 
 def relevant_documents(case: Case) -> frozenset[str]:
-    """The documents that are known to be relevant, to the question or to one of its readings."""
+    """Return the documents that are known to be relevant to the question or to one of its readings."""
     of_readings = (document_id for one in case.interpretations for document_id in one.document_ids)
     return frozenset((*case.document_ids, *of_readings))
 
 
 def human_readings(case: Case) -> list[_Person]:
-    """The readings that people know: those of each person, where only their answers are known. None if none are."""
+    """Return the readings that people know, for each person if only answers are known; empty if none are known."""
     if case.interpretations:
         return [tuple(Stated(one.interpretation, one.answers) for one in case.interpretations)]
     people = (tuple(Stated(None, names) for names in golds if names) for golds in case.answer_sets)
@@ -155,13 +155,13 @@ def human_readings(case: Case) -> list[_Person]:
 
 
 def _known_by_answer(question: str, reading: Stated) -> Stated:
-    """What tells a reading from others: the answer alone, if it is the question itself."""
+    """Return how a reading differs from others: by its answer alone, if its question is the asked one."""
     is_question = reading.interpretation is not None and asks_same_words(question, reading.interpretation)
     return Stated(None, reading.answers) if is_question and reading.answers else reading
 
 
 def _judgeable(human: _Person, judge: Judge) -> list[int]:
-    """The places of the readings of people of which this judge can say whether they are supported."""
+    """Return the places of the readings of people whose support this judge can decide."""
     return [place for place, one in enumerate(human) if any(one.answers) or not judge.needs_answers]
 
 
@@ -173,7 +173,7 @@ async def _judge_citations(
     *,
     is_each: bool,
 ) -> tuple[tuple[bool, ...], tuple[CitationScores, ...]]:
-    """Whether each reading is supported and, if wanted, what each of its citations is worth.
+    """Judge whether each reading is supported and, if wanted, the quality of each citation.
 
     Source: VERDICT, Eq. 19 and Eq. 20.
     """
@@ -188,7 +188,7 @@ async def _judge_citations(
     supported = tuple(judged[0] for judged in alone)
     if not is_each:
         return supported, ()
-    # Where one supports it alone, all do together.
+    # If one citation alone supports the reading, all together do.
     unsure = [place for place, judged in enumerate(alone) if len(cited[place]) > 1 and not any(judged)]
     together = await _judge_support([[(stated[place], cited[place])] for place in unsure], judge)
     joint = {place: judged[0] for place, judged in zip(unsure, together, strict=True)}
@@ -201,9 +201,9 @@ async def _judge_citations(
 async def _judge_answerable(
     readings: Sequence[PredictedInterpretation], supported: Sequence[bool], evidence: Sequence[Passage], judge: Judge
 ) -> tuple[bool, ...]:
-    """Whether the passage that a reading cites first, or else the evidence, answers it; its answer is not shown.
+    """Judge whether the passage that a reading cites first, or else the evidence, answers it; its answer is not shown.
 
-    A reading without an answer was judged in this way already.
+    A reading without an answer is already judged in this way.
 
     Source: VERDICT, §5.2 and Figure 3.
     """
@@ -220,7 +220,7 @@ async def _judge_answerable(
 async def _judge_support(
     claims: Sequence[Sequence[tuple[Stated, Sequence[Passage]]]], judge: Judge
 ) -> list[list[bool]]:
-    """Judge groups of claims at once. No passage supports nothing: that is not asked."""
+    """Judge groups of claims at once. A claim without passages is not supported, and is not asked."""
     asked = [claim for group in claims for claim in group if claim[1]]
     judged = iter(await judge.supports(asked) if asked else [])
     return [[next(judged) if passages else False for _, passages in group] for group in claims]
@@ -229,7 +229,7 @@ async def _judge_support(
 async def _best_person(
     question: str, people: Sequence[_Person], stated: Sequence[Stated], judge: Judge
 ) -> tuple[_Person, tuple[bool, ...]]:
-    """Whose readings are best covered, and which of them are. Among equals, who knows most.
+    """Return the person whose readings are covered best, and which are covered. On a tie, the one with most readings.
 
     Source: VERDICT, Eq. 17 and 18.
     """
@@ -252,7 +252,7 @@ async def _judge_gold(
     evidence: Sequence[Passage],
     judge: Judge,
 ) -> tuple[tuple[bool, ...], tuple[int, ...] | None]:
-    """Which human readings a supported one covers, and the grounded gold without repetitions.
+    """Return which human readings a supported reading covers, and the grounded gold without repetitions.
 
     Source: VERDICT, Eq. 21 and 22.
     """
@@ -271,7 +271,7 @@ async def _judge_gold(
     answered = {place for place, (is_answered,) in zip(judgeable, judged, strict=True) if is_answered}
     gold = grounded_gold(supported, [place in answered for place in range(len(human))])
     if all(place < len(stated) or by_supported[place - len(stated)] for place in gold):
-        # All of it is covered, with repetitions or without.
+        # The whole gold is covered, so repetitions make no difference.
         return by_supported, tuple(gold)
     everything = (*stated, *human)
     kept = await judge.distinct(question, [everything[place] for place in gold])

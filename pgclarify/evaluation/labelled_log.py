@@ -1,4 +1,4 @@
-"""A log of questions that somebody has labelled as ambiguous or clear: CSV or JSON lines, read one at a time."""
+"""Reads a log of questions with labels, ambiguous or clear, from CSV or JSON lines, one line at a time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LabelledQuestion:
 
     Attributes:
         question: The question.
-        history: What was said before it, oldest first.
+        history: The earlier turns, oldest first.
         is_ambiguous: Its label.
     """
 
@@ -38,15 +38,14 @@ class LabelledQuestion:
 
 @dataclass(frozen=True, slots=True)
 class LabelledLog:
-    """What a file has.
+    """The contents of a file.
 
     Attributes:
-        questions: Each question once with one history, in the order in which they come first; the label that most of
-            its lines have.
-        lines: How many lines were read.
-        contradicted: How many questions have lines of both labels. As many of both, and the question is left out.
-        foreign: How many questions are left out because they are in another language than English, which the
-            classifier does not judge.
+        questions: Each pair of question and history once, in the order of their first lines, with the label of most of
+            their lines.
+        lines: Number of lines.
+        contradicted: Number of questions with lines of both labels. A question with equally many of both is left out.
+        foreign: Number of questions that are left out because they are not in English, which the classifier requires.
     """
 
     questions: tuple[LabelledQuestion, ...]
@@ -56,12 +55,12 @@ class LabelledLog:
 
 
 def read_labelled_log(path: Path, *, fields: Mapping[str, str] | None = None) -> LabelledLog:
-    """Read a labelled log, gzipped or not. Every line is checked before anything is made of them.
+    """Read a labelled log, gzipped or not. Every line is checked before any is used.
 
     Args:
-        path: A file of JSON lines, or of comma-separated values with a first line of names if its name ends in .csv.
-            In a cell, a history is a JSON array, or has one turn a line.
-        fields: Which field has which part, where it has another name; parts are question, history and is_ambiguous.
+        path: A file of JSON lines. If its name ends in .csv: comma-separated values with column names in the first
+            line; a history in a cell is a JSON array, or has one turn per line.
+        fields: Names of fields by part, if they differ from the usual names. Parts: question, history and is_ambiguous.
 
     Raises:
         UnreadableFile: If it is no file that can be read to its end.
@@ -101,7 +100,7 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _cells(path: Path, names: CaseFields) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a CSV file, with the number of the last line of each."""
+    """Yield the rows of a CSV file with the number of the last line of each."""
     number = 0
 
     def lines() -> Iterator[str]:

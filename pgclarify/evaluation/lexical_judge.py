@@ -1,6 +1,6 @@
-"""The judge that needs no model: it compares words, in milliseconds, and always says the same.
+"""The judge without a model: it compares words in milliseconds, and its judgements never vary.
 
-What it takes for support or for a match, and how often it is wrong, is in docs/methods/evaluation.md.
+docs/methods/evaluation.md describes its rules for support and matches, and how often it is wrong.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from pgclarify.language.words import NO_NOUNS, PIECE
 from pgclarify.model import Passage
 
 VERSION: Final = "4"
-"""Another where one judgement is: a test compares many of them with those of this version, and says when."""
+"""Increase it when any judgement changes. A test compares many judgements with those of this version."""
 
-# A passage is about what a question asks if this share of the question's words is in it.
+# A passage is about a question if it has this share of the question's words.
 _ABOUT: Final = 0.4
-# Two questions ask the same if their words have this F1 (Eq. 16's threshold, for unigrams instead of BLEU).
+# Two questions ask the same if their words have this F1 (the threshold of Eq. 16, for unigrams instead of BLEU).
 _SAME: Final = 0.5
-# A reading keeps this share of the words of the question that it is a reading of.
+# A reading of a question has this share of the question's words.
 _RELEVANT: Final = 0.5
 
-# Alone, or with a sentence after it; "No Country for Old Men" and "No. 5" are names.
+# Yes or no alone, or with a sentence after it. "No Country for Old Men" and "No. 5" are names.
 _YES_OR_NO: Final = re.compile(
     r"\W*(?P<said>(?i:yes|no))(?:\W*\Z|\W+(?i:it|he|she|they|we|you|i|there|this|that)\b|\s*[,;:.\u2013\u2014-]\s+[a-z])"
 )
-# "Is it red or blue?" has its answer in it.
+# "Is it red or blue?" contains its answer.
 _CHOICE: Final = re.compile(r"\bor\b", re.IGNORECASE)
-# Of an answer that is no name, many questions have the same.
+# Many questions have the same answer if it is no name.
 _NAME_AFTER_NUMBER: Final = re.compile(r"\s[A-Z][a-z]")
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceBounds:
-    """When a sentence, read with its title, is about what a question asks.
+    """The conditions for a sentence, read with its title, to be about a question.
 
     Attributes:
-        share: It has at least this share of the question's words.
-        of_best: And at least this part of what the best sentence of the passage has of them.
+        share: The sentence has at least this share of the question's words.
+        of_best: The sentence has at least this part of the best share in the passage.
     """
 
     share: float
@@ -63,8 +63,8 @@ class LexicalJudge:
     """Judges by words alone. Implements Judge.
 
     Args:
-        bounds: When a sentence that states the answer is about the question. With others than these, judgements are not
-            those of this version.
+        bounds: The conditions for a sentence with the answer to be about the question. Other bounds than the default
+            change the judgements, so that `version` does not apply.
     """
 
     def __init__(self, bounds: SentenceBounds = _STRICT) -> None:
@@ -72,12 +72,12 @@ class LexicalJudge:
 
     @property
     def name(self) -> str:
-        """Always lexical."""
+        """Return "lexical"."""
         return LEXICAL
 
     @property
     def version(self) -> str:
-        """Of what is judged: judgements under one version compare with each other."""
+        """Return the version of the rules. Judgements of one version are comparable."""
         return VERSION
 
     @property
@@ -86,33 +86,33 @@ class LexicalJudge:
         return True
 
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
-        """Whether a passage states one of the answers in a sentence that is about the question.
+        """Judge whether a passage states one of the answers in a sentence that is about the question.
 
-        That is, one that has two fifths of the other words of the question, and three quarters of what the best
-        sentence of the passage has of them. The answer has to have the shape that the question asks for, a number for
-        "how many", and must not be made of words of the question alone. With yes or no for an answer, two fifths of
-        the question's words have to be in the passage, which says little; without a question, the answer has to. A
-        reading without an answer is not supported: words alone cannot tell whether a passage answers a question.
+        Such a sentence has two fifths of the other words of the question, and three quarters of the best share in the
+        passage. The answer must have the shape that the question asks for, such as a number for "how many", and must
+        not consist of words of the question alone. For the answers yes and no, the passage must have two fifths of the
+        question's words, which is weak evidence. Without a question, the passage must have the answer. A reading
+        without an answer is not supported, because words alone cannot show whether a passage answers a question.
 
-        Source: VERDICT, Eq. 20, with words in place of a model.
+        Source: VERDICT, Eq. 20, with words instead of a model.
         """
         return [_is_supported(stated, passages, self._bounds) for stated, passages in claims]
 
     async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
-        """Whether a reading asks the same as one of the others.
+        """Judge whether a reading asks the same as one of the others.
 
-        Where both have answers, these have to be the same. Then equal questions ask the same, and others if they share
-        a word; but if one has no answer, or the answers are numbers, or yes or no, which many questions have in common,
-        the questions have to be alike. Questions that name other numbers never are.
+        If both have answers, the answers must be the same. Then two questions ask the same if they are equal or share a
+        word. Numbers, yes and no are answers of many questions: for these, or if an answer is missing, the questions
+        must be similar. Questions with different numbers never ask the same.
 
-        Source: VERDICT, Eq. 15 and 16, with the F1 of words in place of BLEU; that answers count is ours.
+        Source: VERDICT, Eq. 15 and 16, with the F1 of words instead of BLEU. The comparison of answers is ours.
         """
         return [any(_is_same(reading, other) for other in among) for reading in readings]
 
     async def distinct(self, question: str, readings: Sequence[Stated]) -> list[int]:
-        """Those that match none before them which remains.
+        """Return the readings that match no earlier remaining reading.
 
-        Source: VERDICT, §5.1.1, with words in place of a model.
+        Source: VERDICT, §5.1.1, with words instead of a model.
         """
         remaining: list[int] = []
         for place, reading in enumerate(readings):
@@ -121,9 +121,9 @@ class LexicalJudge:
         return remaining
 
     async def relevant(self, question: str, readings: Sequence[Stated]) -> list[bool]:
-        """Whether a reading has half of the words of the question; of an answer alone nobody can tell.
+        """Judge whether a reading has half of the words of the question. An answer alone cannot be judged.
 
-        Source: VERDICT, §5.2, with words in place of a model.
+        Source: VERDICT, §5.2, with words instead of a model.
         """
         asked = _words(question)
         return [
@@ -133,29 +133,29 @@ class LexicalJudge:
 
 
 def states_answer(answers: Sequence[str], passage: Passage) -> bool:
-    """Tell whether one of the answers stands in a passage or its title, word for word.
+    """Return whether a passage or its title has one of the answers word for word.
 
-    Case, punctuation, articles and the notation of numbers make no difference: "nine" stands in "9 ships".
+    Case, punctuation, articles and the notation of numbers make no difference: "9 ships" has "nine".
 
     Args:
         answers: An answer in all its spellings.
-        passage: Where it should stand.
+        passage: The passage.
     """
     return _states(_text(passage), answers)
 
 
 def is_same_answer(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Tell whether two answers are one: a spelling of one is a variant of the other's, or says the same by its words.
+    """Return whether two answers are the same: a spelling of one is a variant of the other's, or has the same words.
 
     Args:
-        one: An answer in all its spellings; an empty one is the same as none.
-        other: Another.
+        one: An answer in all its spellings; an empty answer is the same as no answer.
+        other: Another answer in all its spellings.
     """
     return any(_say_the_same(first, second) for first in one for second in other)
 
 
 def answers_differ(one: Stated, other: Stated) -> bool:
-    """Tell whether both have answers, and these are not one: then they are two readings, even of one question."""
+    """Return whether both have answers that differ. Then they are two readings, even with equal questions."""
     return any(one.answers) and any(other.answers) and not is_same_answer(one.answers, other.answers)
 
 
@@ -164,9 +164,9 @@ def _is_supported(stated: Stated, passages: Sequence[Passage], bounds: SentenceB
         return False
     if stated.interpretation is None:
         return any(states_answer(stated.answers, passage) for passage in passages)
-    # Yes and no stand nowhere.
+    # Passages do not state "yes" or "no".
     answers = [answer for answer in stated.answers if not _YES_OR_NO.match(answer)]
-    # The answer's own words prove nothing about what it is the answer to.
+    # The words of the answer do not show which question it answers.
     asked = _words(stated.interpretation).difference(*map(_words, answers))
     if answers:
         fitting = [answer for answer in answers if _may_answer(stated.interpretation, answer)]
@@ -175,7 +175,7 @@ def _is_supported(stated: Stated, passages: Sequence[Passage], bounds: SentenceB
 
 
 def _may_answer(question: str, answer: str) -> bool:
-    """Whether it has the shape that is asked for, and says more than the question, unless that offers a choice."""
+    """Return whether an answer has the asked shape and has new words, or the question offers a choice."""
     words = _words(answer)
     repeats = bool(words) and words <= _words(question) and not _CHOICE.search(question)
     return not repeats and has_asked_shape(question, answer)
@@ -190,7 +190,7 @@ def _states_about(asked: frozenset[str], answers: Sequence[str], passage: Passag
     shares = [_share(asked, named | _words(sentence)) for sentence in sentences]
     stating = [share for share, sentence in zip(shares, sentences, strict=True) if _states(sentence, answers)]
     if not stating:
-        # What the title says holds for every sentence; otherwise the answer runs over the end of one.
+        # A title applies to every sentence. Otherwise the answer crosses the end of a sentence.
         stating = shares if _states(header, answers) else [_share(asked, _words(text))]
     return max(stating, default=0.0) >= max(bounds.share, bounds.of_best * max(shares, default=0.0))
 
@@ -222,24 +222,24 @@ def _say_the_same(one: str, other: str) -> bool:
 
 
 def _is_common(answer: str) -> bool:
-    """Whether it says a number without a name, or yes or no: no wonder if another question has it, too."""
+    """Return whether an answer is a number without a name, yes or no, which other questions may have too."""
     has_number = any(character.isdigit() for character in _written(answer))
     return bool(_YES_OR_NO.match(answer)) or (has_number and not _NAME_AFTER_NUMBER.search(answer))
 
 
 def _relate_questions(one: str, other: str) -> Relation:
-    """CONFLICT if they name other numbers, UNKNOWN if one word is exchanged for another, AGREE otherwise."""
-    # With one answer to both, it is the questions alone that speak.
+    """Return CONFLICT for different numbers, UNKNOWN if one word replaces another, AGREE otherwise."""
+    # Both get the same answer, so that only the questions are compared.
     return Relation(relate([one, other], ["x", "x"])[0, 1])
 
 
 def _share(asked: frozenset[str], there: frozenset[str]) -> float:
-    """The share of words that are there; 1 of none."""
+    """Return the share of the words that are there; 1 if there are no words."""
     return len(asked & there) / len(asked) if asked else 1.0
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Harmonic mean of both shares."""
+    """Return the harmonic mean of both shares."""
     return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
 
 
@@ -262,12 +262,12 @@ def _sentences(content: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _written(text: str) -> str:
-    """A text with its numbers in one notation, without case, accents and typography."""
+    """Return a text with its numbers in one notation, without case, accents and typography."""
     return without_accents(fold(write_numbers(text)))
 
 
 @lru_cache(maxsize=4096)
 def _words(text: str) -> frozenset[str]:
-    """The nouns, names and numbers of a text, as far as a list of other words can tell, each cut to its stem."""
+    """Return the stems of the nouns, names and numbers of a text: of all words that a list does not exclude."""
     said = PIECE.findall(_written(text).replace("'s ", " ").replace("'", ""))
     return frozenset(root(word) for word in said if word not in NO_NOUNS)

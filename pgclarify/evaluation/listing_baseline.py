@@ -1,6 +1,6 @@
-"""What answers one by one are compared with: all answers at once, over all passages or over each window of them.
+"""The baseline of list_answers: asks for all answers at once, over all passages or over each window of them.
 
-Source: AmbigPrompt, §4.3, Tables 2 and 3. docs/methods/evaluation.md says what differs from the paper.
+Source: AmbigPrompt, §4.3, Tables 2 and 3. docs/methods/evaluation.md lists the differences from the paper.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from pgclarify.vocabulary import RunStatus
 
 
 class ListAtOnce:
-    """One search, and one call for each window of its passages that asks for all answers there.
+    """One search, and for each window of its passages one call that asks for all answers.
 
-    With room for all passages in one window, it is one pass. With the windows of `list_answers`, it is that operation
-    without what was found before: no call knows the answers of another. Nothing looks at quotes. A window whose reply
-    fits no better the second time gives nothing; a case fails if none of its windows fits.
+    With one window for all passages, it is one pass. With the windows of `list_answers`, it is that operation without
+    earlier answers: no call knows the answers of another. Quotes are not checked. A window gives no answers if its
+    second reply does not fit either. A case fails if this happens in all its windows.
 
     Args:
-        asked: Whom it asks.
-        top_k: Passages that are read.
-        evidence_tokens: Room in a window, a token being four characters.
+        asked: The model and the corpus.
+        top_k: Passages to read.
+        evidence_tokens: Size of a window in tokens of four characters.
         max_answers: Most answers.
 
     Source: AmbigPrompt, §4.3 and Table 2 (FiD); Equation 8, where each passage proposes by itself.
@@ -61,7 +61,7 @@ class ListAtOnce:
         return Output(
             _given(case, found)[: self._max_answers],
             tuple(passages),
-            # As for an operation that could not do all of it.
+            # As for an operation that did only part of its work.
             status=RunStatus.PARTIAL if unread else RunStatus.SUCCEEDED,
             notes={"windows": len(windows), "unread_windows": len(unread)},
         )
@@ -72,12 +72,12 @@ class ListAtOnce:
 
 
 def _named(number: int, window: Sequence[Passage]) -> Passage | None:
-    """The passage of that number; None if it stands for none of those shown."""
+    """Return the passage of that number; None if no shown passage has it."""
     return window[number - 1] if 1 <= number <= len(window) else None
 
 
 def _given(case: Case, found: Sequence[tuple[str, Passage | None]]) -> tuple[PredictedInterpretation, ...]:
-    """Answers in the order in which they were found; spellings of one answer are one, as in `list_answers`."""
+    """Return answers in the order found. Spellings of one answer count as one, as in `list_answers`."""
     spellings: list[list[str]] = []
     cited: list[dict[int, CitedPassage]] = []
     for answer, passage in found:

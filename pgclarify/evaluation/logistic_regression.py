@@ -1,4 +1,4 @@
-"""A logistic regression that says what is ambiguous, trained on other cases of the data set that it is held against.
+"""A logistic regression that detects ambiguity, trained on other cases of the data set that it is evaluated on.
 
 Source: Detect, then rewrite (summary), the baseline of detection: an embedding and three features.
 """
@@ -20,16 +20,16 @@ from pgclarify.evaluation.judging import relevant_documents
 from pgclarify.protocols import Embedder
 
 FOLDS: Final = 5
-# As in benchmarks.ambiguity_quality, where it was chosen.
+# Chosen in benchmarks.ambiguity_quality.
 _STRENGTH: Final = 0.001
 _ROUNDS: Final = 2_000
 
 
 def check_labels(cases: Sequence[Case]) -> None:
-    """See whether a regression can be trained for each case: on other cases, ambiguous and clear ones.
+    """Check that a regression can be trained for each case, on other cases that are ambiguous and clear.
 
     Raises:
-        InputError: If the labels do not suffice.
+        InputError: If there are too few labels.
         ConfigurationError: If scikit-learn is not installed.
     """
     try:
@@ -51,17 +51,17 @@ def check_labels(cases: Sequence[Case]) -> None:
 
 
 async def foretell(cases: Sequence[Case], embedder: Embedder) -> dict[str, float]:
-    """Say of each case how likely it is to be ambiguous, by a regression that was trained on none like it.
+    """Return the probability that each case is ambiguous, by a regression that was trained without similar cases.
 
-    Cases are in five folds; those about the same documents, or else with the same question, are in one. Those of a fold
-    are judged by a regression on the labelled cases of the other four.
+    Cases are split into five folds. Cases about the same documents, or else with the same question, are in one fold. A
+    regression on the labelled cases of the other four folds judges the cases of a fold.
 
     Args:
-        cases: Those of an evaluation; see check_labels.
-        embedder: Gives the vectors of questions.
+        cases: The cases of an evaluation; see check_labels.
+        embedder: Computes the vectors of questions.
 
     Returns:
-        By the id of each case.
+        Probabilities by case id.
 
     Raises:
         EmbeddingError: If a question could not be embedded.
@@ -90,7 +90,7 @@ def _cross_fitted(cases: Sequence[Case], inputs: NDArray[np.float32]) -> NDArray
 
 
 def _folds(cases: Sequence[Case]) -> list[int]:
-    """The fold of each case, from 0: chance of the hash of what cases have in common."""
+    """Return the fold of each case, from 0, by the hash of what similar cases have in common."""
     shared = ("\0".join(sorted(relevant_documents(case))) or case.question.casefold() for case in cases)
     return [int.from_bytes(hashlib.sha256(one.encode("utf-8", "surrogatepass")).digest()[:8]) % FOLDS for one in shared]
 

@@ -1,4 +1,4 @@
-"""The methods that are operations of the SQL API, asked as an application asks them."""
+"""The methods that are operations of the SQL API, called as an application calls them."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from pgclarify.protocols import Method
 from pgclarify.vocabulary import StepKind, StepOutcome
 
 _TOP_K = 20
-# The last thing that an operation looks at before it does anything is how long it may take.
+# The last option that an operation checks before it starts is its timeout.
 _CHECKED_LAST = "timeout"
 _NO_TIME = 0.0
 _WORD = "rental cars"
 
 
 def sql_method(asking: Asking, method: str, settings: Mapping[str, Any]) -> Method:
-    """The method of that name.
+    """Return the method of that name.
 
     Raises:
-        ValueError: If it is no operation of the SQL API.
+        ValueError: If it is not an operation of the SQL API.
     """
     made: Mapping[str, type[Operation]] = {
         "clarify": Clarify,
@@ -54,7 +54,7 @@ def sql_method(asking: Asking, method: str, settings: Mapping[str, Any]) -> Meth
 
 
 async def check_settings(asking: Asking, method: str, settings: Mapping[str, Any]) -> None:
-    """Have the server check the parameters of an operation, without asking anything: it is given no time.
+    """Check the parameters of an operation on the server, with a timeout of 0, so that it does nothing else.
 
     Raises:
         InputError: If one cannot be used.
@@ -106,7 +106,7 @@ class Clarify(Submitted):
         )
 
     async def _answers_by_call(self, run_id: int, usage: Usage) -> list[list[Any]]:
-        """Calls and tokens so far, and the answer of each verdict, in order; what is beside them came first."""
+        """Return calls and tokens so far with the answer of each verdict, in order; other calls count as earlier."""
         verdicts = await self._asking.tables.verdict_answers(run_id)
         if not usage.calls:
             return [[0, 0, verdict.answer] for verdict in verdicts]
@@ -162,7 +162,7 @@ class Investigate(Submitted):
         return replace(
             output,
             interpretations=given,
-            # A step that found nothing is one of them; a question that was asked before was not searched again.
+            # A step that found nothing counts. A question that was asked before was not searched again.
             steps=tuple(tuple(rankings.get(step.ordinal, ())) for step in found.steps if _searched(step)),
             notes={
                 "outcome": found.outcome,
@@ -173,7 +173,7 @@ class Investigate(Submitted):
 
 
 class Search(Waiting):
-    """`search`, which retrieves and gives no readings."""
+    """`search`, which returns passages and no readings."""
 
     _retrievals_without_run = 1
 
@@ -201,7 +201,7 @@ class Search(Waiting):
 
 
 class DetectAmbiguity(Waiting):
-    """`detect_ambiguity`; it looks at the corpus, too, if it is told at how many passages (top_k)."""
+    """`detect_ambiguity`; with top_k it also reads that many passages of the corpus."""
 
     async def _call(self, case: Case) -> Ambiguity:
         return await self._asking.client.detect_ambiguity(
@@ -244,7 +244,7 @@ def _readings(found: Iterable[Interpretation], retrieved: Sequence[Passage]) -> 
 def _cited(
     citations: Iterable[Citation | EvidenceCitation | StepCitation], retrieved: Sequence[Passage]
 ) -> tuple[CitedPassage, ...]:
-    """Citations with their passages; of one that is gone meanwhile, the quote is what is left."""
+    """Return citations with their passages. If a passage was deleted since, its quote is used."""
     there = {passage.passage_id: passage for passage in retrieved}
     return tuple(
         CitedPassage(

@@ -1,8 +1,8 @@
-"""The metrics that there are: a new one has its name here, and its value from scoring.py."""
+"""All metrics. A new metric needs its name here and its value in scoring.py."""
 
 from __future__ import annotations
 
-# In the order in which people read them.
+# In display order.
 METRICS = (
     "interpretations",
     "answer_coverage",
@@ -59,8 +59,8 @@ METRICS = (
     "failed",
 )
 LOWER_IS_BETTER = frozenset({"calls", "retrievals", "prompt_tokens", "completion_tokens", "model_seconds", "failed"})
-# They say what a method does, not how well: most readings are not best, and a method without any has no bad ones.
-# Seconds say who came second: what was paid for before comes at once.
+# These describe what a method does, and not how well: more readings are not better, and a method without readings has
+# no bad ones. Seconds depend on the order of methods, because replies that were paid for earlier come at once.
 NEITHER_IS_BETTER = frozenset(
     {
         "seconds",
@@ -74,7 +74,7 @@ NEITHER_IS_BETTER = frozenset(
         "predicted",
     }
 )
-# What a judge says; citation_precision and citation_recall are among them where no documents are known.
+# Metrics from judgements; citation_precision and citation_recall belong to them if no documents are known.
 JUDGED = frozenset(
     {
         "sufficient",

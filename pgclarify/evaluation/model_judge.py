@@ -1,4 +1,4 @@
-"""The judge that asks a chat model, through the ledger: judging again costs nothing."""
+"""The judge that asks a chat model through the ledger, so that judging again costs nothing."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ T = TypeVar("T")
 class ModelJudge:
     """Judges with a chat model. Implements Judge.
 
-    A reply that does not fit twice is no judgement, nor is a request that the endpoint refuses for what it is: then
-    nothing is supported, matched or relevant, and all readings are distinct. Equal questions, and readings of which
-    only the answer is known, are compared without a call, by their answers.
+    There is no judgement if two replies do not fit, or if the endpoint refuses this request. Then nothing is supported,
+    matched or relevant, and all readings are distinct. Readings with equal questions, or with an answer only, are
+    compared by their answers, without a call.
 
     Args:
         ledger: Where replies are kept.
         chat: The language model.
-        poll: How often to look for replies that others are paying for.
+        poll: How often to check for replies that other processes are paying for.
 
     Attributes:
-        unjudged: How often there was no judgement so far.
+        unjudged: Number of missing judgements so far.
 
     Source: VERDICT, §4.3, §5.2 and Appendix A.
     """
@@ -48,26 +48,26 @@ class ModelJudge:
 
     @property
     def name(self) -> str:
-        """The model's name."""
+        """Return the model's name."""
         return self._chat.model
 
     @property
     def version(self) -> str:
-        """The version of its prompts."""
+        """Return the version of its prompts."""
         return combined(JUDGE_VERSIONS)
 
     @property
     def needs_answers(self) -> bool:
-        """A model can tell whether passages answer a question, whatever the answer is."""
+        """Return False: a model can judge whether passages answer a question without knowing the answer."""
         return False
 
     @property
     def usage(self) -> Usage:
-        """What all judgements so far took of the model. It is no part of what a method takes."""
+        """Return the model usage of all judgements so far. It is not part of the usage of a method."""
         return self._meter.usage
 
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
-        """Whether passages answer a reading, with one of its answers if it has any. See Judge.
+        """Judge whether passages answer a reading, with one of its answers if it has any. See Judge.
 
         Raises:
             EndpointUnavailable: If the model could not be asked.
@@ -93,7 +93,7 @@ class ModelJudge:
         return judgements
 
     async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
-        """Which of the readings are among others. See Judge.
+        """Judge which of the readings are among others. See Judge.
 
         Raises:
             EndpointUnavailable: If the model could not be asked.
@@ -119,7 +119,7 @@ class ModelJudge:
         return judgements
 
     async def distinct(self, question: str, readings: Sequence[Stated]) -> list[int]:
-        """The places of the readings that remain without near repetitions, ascending. See Judge.
+        """Return the places of the readings without near repetitions, ascending. See Judge.
 
         Raises:
             EndpointUnavailable: If the model could not be asked.
@@ -131,7 +131,8 @@ class ModelJudge:
         for place, reading in enumerate(readings):
             if not any(_is_plainly_same(reading, readings[other]) for other in kept):
                 kept.append(place)
-        # Of equal questions with different answers, the first; the model would take the others for repetitions.
+        # For equal questions with different answers, only the first is sent. The model would call the others
+        # repetitions.
         asked: dict[int, str] = {}
         for place in kept:
             interpretation = readings[place].interpretation
@@ -145,7 +146,7 @@ class ModelJudge:
         return [place for place in kept if place not in repeated]
 
     async def relevant(self, question: str, readings: Sequence[Stated]) -> list[bool]:
-        """Which are readings of the question at all; of an answer alone nobody can tell. See Judge.
+        """Judge which readings are readings of the question at all. An answer alone cannot be judged. See Judge.
 
         Raises:
             EndpointUnavailable: If the model could not be asked.
@@ -168,7 +169,7 @@ class ModelJudge:
         return judgements
 
     async def _ask(self, judged: Sequence[ModelCall[T]], *, otherwise: T) -> list[T]:
-        """Ask for all judgements at once; what the model fails to judge is `otherwise`."""
+        """Ask for all judgements at once; a missing judgement is `otherwise`."""
         judgements = [otherwise] * len(judged)
         errors: list[CompletionError] = []
 
@@ -187,14 +188,17 @@ class ModelJudge:
 
 
 def _is_plainly_same(one: Stated, other: Stated) -> bool:
-    """Whether no model is needed: the same question, if answers do not differ; the same answer, if one has none."""
+    """Return whether two readings are the same without asking a model.
+
+    They have the same question and no different answers, or the same answer if one has no question.
+    """
     if one.interpretation is None or other.interpretation is None:
         return is_same_answer(one.answers, other.answers)
     return _asks_the_same(one, other) and not answers_differ(one, other)
 
 
 def _asks_the_same(one: Stated, other: Stated) -> bool:
-    """Whether their questions are equal, whatever the answers are."""
+    """Return whether their questions are equal, with any answers."""
     if one.interpretation is None or other.interpretation is None:
         return False
     return asks_same_words(one.interpretation, other.interpretation)

@@ -1,9 +1,9 @@
 """The pipelines that investigate is compared with: one search and one call, and self-ask.
 
-They read the same corpus with the same retriever, model and prompts, and every call of theirs goes through the ledger.
-Nothing explores the neighborhood graph, samples answers, checks quotes or goes over the evidence again.
+They read the same corpus with the same retriever, model and prompts, and all their calls go through the ledger. They do
+not use the neighborhood graph, sample answers, check quotes or read the evidence again.
 
-Source: SUNAR, §4 and Tables 1, 5 and 9. docs/methods/evaluation.md says where they differ from what the paper measured.
+Source: SUNAR, §4 and Tables 1, 5 and 9. docs/methods/evaluation.md lists the differences from the paper's experiments.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pgclarify.vocabulary import StepKind, StepOutcome
 
 
 class OnePass:
-    """One search of the question as it is, and one call that reasons over what it finds.
+    """One search for the unchanged question, and one call that reasons over the passages.
 
     Args:
         asked: Whom it asks.
@@ -47,14 +47,14 @@ class OnePass:
 
 
 class SelfAsk:
-    """One question after the other, a search and a call for each, and the answer that the model concludes from them.
+    """Asks one follow-up question after another, each with a search and a call; the model then concludes the answer.
 
-    A question that needs no follow-up is answered as OnePass does. A reply of the wrong form, twice, is a step without
-    an answer, or the end of the chain.
+    A question without follow-up questions is answered as in OnePass. If two replies have the wrong form, the step has
+    no answer, or the chain ends.
 
     Args:
         asked: Whom it asks.
-        top_k: Passages that are read for each step.
+        top_k: Passages to read for each step.
         max_steps: Most follow-up questions.
 
     Source: Self-ask (Press et al., 2023) with retrieval, as in SUNAR, §4 and Tables 1 and 5.
@@ -72,7 +72,7 @@ class SelfAsk:
     async def _answer(self, case: Case, meter: UsageMeter) -> Output:
         steps: list[Step] = []
         rankings: list[Sequence[Passage]] = []
-        # Those of the latest step first, which the answer comes from as a rule.
+        # Citations of the latest step come first, because the answer usually comes from it.
         cited: list[CitedPassage] = []
         while True:
             said = await self._next(case.question, steps, rankings, meter)
@@ -102,7 +102,7 @@ class SelfAsk:
     async def _next(
         self, question: str, steps: Sequence[Step], shown: Sequence[Sequence[Passage]], meter: UsageMeter
     ) -> FollowUp:
-        # What it says next repeats answers, which are erased with the documents that they were read from.
+        # The next reply repeats answers, so it must be erased together with their documents.
         documents = (passage.document_id for passages in shown for passage in passages)
         call = replace(follow_up(question, steps), document_ids=tuple(dict.fromkeys(documents)))
         try:
@@ -120,7 +120,7 @@ class SelfAsk:
 
 
 def _cited(finding: Finding, passages: Sequence[Passage]) -> list[CitedPassage]:
-    """The passages that an answer names, each once; a number that stands for none of those shown is left out."""
+    """Return the passages that an answer names, each once, without numbers that no shown passage has."""
     numbers = dict.fromkeys(one.passage for one in finding.evidence)
     return [CitedPassage(passages[number - 1]) for number in numbers if 1 <= number <= len(passages)]
 
