@@ -120,7 +120,7 @@ class CaseReader:
     """Reads lines.
 
     Args:
-        fields: Which field has which part.
+        fields: The field of each part.
     """
 
     def __init__(self, fields: CaseFields) -> None:
@@ -162,7 +162,7 @@ def read_labelled(fields: CaseFields, record: Mapping[str, Any]) -> tuple[str, t
     """Read a labelled question: the question, its history, and whether it is ambiguous.
 
     Args:
-        fields: Which field has which part.
+        fields: The field of each part.
         record: One line. A label may also be a word: true, false, yes, no, ambiguous or clear.
 
     Raises:

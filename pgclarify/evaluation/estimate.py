@@ -66,7 +66,7 @@ class ConfigurationEstimate:
     """The estimated usage of one configuration.
 
     Attributes:
-        configuration: Which.
+        configuration: The configuration.
         cases: Number of cases.
         done: Number of cases that an earlier start has judged.
         calls: Most calls of the language model for the other cases, without second tries after replies that do not fit.
@@ -122,7 +122,7 @@ class Estimator:
         """Estimate one configuration.
 
         Args:
-            configuration: Which.
+            configuration: The configuration.
             plan: The plan of its evaluation.
 
         Raises:
@@ -208,7 +208,7 @@ def calls_of_a_case(configuration: Configuration, passage_chars: float = 0.0) ->
     """Return the most calls of the language model for one case, by purpose; empty if no model is asked.
 
     Args:
-        configuration: Which.
+        configuration: The configuration.
         passage_chars: Length of passages; 0 if unknown.
     """
     settings = configuration.with_defaults()

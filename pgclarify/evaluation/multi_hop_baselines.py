@@ -26,8 +26,8 @@ class OnePass:
     """One search for the unchanged question, and one call that reasons over the passages.
 
     Args:
-        asked: Whom it asks.
-        top_k: Passages that are read.
+        asked: The model and the corpus.
+        top_k: Passages to read.
 
     Source: SUNAR, §4 and Table 1 (FEW-SHOT-COT: retrieval without query understanding).
     """
@@ -53,7 +53,7 @@ class SelfAsk:
     no answer, or the chain ends.
 
     Args:
-        asked: Whom it asks.
+        asked: The model and the corpus.
         top_k: Passages to read for each step.
         max_steps: Most follow-up questions.
 

@@ -1,4 +1,4 @@
-"""What an evaluation needs, opened and closed: connections, a corpus, living workers, and a language model if asked."""
+"""Opens and closes what an evaluation needs: connections, a corpus, workers, and if needed a language model."""
 
 from __future__ import annotations
 
@@ -62,16 +62,16 @@ from pgclarify.evaluation.waiting import RunWaiter
 from pgclarify.prompts.versions import in_service
 from pgclarify.protocols import Embedder, Judge, Method
 
-# What talks to a language model takes a second to import, and most evaluations have none in this process.
+# Libraries for language models need a second to import, and most evaluations ask no model in this process.
 if TYPE_CHECKING:
     from pgclarify.providers.chat_model import ChatModel
 
-# In pg_stat_activity.
+# The name in pg_stat_activity.
 APPLICATION_NAME: Final = "pgclarify eval"
-# Beside the calls of the cases: one that waits for runs, and one that cancels them.
+# Connections besides those of the cases: one waits for runs, and one cancels them.
 _SPARE_CONNECTIONS = 2
 _WATCH_SECONDS = 2.0
-# Long enough for a worker to be restarted, as in SQL's own waiting.
+# Long enough for a restart of a worker; the same as in SQL.
 _PATIENCE_SECONDS = 30.0
 _MAY_NOT = "42501"
 _START_A_WORKER = "Start one with: pgclarify up --detach, or pgclarify worker."
@@ -88,14 +88,14 @@ class _Language:
 
 @dataclass(slots=True)
 class Bench:
-    """What evaluations of one corpus share. `open_bench` makes it.
+    """The shared resources of evaluations on one corpus. `open_bench` makes it.
 
     Attributes:
-        asking: Whom the methods ask.
-        tables: Where evaluations are kept.
-        living: Who answers on the workers.
-        role: As whom all is done.
-        evidence: What the corpus has on the question of a case, for judging whatever a method gives.
+        asking: The connections of the methods.
+        tables: The tables of evaluations.
+        living: The provider and model of the workers.
+        role: The role of the connections.
+        evidence: Finds the passages about the question of a case that judges read.
     """
 
     asking: Asking
@@ -115,21 +115,21 @@ class Bench:
 
     @property
     def corpus(self) -> CorpusDescription:
-        """The corpus that is asked."""
+        """Return the corpus that is asked."""
         return self.asking.corpus
 
     async def check(self, configuration: Configuration, cases: Sequence[Case]) -> None:
-        """See whether a configuration can be carried out, before anything is paid for.
+        """Check that a configuration can be carried out, before any call costs money.
 
         Args:
-            configuration: Which.
-            cases: What it is to be asked.
+            configuration: The configuration.
+            cases: The cases to ask.
 
         Raises:
-            InputError: If a parameter cannot be used, or the cases lack what the method needs to know.
-            ConfigurationError: If it takes a language model, and this process has none, or another than the workers;
-                or if it takes a package that is not installed.
-            EmbeddingError: If it takes the packaged embedding model, and that is there and cannot be loaded.
+            InputError: If a parameter cannot be used, or the cases lack facts that the method needs.
+            ConfigurationError: If it needs a language model, and this process has none or another than the workers; or
+                if it needs a package that is not installed.
+            EmbeddingError: If it needs the packaged embedding model, and that is installed but cannot be loaded.
             PgclarifyError: If the server refuses.
         """
         method = configuration.method
@@ -137,7 +137,7 @@ class Bench:
             try:
                 await check_settings(self.asking, method, configuration.settings)
             except NotFound:
-                # The corpus is looked for after the options.
+                # The server looks up the corpus after it checks the options.
                 if self.corpus.corpus_id:
                     raise
         if method == SIMULATED_USER:
@@ -152,9 +152,9 @@ class Bench:
             await self._language_of_workers()
 
     def asks_here(self, method: str) -> bool:
-        """Whether a method asks the language model from this process."""
+        """Return whether a method asks the language model from this process."""
         if method == "logistic_regression":
-            # It says what is ambiguous without one, and then rewrites nothing.
+            # It detects ambiguity without a model, and then does not rewrite.
             return self.living.provider != EXTRACTIVE
         return method == SIMULATED_USER or (method in BASELINE_SETTINGS and method != "human")
 
@@ -162,11 +162,11 @@ class Bench:
         """Make the method of a configuration.
 
         Args:
-            configuration: Which.
-            cases: What it is to be asked.
+            configuration: The configuration.
+            cases: The cases to ask.
 
         Raises:
-            ConfigurationError: As `check`.
+            ConfigurationError: As in `check`.
             EmbeddingError: If a baseline needs the corpus's embedding model, and it cannot be loaded here.
             PgclarifyError: If the server refuses.
         """
@@ -204,7 +204,7 @@ class Bench:
         )
 
     async def compare_texts(self, configuration: Configuration, case: Case, output: Output) -> dict[str, float]:
-        """Compute the metrics of a case that compare texts: see texts.compare_texts.
+        """Compute the metrics of a case that compare texts. See texts.compare_texts.
 
         Raises:
             EmbeddingError: If the packaged embedding model cannot be loaded, or a text cannot be embedded.
@@ -214,10 +214,10 @@ class Bench:
         return await compare_texts(case, output, await self._packaged_embedder(), method=configuration.method)
 
     async def judge(self, name: str) -> Judge:
-        """Make a judge: one of configurations.JUDGES; its model may be another than the workers'.
+        """Make a judge: one of configurations.JUDGES. Its model may differ from that of the workers.
 
         Raises:
-            ConfigurationError: If it takes a model, and this process has none.
+            ConfigurationError: If it needs a model, and this process has none.
             PgclarifyError: If the server refuses.
         """
         if name == LEXICAL:
@@ -230,7 +230,7 @@ class Bench:
         return BothJudge(model) if name == "both" else model
 
     def plan(self, configuration: Configuration, data_set: DataSet, judge: Judge) -> EvaluationPlan:
-        """What is kept of an evaluation before it begins."""
+        """Return the facts of an evaluation that are stored before it begins."""
         return EvaluationPlan(
             name=configuration.name,
             data_set=data_set.name,
@@ -251,11 +251,11 @@ class Bench:
         )
 
     async def check_corpus(self) -> None:
-        """See whether the corpus is still as it was when this was opened.
+        """Check that the corpus has not changed since the bench was opened.
 
         Raises:
             NotReady: If it has changed.
-            NotFound: If it is gone.
+            NotFound: If it was deleted.
             PgclarifyError: If the server cannot be asked.
         """
         if await self.tables.describe_corpus(self.corpus.name) != self.corpus:
@@ -266,11 +266,11 @@ class Bench:
             )
 
     async def watch(self) -> None:
-        """Look after the workers and the corpus until cancelled, and count what this process has embedded.
+        """Watch the workers and the corpus until cancelled, and count the embedding tokens of this process.
 
         Raises:
-            NoWorker: If there has been none for half a minute.
-            ConfigurationError: If they no longer answer with the model that they began with.
+            NoWorker: If no worker has run for half a minute.
+            ConfigurationError: If the workers now answer with another model than at the start.
             NotReady: If the corpus has changed.
             PgclarifyError: If the server cannot be asked.
         """
@@ -291,7 +291,7 @@ class Bench:
                 raise NoWorker("no worker is running any more", detail="What was judged is kept.", hint=_START_A_WORKER)
 
     async def _language_of_workers(self) -> _Language:
-        """The language model of this process, if it is that of the workers: methods are compared with one model."""
+        """Return the language model of this process. It must be that of the workers, to compare methods fairly."""
         language = await self._any_language("a baseline")
         ours = (language.chat.provider, language.chat.model, in_service(self._settings.llm_reasoning_effort))
         if ours != tuple(self.living):
@@ -318,7 +318,7 @@ class Bench:
         endpoint = open_endpoints(self._settings)
         await self._stack.enter_async_context(endpoint)
         try:
-            # It is entered as a worker only because leases of the ledger belong to one.
+            # This process registers as a worker only because leases of the ledger belong to workers.
             presence = await self._stack.enter_async_context(
                 Presence.enter(self._dsn, version=__version__, is_serving=False, **self.living._asdict())
             )
@@ -336,7 +336,7 @@ class Bench:
         return self._language
 
     async def _another_model(self, name: str) -> ChatModel:
-        """Another model where this process asks its own."""
+        """Return another model at the endpoint of this process."""
         from pgclarify.providers.chat_model import ChatModel
         from pgclarify.providers.endpoint_pool import open_endpoints
 
@@ -350,7 +350,7 @@ class Bench:
         return Asked(language.ledger, language.chat, retriever, embedder)
 
     async def _packaged_embedder(self) -> Embedder:
-        """The same for every corpus, whatever model that has: figures of texts are to compare."""
+        """Return the packaged embedding model. All corpora use it here, so that figures of texts are comparable."""
         return await (await self._embedders_of_ours()).get(PACKAGED)
 
     async def _check_packaged_embedder(self) -> None:
@@ -378,14 +378,14 @@ async def open_bench(
 
     Args:
         dsn: Connection string of the database.
-        settings: Of this process.
-        corpus: Its name; None means that of the session, or the only one.
+        settings: The settings of this process.
+        corpus: The name of the corpus; None for that of the session, or the only one.
         concurrency: Most cases in flight.
-        may_be_missing: Whether a corpus that is named need not be there: it is loaded before anything is asked.
+        may_be_missing: Whether the named corpus may be missing, because it is loaded before the first question.
 
     Raises:
-        NotFound: If there is no such corpus, and it may not be missing.
-        InputError: If none is named, and there is not just one.
+        NotFound: If the corpus does not exist, and it may not be missing.
+        InputError: If no corpus is named, and there is not exactly one.
         NoWorker: If no worker is running.
         ConfigurationError: If workers answer with different models.
         ServerUnavailable: If there is no connection.
@@ -425,7 +425,7 @@ async def open_bench(
 
 
 def _only(living: Sequence[ServingWorker], expected: ServingWorker | None = None) -> ServingWorker:
-    """The one way in which all workers answer."""
+    """Return the provider and model that all workers have in common."""
     first = expected or living[0]
     if other := next((one for one in living if one != first), None):
         raise ConfigurationError(
@@ -437,9 +437,9 @@ def _only(living: Sequence[ServingWorker], expected: ServingWorker | None = None
 
 
 async def _ask_anew(connection: AsyncConnection[Any]) -> None:
-    """Have every question carried out by what is measured. Replies in the ledger are reused all the same.
+    """Turn off the reuse of runs, so that every question is carried out. Replies in the ledger are still reused.
 
-    Nor do people ask these questions, which dashboards count.
+    Also turn off the counting of questions, because dashboards count questions of people.
     """
     await connection.execute("set pgclarify.reuse_runs = off")
     await connection.execute("set pgclarify.count_questions = off")

@@ -1,4 +1,4 @@
-"""Failures that say nothing of a case: the model was not there, or not set up."""
+"""Failures that are unrelated to a case: the model was unavailable or not configured."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavail
 
 
 class Outage(Enum):
-    """A failure that would have met any case."""
+    """A failure that could happen with any case."""
 
-    # Nothing can be asked before somebody has mended it: the key, the address, the model.
+    # A person must correct the key, the address or the model before any call can succeed.
     LASTING = auto()
-    # A server that failed or was too slow: it may have been for this case alone.
+    # The server failed or was too slow, possibly only for this case.
     PASSING = auto()
 
 
-# All others belong to their case: a reply of the wrong form, a question that is too long.
+# All other failures belong to their case: a reply of the wrong form, a question that is too long.
 _OUTAGES: Final = {
     ConfigurationError.sqlstate: Outage.LASTING,
     ModelNotFound.sqlstate: Outage.LASTING,
@@ -27,9 +27,9 @@ _OUTAGES: Final = {
 
 
 def outage_of(error_code: str | None) -> Outage | None:
-    """Which outage an error_code stands for; None if the failure belongs to its case.
+    """Return the outage of an error_code; None if the failure belongs to its case.
 
     Args:
-        error_code: As a run keeps it, or as `code_of` has it; None for what did not fail.
+        error_code: The code of a run, or of `code_of`; None if there was no failure.
     """
     return _OUTAGES.get(error_code or "")

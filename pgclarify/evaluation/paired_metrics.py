@@ -1,4 +1,4 @@
-"""Metrics of two evaluations side by side, over the cases that both have."""
+"""Compares the metrics of two evaluations over their common cases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgclarify.evaluation.metric_names import LOWER_IS_BETTER, METRICS, NEITHER_
 from pgclarify.evaluation.summaries import TOGETHER, Row, Statistic
 
 _LEVEL = 0.05
-# Percentiles are good with so many (Efron and Tibshirani, §14.4), and thousands of cases take seconds.
+# Enough for good percentiles (Efron and Tibshirani, §14.4); thousands of cases need only seconds.
 _SAMPLES = 2_000
 # The values of a case on the first side and on the second.
 ValuePair = tuple[Mapping[str, float], Mapping[str, float]]
@@ -25,7 +25,7 @@ _LABEL = "label"
 
 
 class Direction(StrEnum):
-    """What a difference says."""
+    """The meaning of a difference."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -36,20 +36,21 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MetricComparison:
-    """A metric on both sides, over the cases that have it on both.
+    """A metric on both sides, over the cases with values on both.
 
     Attributes:
         metric: Its name.
-        cases: How many cases.
+        cases: Number of cases.
         first: Its value on the first side.
         second: Its value on the second side.
         difference: second - first.
         low: Lower end of the paired bootstrap 95 % interval of the difference.
         high: Upper end.
-        p_value: How often so large a difference, either way, comes about by chance; two-sided.
-        wins: Cases in which the second side is better (has more, where neither is); None if a single case has no value.
-        losses: Cases in which it is worse (has less).
-        ties: Cases in which both are equal.
+        p_value: How often a difference of this size in either direction occurs by chance; two-sided.
+        wins: Number of cases with a better second side, or with a higher value for metrics without a better direction;
+            None for a metric that single cases do not have.
+        losses: Number of cases with a worse second side, or with a lower value.
+        ties: Number of cases with equal values.
     """
 
     metric: str
@@ -66,22 +67,22 @@ class MetricComparison:
 
     @property
     def gain(self) -> float:
-        """The difference, negative if the second side is worse: where lower is better, the other way round."""
+        """Return the difference, with its sign changed if lower is better: negative if the second side is worse."""
         return -self.difference if self.metric in LOWER_IS_BETTER else self.difference
 
     @property
     def is_equal(self) -> bool:
-        """Whether every case has the same value on both sides."""
+        """Return whether every case has the same value on both sides."""
         return self.difference == 0 and not self.wins and not self.losses and self.low == self.high == 0
 
     @property
     def is_beyond_chance(self) -> bool:
-        """Whether the interval leaves out 0 and p is below 0.05: with few cases, the interval alone is too narrow."""
+        """Return whether 0 is outside the interval and p < 0.05. With few cases, the interval alone is too narrow."""
         return (self.low > 0 or self.high < 0) and self.p_value < _LEVEL
 
     @property
     def verdict(self) -> Direction:
-        """What the difference says."""
+        """Return the meaning of the difference."""
         if not self.is_beyond_chance:
             return Direction.MAY_BE_CHANCE
         if self.metric in NEITHER_IS_BETTER:
@@ -90,15 +91,15 @@ class MetricComparison:
 
 
 def compare_metrics(pairs: Sequence[ValuePair]) -> Iterable[MetricComparison]:
-    """Compare all metrics that both sides have, those of single cases and those that are of all together.
+    """Compare all metrics that both sides have: those of single cases, and those of all cases together.
 
-    The bootstrap draws pairs, so what makes a case easy or hard for both sides does not blur the difference.
+    The bootstrap samples pairs, so that the difficulty of a case, which affects both sides, adds no noise.
 
     Args:
         pairs: The values of each case on the first side and on the second, by metric; at least one pair.
 
     Returns:
-        Each metric over the cases that have it on both sides, in the order in which people read them.
+        Each metric over the cases with values on both sides, in display order.
 
     Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), §13.3; see `paired_bootstrap`.
     """
@@ -111,22 +112,22 @@ def compare_metrics(pairs: Sequence[ValuePair]) -> Iterable[MetricComparison]:
 
 
 def compare_metric(name: str, pairs: Sequence[ValuePair]) -> MetricComparison | None:
-    """Compare one metric, as compare_metrics does; None if no case has it on both sides."""
+    """Compare one metric as in compare_metrics; None if no case has it on both sides."""
     if name in TOGETHER:
         return _together(name, pairs)
     return _of_cases(name, pairs) if any(name in first and name in second for first, second in pairs) else None
 
 
 def has_metric(name: str, row: Row) -> bool:
-    """Whether a case has a metric, or all that one of all cases together is made of."""
+    """Return whether a case has a metric, or the values that a metric of all cases together needs."""
     return TOGETHER[name][0](row) is not None if name in TOGETHER else name in row
 
 
 def metric_of(name: str, rows: Sequence[Row]) -> float:
-    """A metric of cases that all have it: its mean, or what is made of all together.
+    """Return a metric of cases that all have it: its mean, or the metric of all cases together.
 
     Args:
-        name: Its name.
+        name: The name of the metric.
         rows: The values of each case, by metric; at least one case.
     """
     if name not in TOGETHER:
@@ -144,7 +145,7 @@ def _of_cases(name: str, pairs: Sequence[ValuePair]) -> MetricComparison:
 
 
 def _together(name: str, pairs: Sequence[ValuePair]) -> MetricComparison | None:
-    """A metric that no single case has; None if no case has all that it is made of on both sides."""
+    """Compare a metric that single cases do not have; None if no case has its inputs on both sides."""
     columns, statistic = TOGETHER[name]
     whole = [(first, second) for pair in pairs if (first := columns(pair[0])) and (second := columns(pair[1]))]
     if not whole:
@@ -156,7 +157,7 @@ def _together(name: str, pairs: Sequence[ValuePair]) -> MetricComparison | None:
 def _compared(name: str, one: _Floats, other: _Floats, statistic: Statistic) -> MetricComparison:
     if np.array_equal(one, other):
         value = float(statistic(one[None])[0])
-        # There is nothing to draw.
+        # All values are equal, so the bootstrap is not needed.
         return MetricComparison(name, len(one), value, value, 0.0, 0.0, 0.0, 1.0)
     first, second = (float(statistic(side[None])[0]) for side in (one, other))
     drawn = paired_bootstrap(one, other, statistic, samples=_SAMPLES)

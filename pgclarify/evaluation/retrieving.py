@@ -1,4 +1,4 @@
-"""How the methods of an evaluation search: through the SQL API, as a user would."""
+"""Search for the methods of an evaluation, through the SQL API like a user's."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class CorpusSearch:
     """Searches one corpus. Implements Retriever.
 
     Args:
-        client: Whose role searches; whoever opened it closes it.
-        corpus: Its name.
+        client: Searches with its role; the caller closes it.
+        corpus: The name of the corpus.
         method: hybrid, dense or lexical.
     """
 

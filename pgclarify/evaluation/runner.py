@@ -1,4 +1,4 @@
-"""Carrying out an evaluation: cases in flight, each kept as soon as it is judged; and going on with one."""
+"""Carries out an evaluation: several cases at once, each stored when it is judged. It can resume an evaluation."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from pgclarify.model import Passage
 from pgclarify.protocols import Judge, Method
 from pgclarify.vocabulary import RunStatus
 
-# A server may fail over one case alone; over so many in a row, it does over all.
+# A server may fail because of a single case. After this many failures in a row, it counts as down.
 _MOST_OUTAGES = 10
 _GOES_ON = "Put that right and repeat the command: it goes on from there."
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an evaluation is.
+    """The progress of an evaluation.
 
     Attributes:
-        done: Cases that are judged, those of earlier starts included.
-        total: All of them.
+        done: Judged cases, including those of earlier starts.
+        total: All cases.
         calls: Replies of the model that were used since this start, whether paid for now or before.
-        paid: How many of them were paid for now.
-        coverage: Mean share of known answers that were found so far; None where none are known.
-        failed: Cases that failed since this start, and count as such.
-        put_off: Cases that are asked once more at the end: a server failed over them, which may have nothing to do with
-            them. Ended before that, an evaluation does not have them.
-        is_summing_up: Whether all cases are there, and their metrics are worked out.
+        paid: Number of replies that were paid for since this start.
+        coverage: Mean share of known answers that were found so far; None if none are known.
+        failed: Cases that failed since this start, and count as failed.
+        put_off: Cases to ask again at the end, because a server failed during them, perhaps for another reason. An
+            evaluation that ends before that does not have them.
+        is_summing_up: Whether all cases are judged, and their metrics are computed now.
     """
 
     done: int
@@ -52,16 +52,16 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What an evaluation came to.
+    """The result of an evaluation.
 
     Attributes:
-        eval_run_id: Its id.
-        plan: What it is of.
+        eval_run_id: The id of the evaluation.
+        plan: The plan of the evaluation.
         summaries: The metrics of all cases together.
-        strata: Those of the cases of each stratum, in the order in which people read them.
-        resumed_cases: How many cases had been judged before this start.
-        usage: What was used of the model since this start.
-        failures: How often cases failed for which reason since this start, the most frequent first.
+        strata: The metrics of the cases of each stratum, in display order.
+        resumed_cases: Number of cases that were judged before this start.
+        usage: Model usage since this start.
+        failures: Number of failed cases since this start by reason, the most frequent first.
     """
 
     eval_run_id: int
@@ -83,17 +83,17 @@ async def _nothing_compared(case: Case, output: Output) -> Mapping[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an evaluation works with.
+    """The collaborators of an evaluation.
 
     Attributes:
-        tables: Where it is kept.
-        method: What is evaluated.
-        judge: Who judges what it gives.
-        watch: Looks after the workers and the corpus until cancelled; raises if there is no going on.
-        concurrency: Most cases in flight, from 1.
-        on_progress: Told after every case.
-        evidence: Finds what the corpus has on the question of a case, whatever the method found.
-        check: Looks after the corpus once, before the first case and after the last; raises as `watch` does.
+        tables: The tables of evaluations.
+        method: The method to evaluate.
+        judge: Judges the outputs of the method.
+        watch: Watches the workers and the corpus until cancelled; raises if the evaluation cannot continue.
+        concurrency: Most cases at once, from 1.
+        on_progress: Called after every case.
+        evidence: Finds passages about the question of a case, independently of the method.
+        check: Checks the corpus once before the first case and after the last; raises as `watch`.
         compare_texts: Computes the metrics of a case that compare texts by their vectors.
     """
 
@@ -111,21 +111,21 @@ class Work:
 
 
 async def evaluate(plan: EvaluationPlan, cases: Sequence[Case], work: Work) -> Finished:
-    """Carry out an evaluation, or what is left of it.
+    """Carry out an evaluation, or the rest of it.
 
-    Interrupted or failing, it leaves what is judged; begun again, it goes on from there. Cases that failed count as
-    having given nothing, however many. But an endpoint that is away, or a key that it refuses, is no result: that ends
-    it, and leaves out the case. Where a server failed, the case is asked once more after all others.
+    If it is interrupted or fails, the judged cases stay stored, and a new start continues there. Any number of failed
+    cases count as empty outputs. But a missing endpoint or a refused key is no result: it ends the evaluation, and the
+    case is not stored. If a server failed, the case is asked again after all others.
 
     Args:
-        plan: What it is of.
-        cases: All of them, in order.
-        work: What it works with.
+        plan: The plan of the evaluation.
+        cases: All cases, in order.
+        work: The collaborators.
 
     Raises:
-        RunFailed: If the model cannot be asked, or its server fails over one case after the other.
-        NotReady: If another process is at it, or the corpus changes meanwhile.
-        PgclarifyError: If it cannot go on.
+        RunFailed: If the model cannot be asked, or its server fails for many cases in a row.
+        NotReady: If another process carries it out, or the corpus changes during it.
+        PgclarifyError: If it cannot continue.
     """
     await work.check()
     begun = await work.tables.begin(plan)
@@ -166,7 +166,7 @@ class _Running:
     _done: int = 0
     _coverage: float = 0.0
     _covered_cases: int = 0
-    # Cases that are asked once more after the others; None once that has begun.
+    # Cases to ask again after all others; None after that has begun.
     _put_off: list[tuple[int, Case]] | None = field(default_factory=list)
     _outages_in_a_row: int = 0
 
@@ -222,10 +222,10 @@ class _Running:
         self.tell()
 
     def _is_put_off(self, judged: _Judged) -> bool:
-        """Whether a case is asked once more before it counts.
+        """Return whether a case is asked again before it counts.
 
         Raises:
-            RunFailed: If there is no asking any more.
+            RunFailed: If no more calls can be made.
         """
         error = judged.output.error or ""
         outage = outage_of(judged.output.error_code)
@@ -257,7 +257,7 @@ class _Running:
             self._covered_cases += 1
 
     def tell(self, *, is_summing_up: bool = False) -> None:
-        """Tell how far it is."""
+        """Report the progress."""
         self.work.on_progress(
             Progress(
                 done=self._done,

@@ -1,8 +1,8 @@
-"""What the output of a method for one case was worth: all metrics of the case.
+"""Computes all metrics of a method's output for one case.
 
-docs/methods/evaluation.md says what each is.
+docs/methods/evaluation.md describes each metric.
 
-Source: VERDICT, §4.3, §5 and Appendix A; the metrics of the others.
+Source: VERDICT, §4.3, §5 and Appendix A; for the other metrics, the papers named below.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from pgclarify.evaluation.configurations import REWRITING, SIMULATED_USER
 from pgclarify.evaluation.judging import Judgements, given_readings, relevant_documents
 from pgclarify.vocabulary import RunStatus
 
-# They name passages, and no words of them.
+# These methods cite passages without a quote.
 _QUOTE_NOTHING = frozenset({"dtv", "dtv_unverified", "rac", "one_pass", "self_ask", "list_at_once", "human"})
-# They search step by step.
+# These methods search step by step.
 _STEPWISE = frozenset({"investigate", "self_ask"})
 _DEPTHS = (5, 10, 20)
 _STEP_DEPTHS = (5, 10)
@@ -48,17 +48,18 @@ def score(case: Case, output: Output, judgements: Judgements, *, method: str | N
     """Compute all metrics of a case.
 
     Args:
-        case: The question, and what is known of it.
-        output: What a method gave for it. One that failed counts as one that gave nothing.
-        judgements: Of this output.
-        method: As in EvaluationPlan. detect_ambiguity has the metrics of detection alone, search those of a ranking;
-            without it, an output with a probability is one of detect_ambiguity. human has none that holds it against
-            what people know, and no others have `quote_coverage` than those that quote. Only a method that searches
-            step by step has `step_recall@10` and its like. Methods that rewrite have the metrics of detection, and of
-            the ranking that their question leads to; a simulated user those of a ranking after each turn.
+        case: The question with known answers, readings and documents.
+        output: The output of a method for the case. A failed output counts as an empty one.
+        judgements: The judgements of this output.
+        method: As in EvaluationPlan. detect_ambiguity has only the metrics of detection, search only those of a
+            ranking. If it is None, an output with a probability counts as one of detect_ambiguity. human has no metrics
+            that compare it with the readings of people. Only methods that quote have `quote_coverage`, and only methods
+            that search step by step have `step_recall@10` and similar metrics. Methods that rewrite have the metrics of
+            detection, and of the ranking for their rewritten question. A simulated user has the metrics of a ranking
+            after each turn.
 
     Returns:
-        Values by name. What the case has no gold for is absent; where a method gave nothing, it is 0.
+        Values by name. A metric without gold in the case is absent. A metric is 0 if the method returned nothing.
     """
     if method == "detect_ambiguity" or (method is None and output.probability is not None):
         return _of_detection(case, output) | _of_cost(output)
@@ -71,7 +72,7 @@ def score(case: Case, output: Output, judgements: Judgements, *, method: str | N
     if method == "search":
         return _of_ranking(case, output) | _of_found_answers(case, output) | _of_cost(output)
     values = _of_readings(output, judgements) | _of_citations(case, output, judgements)
-    # What people know, held against itself, is no measure.
+    # A comparison of the readings of people with themselves says nothing.
     if method != "human":
         values |= _of_people(output, judgements) | _of_answers(case, output) | _of_found_answers(case, output)
     if method not in _QUOTE_NOTHING:
@@ -93,7 +94,7 @@ def _of_readings(output: Output, judgements: Judgements) -> dict[str, float]:
 
 
 def _of_answerability(readings: Sequence[PredictedInterpretation], judgements: Judgements) -> dict[str, float]:
-    """First what a reading is worth without its answer, then whether the answer is right.
+    """Score first the readings without their answers, then whether the answers are right.
 
     Source: VERDICT, §5.2 and Figure 3.
     """
@@ -111,10 +112,10 @@ def _of_answerability(readings: Sequence[PredictedInterpretation], judgements: J
 
 
 def _of_people(output: Output, judgements: Judgements) -> dict[str, float]:
-    """Against the readings of people."""
+    """Score against the readings of people."""
     if not judgements.human:
         return {}
-    # Without readings, nothing was asked about those of people; no number of them is enough then.
+    # Without readings, the judge was not asked about those of people. Then `sufficient` is 0.
     human = judgements.human_distinct or len(judgements.human)
     values = {
         "sufficient": float(sufficient(judgements.distinct, human)),
@@ -127,7 +128,7 @@ def _of_people(output: Output, judgements: Judgements) -> dict[str, float]:
 
 
 def _answer_stands_in_passage(reading: PredictedInterpretation) -> bool:
-    """Whether its answer stands in the passage that it cites first."""
+    """Return whether the passage that a reading cites first has its answer."""
     return bool(
         reading.answer
         and reading.citations
@@ -162,9 +163,10 @@ def _of_quotes(case: Case, output: Output) -> dict[str, float]:
 
 
 def _of_citations(case: Case, output: Output, judgements: Judgements) -> dict[str, float]:
-    """Against the documents that are known to be relevant or, if none are, as the judge says.
+    """Score citations against known relevant documents or, if none are known, by the judge.
 
-    Precision is the mean over readings; recall likewise, or the share of the known documents that any reading cites.
+    Precision is the mean over readings. Recall is the mean over readings too, or with known documents the share of them
+    that any reading cites.
     """
     known = relevant_documents(case)
     if not known:
@@ -198,9 +200,9 @@ def _of_ranking(case: Case, output: Output) -> dict[str, float]:
 
 
 def _of_steps(case: Case, output: Output) -> dict[str, float]:
-    """Score each step by itself against all documents of the case: data sets do not say which belong to which step.
+    """Score each step against all documents of the case, because data sets do not assign documents to steps.
 
-    The mean over the steps that searched; 0 where none did.
+    The result is the mean over the steps that searched; 0 if no step did.
     """
     known = relevant_documents(case)
     if not known:
@@ -214,7 +216,7 @@ def _of_steps(case: Case, output: Output) -> dict[str, float]:
 
 
 def _of_rewriting(case: Case, output: Output) -> dict[str, float]:
-    """When it rewrote, against what people call ambiguous, and what a search finds with what it made of the question.
+    """Score the decision to rewrite against people's labels of ambiguity, and a search with the rewritten question.
 
     Source: Detect, then rewrite (summary), Key Results.
     """
@@ -232,7 +234,7 @@ def _questions(output: Output) -> Sequence[str]:
 
 
 def _of_turns(case: Case, output: Output) -> dict[str, float]:
-    """What a search finds before the first turn of a conversation, and after each; 0 where it failed.
+    """Score a search before the first turn of a conversation and after each turn; 0 if it failed.
 
     Source: AT-CoT, §4.3 and Table 8.
     """
@@ -250,7 +252,7 @@ def _of_turns(case: Case, output: Output) -> dict[str, float]:
 
 
 def _of_found_answers(case: Case, output: Output) -> dict[str, float]:
-    """Whether the known answers stand in the passages that it chose from; of several people, the best found one."""
+    """Score whether the retrieved passages have the known answers; for several people, the best value."""
     people = case.known_answers
     if not people:
         return {}
@@ -293,5 +295,5 @@ def _of_cost(output: Output) -> dict[str, float]:
 
 
 def _mean(values: Sequence[float]) -> float:
-    """0 of nothing: what a method does not give counts as nothing."""
+    """Return the mean; 0 for no values, because missing output counts as 0."""
     return fmean(values) if values else 0.0

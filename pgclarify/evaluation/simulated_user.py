@@ -1,6 +1,6 @@
-"""A simulated user: asked back up to three times, a language model replies as somebody who wants one thing.
+"""A simulated user: a language model that wants one thing and answers up to three clarifying questions.
 
-The system is the product as an application uses it: clarifying_questions, then reply or choose, then a search.
+The system is this product as an application uses it: clarifying_questions, then reply or choose, then a search.
 
 Source: AT-CoT, §4.2, Table 4 and §6.
 """
@@ -25,15 +25,15 @@ from pgclarify.vocabulary import RunStatus
 
 
 def intent_of(case: Case) -> str | None:
-    """What the person who asks wants: what the data set says, or the first reading that people know."""
+    """Return the intent of the user: the intent in the data set, or the first reading of people."""
     return case.intent or next((one.interpretation for one in case.interpretations if one.interpretation), None)
 
 
 def check_intents(cases: Sequence[Case]) -> None:
-    """See whether it is known of each case what the person who asks wants.
+    """Check that the intent of the user is known for each case.
 
     Raises:
-        InputError: If it is not.
+        InputError: If an intent is not known.
     """
     if missing := [case.case_id for case in cases if intent_of(case) is None]:
         raise InputError(
@@ -45,7 +45,7 @@ def check_intents(cases: Sequence[Case]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """What was asked back, what the user said, and where the conversation stands since then."""
+    """The clarifying question, the user's reply, and the state of the conversation after it."""
 
     asked: str
     reply: str
@@ -53,7 +53,7 @@ class _Turn:
 
 
 class _Failed(Exception):
-    """An operation failed for a reason that says nothing of the case."""
+    """An operation failed for a reason that is unrelated to the case."""
 
     def __init__(self, output: Output) -> None:
         super().__init__(output.error)
@@ -61,15 +61,15 @@ class _Failed(Exception):
 
 
 class SimulatedUser:
-    """Leads a conversation of three turns, and searches with the question as it is before the first and after each.
+    """Leads a conversation of three turns. It searches with the current question before the first turn and after each.
 
-    A conversation ends early where nothing is asked back, or a reply of a model fits no better the second time; the
-    question then stays as it is.
+    A conversation ends early if the system asks nothing, or if two replies of a model do not fit. Then the question
+    stays unchanged.
 
     Args:
-        asking: Whom it asks: the system.
-        asked: Who plays the user, and where it searches.
-        settings: Those of clarifying_questions.
+        asking: The connections to the system.
+        asked: The model that plays the user, and the corpus to search.
+        settings: The options of clarifying_questions.
 
     Source: AT-CoT, §4.2 and Table 4.
     """
@@ -102,7 +102,7 @@ class SimulatedUser:
         )
 
     async def _turn(self, case: Case, turns: Sequence[_Turn], meter: UsageMeter) -> _Turn | None:
-        """Take one turn; None if the conversation cannot go on."""
+        """Take one turn; None if the conversation cannot continue."""
         client, intent = self._asking.client, intent_of(case) or ""
         before = [(turn.asked, turn.reply) for turn in turns]
         going_on = {"conversation": turns[-1].since.conversation_id} if turns else {}
@@ -146,10 +146,10 @@ class SimulatedUser:
         meter.retrievals += facts.retrievals
 
     async def _look_into(self, error: RunFailed, meter: UsageMeter) -> None:
-        """Count what a run took that failed.
+        """Count the usage of a failed run.
 
         Raises:
-            _Failed: If the model was not there, or not set up: that says nothing of the case.
+            _Failed: If the model was unavailable or not configured, which is unrelated to the case.
         """
         for run_id in error.run_ids:
             await self._count(run_id, meter)

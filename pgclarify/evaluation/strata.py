@@ -1,4 +1,4 @@
-"""Strata: cases that have something in common, so that a figure over all does not hide how they differ."""
+"""Strata: groups of cases with a common property. They show differences that a figure over all cases hides."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from pgclarify.evaluated import Summary
 from pgclarify.evaluation.summaries import Row, summarize_in_parts
 
 FEWEST_CASES: Final = 5
-"""Of fewer cases, a figure says next to nothing: it has no interval, and tables show the number of cases alone."""
-# Kinds may be data, a new one each line; the smallest of so many are of a case or two.
+"""With fewer cases, a figure says almost nothing. It has no interval, and tables show only the number of cases."""
+# Values may be data, with a new one in each line. With more values than this, the smallest have one or two cases.
 _MOST_OF_A_NAME: Final = 20
 _NAMES: Final = ("answers", "kind", "hops")
 
 
 def cases_of_strata(strata_of_cases: Mapping[int, Sequence[str]]) -> dict[str, list[int]]:
-    """Sort cases into strata, in the order in which people read them.
+    """Sort cases into strata, in display order.
 
     Args:
         strata_of_cases: The strata of each case, as Case.strata has them, by ordinal.
 
     Returns:
-        The ordinals of the cases of each stratum. One that all cases belong to is left out, since it is the whole; so
-        are, of a name with more than 20 values, all but those with most cases.
+        The ordinals of the cases of each stratum. A stratum with all cases is left out. Of a name with more than 20
+        values, only the values with most cases are kept.
     """
     found: dict[str, list[int]] = {}
     for ordinal, strata in strata_of_cases.items():
@@ -42,7 +42,7 @@ def cases_of_strata(strata_of_cases: Mapping[int, Sequence[str]]) -> dict[str, l
 
 
 def in_order(strata: Iterable[str]) -> list[str]:
-    """Put strata in the order in which people read them: by name, then by value, numbers as such."""
+    """Put strata in display order: by name, then by value, with numbers in numeric order."""
 
     def place(stratum: str) -> tuple[int, int, str]:
         name, _, value = stratum.partition("=")
@@ -54,15 +54,15 @@ def in_order(strata: Iterable[str]) -> list[str]:
 async def summarize_strata(
     values: Mapping[int, Row], strata_of_cases: Mapping[int, Sequence[str]]
 ) -> dict[str, dict[str, Summary]]:
-    """Summarize the cases of each stratum, as summarize_in_parts does all cases.
+    """Summarize the cases of each stratum, as summarize_in_parts summarizes all cases.
 
     Args:
         values: The metrics of each case, by ordinal.
         strata_of_cases: The strata of the same cases.
 
     Returns:
-        By stratum and metric. One of fewer than FEWEST_CASES has no intervals. Where all cases have one label, there
-        is no f1 and no average_precision: they compare the two.
+        Summaries by stratum and metric. A stratum of fewer than FEWEST_CASES cases has no intervals. If all cases have
+        one label, f1 and average_precision are missing, because they need both labels.
     """
     found: dict[str, dict[str, Summary]] = {}
     for stratum, ordinals in cases_of_strata(strata_of_cases).items():
@@ -77,5 +77,5 @@ async def summarize_strata(
 
 
 def count_cases(summaries: Mapping[str, Summary]) -> int:
-    """How many cases a stratum has, by its metrics: some of them every case has."""
+    """Return the number of cases of a stratum, from its metrics: every case has some of them."""
     return max(summary.cases for summary in summaries.values())

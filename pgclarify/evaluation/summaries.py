@@ -1,4 +1,4 @@
-"""Metrics over all cases, and how much of them is chance of which cases there are."""
+"""Metrics over all cases, with the uncertainty from the choice of cases."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Row = Mapping[str, float]
 _Floats = NDArray[np.float64]
 Statistic = Callable[[_Floats], _Floats]
 
-# What summaries of detection are made of; their means say nothing.
+# Inputs of the summaries of detection. Their own means say nothing.
 _OF_DETECTION = frozenset({"label", "predicted", "probability"})
 
 
@@ -34,21 +34,22 @@ def _grounding(row: Row) -> list[float] | None:
 
 
 def _correctness(row: Row) -> list[float] | None:
-    """How many of its readings are relevant, answerable and right, and how many are relevant and answerable."""
+    """Return the number of relevant, answerable and right readings, and of relevant and answerable ones."""
     if not row.get("relevant_answerable"):
         return None
     return [row["interpretations"] * row[name] for name in ("relevant_answerable_right", "relevant_answerable")]
 
 
 def _detection(row: Row) -> list[float] | None:
-    """Label, prediction and probability. Whoever says nothing is wrong, by more than anybody who says something."""
+    """Return label, prediction and probability. A missing prediction counts as wrong, and ranks last."""
     label = row.get("label")
     if label is None:
         return None
     return [label, row.get("predicted", 1 - label), row.get("probability", -1.0 if label else 2.0)]
 
 
-# Metrics that no single case has: what makes a row of columns of a case, None if it lacks one, and what is made of all.
+# Metrics that single cases do not have: a function that returns the inputs of a case (None if it lacks one), and the
+# statistic over all cases.
 TOGETHER: Mapping[str, tuple[Callable[[Row], list[float] | None], Statistic]] = {
     "grounded_f1": (_grounding, f1_of_means),
     "answer_correctness": (_correctness, ratio_of_sums),
@@ -59,24 +60,24 @@ TOGETHER: Mapping[str, tuple[Callable[[Row], list[float] | None], Statistic]] = 
 
 
 def summarize(rows: Sequence[Row]) -> dict[str, Summary]:
-    """Summarize cases: means, and what is no mean, with bootstrap 95 % intervals over cases.
+    """Summarize cases: means and other statistics, with bootstrap 95 % intervals over cases.
 
     Args:
         rows: The metrics of each case, as `score` gives them.
 
     Returns:
         The mean of each metric over the cases that have it; grounded_f1, the harmonic mean of two means;
-        answer_correctness, of all readings that are relevant and answerable; of detection accuracy, f1 and
-        average_precision. A single case has no interval.
+        answer_correctness, over all relevant and answerable readings; for detection accuracy, f1 and average_precision.
+        A single case has no interval.
     """
     return _in_order(rows, chain.from_iterable(_parts(rows)))
 
 
 async def summarize_in_parts(rows: Sequence[Row]) -> dict[str, Summary]:
-    """Summarize as `summarize` does, beside all else, and so that it can be cancelled halfway.
+    """Summarize as `summarize`, without blocking the event loop, so that it can be cancelled midway.
 
     Args:
-        rows: Likewise.
+        rows: The metrics of each case, as `score` gives them.
     """
     parts = _parts(rows)
     found: list[tuple[str, Summary]] = []
@@ -93,7 +94,7 @@ def _in_order(rows: Sequence[Row], found: Iterable[tuple[str, Summary]]) -> dict
 
 
 def _parts(rows: Sequence[Row]) -> Iterator[list[tuple[str, Summary]]]:
-    """Summaries, each part in seconds: all means over the same cases at once, and what is no mean."""
+    """Yield summaries in parts of a few seconds: all means over the same cases at once, then other statistics."""
     names = [name for name in dict.fromkeys(chain.from_iterable(rows)) if name not in _OF_DETECTION]
     alike: dict[bytes, list[str]] = {}
     for name in names:

@@ -1,6 +1,6 @@
-"""How near the questions that a method gave come to those of people: BLEU, and similarity of sentence embeddings.
+"""Similarity of a method's questions to those of people: BLEU, and similarity of sentence embeddings.
 
-Source: Detect, then rewrite (summary), Key Results; AT-CoT, §4.3. docs/methods/evaluation.md says how they differ.
+Source: Detect, then rewrite (summary), Key Results; AT-CoT, §4.3. docs/methods/evaluation.md lists the differences.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pgclarify.vocabulary import RunStatus
 
 
 def check_bleu(cases: Sequence[Case]) -> None:
-    """See whether BLEU can be computed, where cases have rewrites of people.
+    """Check that BLEU can be computed, if cases have rewrites of people.
 
     Raises:
         ConfigurationError: If sacrebleu is not installed.
@@ -35,11 +35,11 @@ def check_bleu(cases: Sequence[Case]) -> None:
 
 
 def compares_texts(method: str, cases: Iterable[Case]) -> bool:
-    """Tell whether a metric of these cases compares texts by their vectors, which takes an embedding model.
+    """Return whether a metric of these cases compares texts by their vectors, which needs an embedding model.
 
     Args:
         method: As in EvaluationPlan.
-        cases: What it is asked.
+        cases: The cases to ask.
     """
     return method == "clarifying_questions" or (method in REWRITING and any(case.rewrites for case in cases))
 
@@ -48,13 +48,13 @@ async def compare_texts(case: Case, output: Output, embedder: Embedder, *, metho
     """Compute the metrics of a case that compare texts.
 
     Args:
-        case: The question, and what people say.
-        output: What a method gave. One that failed, or gave nothing, counts with 0.
-        embedder: The same whatever the corpus's model is, so that figures compare.
+        case: The question, with the texts of people.
+        output: The output of a method. A failed or empty output counts as 0.
+        embedder: The same model for all corpora, so that figures are comparable.
         method: As in EvaluationPlan.
 
     Returns:
-        Values by name; none for what people did not say, nor for methods that give no questions.
+        Values by name; none without texts of people, and none for methods without questions.
 
     Raises:
         EmbeddingError: If a text could not be embedded.
@@ -81,7 +81,7 @@ async def _of_asking_back(given: Sequence[str], known: Sequence[str], embedder: 
     if not given:
         nothing = ("question_precision", "question_recall", "question_f1") if known else ()
         return {**dict.fromkeys(nothing, 0.0), "question_diversity": 0.0}
-    # People write some questions without capitals and marks; neither is to tell one side from the other.
+    # People write some questions without capitals and marks, so differences of these are ignored.
     vectors = await embedder.encode([text.casefold().rstrip("?. ") for text in (*given, *known)])
     ours, theirs = vectors[: len(given)], vectors[len(given) :]
     values = {"question_diversity": diversity(ours)}

@@ -1,4 +1,4 @@
-"""Waiting for many runs at once, with one short statement now and then."""
+"""Waits for many runs at once, with one short statement at a time."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import time
 from pgclarify.client import AsyncClient, RunOutcome
 from pgclarify.errors import PgclarifyError
 
-# So long does the server itself look, at most.
+# Longest wait inside the server.
 _LOOK_SECONDS = 0.001
-# A small part of what it has taken so far, as in SQL's own waiting.
+# The pause is this share of the time so far, as in SQL.
 _SHARE = 1 / 20
 _LEAST_PAUSE, _LONGEST_PAUSE = 0.01, 0.25
 
 
 class RunWaiter:
-    """Waits for runs; between two looks no transaction is open and no connection taken.
+    """Waits for runs. Between two checks it keeps no transaction and no connection.
 
     Args:
-        client: Whose role asked.
+        client: The client whose role submitted the runs.
     """
 
     def __init__(self, client: AsyncClient) -> None:
@@ -29,7 +29,7 @@ class RunWaiter:
         self._looking: asyncio.Task[None] | None = None
 
     async def wait(self, run_id: int) -> RunOutcome:
-        """Wait until a run is over. Several may wait for one.
+        """Wait until a run is over. Several callers may wait for one run.
 
         Raises:
             PgclarifyError: If the server cannot be asked.
@@ -40,11 +40,11 @@ class RunWaiter:
             self._since[run_id] = time.monotonic()
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())
-        # Whoever is cancelled must not end it for others.
+        # Shielded: if one caller is cancelled, the others still wait.
         return await asyncio.shield(over)
 
     async def close(self) -> None:
-        """Stop looking."""
+        """Stop waiting."""
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.gather(self._looking, return_exceptions=True)
@@ -62,7 +62,7 @@ class RunWaiter:
                 for run_id in asked:
                     over = self._end(run_id)
                     over.set_exception(error)
-                    # Nobody may be waiting for it any more.
+                    # Read the exception, because possibly no caller waits for it any more.
                     over.exception()
                 continue
             for outcome in outcomes:
