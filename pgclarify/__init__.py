@@ -88,7 +88,7 @@ __all__ = [
     "errors",
 ]
 
-# Type checkers see the imports above, and would take any name for an export if they saw this.
+# Type checkers use the imports above. If they saw this function, they would accept any name.
 if not TYPE_CHECKING:
 
     def __getattr__(name):  # noqa: ANN001, ANN202

@@ -16,12 +16,12 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 _ENV_FILE = ".env"
-# How an unexpected error is shown, and what the dbt package's own projects read.
+# One sets how unexpected errors are shown; the projects of the dbt package read the other.
 _OTHER_VARIABLES = ("PGCLARIFY_DEBUG", "PGCLARIFY_DBT")
 
 
 class Provider(StrEnum):
-    """Who judges passages."""
+    """The provider that judges passages."""
 
     AUTO = "auto"
     OPENAI = "openai"
@@ -29,7 +29,7 @@ class Provider(StrEnum):
 
 
 class ReasoningEffort(StrEnum):
-    """How much a model thinks before it answers; which of these a model takes depends on it."""
+    """The reasoning effort of a model. Each model accepts only some of these."""
 
     NONE = "none"
     MINIMAL = "minimal"
@@ -41,7 +41,7 @@ class ReasoningEffort(StrEnum):
 
 
 class EmbeddingBackend(StrEnum):
-    """What computes embedding models, and in what precision."""
+    """The library and precision that compute embedding models."""
 
     AUTO = "auto"
     TORCH = "torch"
@@ -49,7 +49,7 @@ class EmbeddingBackend(StrEnum):
 
 
 class Device(StrEnum):
-    """What models of PyTorch compute on."""
+    """The device for models of PyTorch."""
 
     AUTO = "auto"
     CPU = "cpu"
@@ -58,7 +58,7 @@ class Device(StrEnum):
 
 
 class Settings(BaseSettings):
-    """Every setting of pgclarify. Keys live here alone: never in SQL, a table, a log line or an error."""
+    """All settings of pgclarify. API keys are only here: never in SQL, a table, a log line or an error."""
 
     model_config = SettingsConfigDict(
         env_prefix="PGCLARIFY_",
@@ -165,19 +165,19 @@ class Settings(BaseSettings):
 
     @property
     def has_endpoint(self) -> bool:
-        """Whether an endpoint of a language model is set."""
+        """Return whether an endpoint of a language model is set."""
         given = (self.openai_base_url, self.openai_api_key, self.openai_api_key_file)
         return bool(self.llm_addresses) or any(one is not None for one in given)
 
     @property
     def llm_addresses(self) -> tuple[str, ...]:
-        """Addresses of the endpoints that serve the model, each once; none if there is only OPENAI_BASE_URL."""
+        """Return the addresses of the model's endpoints, each once; none if only OPENAI_BASE_URL is set."""
         return tuple(dict.fromkeys(re.findall(r"[^\s,]+", self.llm_endpoints or "")))
 
     @field_validator("openai_api_key", "embedding_api_key", "rerank_api_key")
     @classmethod
     def _check_key(cls, key: SecretStr | None) -> SecretStr | None:
-        """Refuse what no header can carry: it would fail as if the endpoint were at fault."""
+        """Refuse a key that no HTTP header can carry, because the error would look like a fault of the endpoint."""
         if key is not None and not is_key(key.get_secret_value().strip()):
             raise PydanticCustomError(
                 "key", "a key is ASCII without blanks or control characters; was it copied from an example, or in part?"
@@ -198,25 +198,25 @@ class Settings(BaseSettings):
     )
     @classmethod
     def _no_blank(cls, value: object) -> object:
-        """Take a blank variable as one that is not set: it is no address and no key, and names no file."""
+        """Treat a blank variable as unset, because a blank is no valid address, key or file name."""
         return None if isinstance(value, str) and not value.strip() else value
 
 
 def is_key(text: str) -> bool:
-    """Tell whether a header can carry a text as a key; it may be empty."""
+    """Return whether an HTTP header can carry a text as a key; the text may be empty."""
     return re.fullmatch("[!-~]*", text) is not None
 
 
 def unknown_variables() -> Mapping[str, str | None]:
-    """Variables of the environment and of .env that are named like settings and are none.
+    """Return variables of the environment and of .env with a prefix of settings that are no settings.
 
     Returns:
-        For each of them the name of the setting that it is most like, or None.
+        For each of them the most similar name of a setting, or None.
     """
     prefix = Settings.model_config["env_prefix"]
     aliased = {name.upper() for name, field in Settings.model_fields.items() if field.validation_alias}
     ours = {f"{prefix}{name.upper()}" for name in Settings.model_fields if name.upper() not in aliased}
-    # Without the prefix, which alone would make any two alike.
+    # Compared without the prefix, which would make all names similar.
     names = {name.removeprefix(prefix): name for name in sorted(ours | aliased)}
     return {
         name: next((names[near] for near in get_close_matches(name.upper().removeprefix(prefix), names, n=1)), None)

@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A library's message may quote its whole input; what is kept is to be read by a person.
+# A library's message may quote its whole input, but stored descriptions are read by people.
 _LONGEST_DESCRIPTION = 500
 # Classes of SQLSTATE: data exceptions and program limits; and a value that a check refuses.
 _ABOUT_DATA = ("22", "54", "23514")
@@ -56,14 +56,15 @@ class PgclarifyError(Exception):
         message: One line, lower case, no full stop: what is wrong.
         detail: Whole sentences: the facts.
         hint: Whole sentences: what to do.
-        sqlstate: The five-character SQLSTATE, if the error came from SQL; without it, the one that its class has.
-        parameter: The parameter or option that is wrong; None if none is.
-        choices: What may stand there or be passed instead; empty if it is not a list.
-        run_ids: Runs that it is about.
-        budget_id: The budget that it is about; None if none is.
+        sqlstate: The five-character SQLSTATE of an error from SQL; else that of the class is used.
+        parameter: The wrong parameter or option; None if there is none.
+        choices: The valid values; empty if there is no list of them.
+        run_ids: The runs that the error is about.
+        budget_id: The budget that the error is about; None if there is none.
     """
 
-    # What docs/errors.md lists, and what a run keeps as its error_code. Internal error: what has no code of its own.
+    # docs/errors.md lists these codes, and a run stores one as its error_code. XX000 (internal error) is for errors
+    # without a code of their own.
     sqlstate = "XX000"
 
     def __init__(
@@ -114,33 +115,33 @@ class InputError(PgclarifyError):
 
 
 class UnreadableFile(InputError):
-    """A file that is not what its name says."""
+    """The content of a file does not match its name."""
 
 
 class MissingReader(UnreadableFile):
-    """A file of a kind that can be read, but not here: the package that reads it is not installed."""
+    """The package that reads files of this kind is not installed."""
 
 
 class NotFound(InputError):
-    """There is no such corpus, run or role, or none that the caller may see."""
+    """The corpus, run or role does not exist, or the caller may not see it."""
 
     sqlstate = "42704"
 
 
 class AlreadyExists(InputError):
-    """There is one of that name."""
+    """An object of that name already exists."""
 
     sqlstate = "42710"
 
 
 class NotReady(PgclarifyError):
-    """What is asked for is not there yet, or not in a state for it."""
+    """The requested object does not exist yet, or is not in the right state."""
 
     sqlstate = "55000"
 
 
 class NotCommitted(NotReady):
-    """What is asked about was made in a transaction that is still open, so no worker sees it."""
+    """The object was created in a transaction that is still open, so no worker sees it."""
 
     sqlstate = "PC004"
 
@@ -160,7 +161,7 @@ class ModelNotFound(EmbeddingError):
 class EmbeddingUnavailable(EmbeddingError):
     """The endpoint of the embedding model was not reached, refused or timed out, or a GPU is out of memory.
 
-    The texts are not to blame: they can be embedded once the endpoint answers, or there is memory.
+    The texts are not the cause. They can be embedded when the endpoint answers, or when memory is free.
     """
 
     sqlstate = "PC013"
@@ -180,9 +181,9 @@ class EndpointUnavailable(CompletionError):
     """The endpoint was not reached, refused or timed out, after all retries.
 
     Attributes:
-        retry_after: Seconds that it asks to wait; None if it does not.
-        may_pass: Whether the same request may succeed there later.
-        tries: How many requests were made.
+        retry_after: Seconds that the endpoint asks to wait; None if it does not ask.
+        may_pass: Whether the same request may succeed later.
+        tries: Number of requests that were made.
     """
 
     sqlstate = "PC013"
@@ -192,13 +193,13 @@ class EndpointUnavailable(CompletionError):
 
 
 class EndpointFailed(EndpointUnavailable):
-    """The endpoint failed or was too slow. It may do better with another request."""
+    """The endpoint failed or was too slow. Another request may succeed."""
 
     sqlstate = "PC017"
 
 
 class RequestRefused(EndpointUnavailable):
-    """The endpoint answers, but refuses this request for what it is: too long, or of a form that it does not take."""
+    """The endpoint works, but refuses this request: it is too long, or in a form that the endpoint does not accept."""
 
     sqlstate = "PC014"
 
@@ -210,17 +211,17 @@ class InvalidReply(CompletionError):
 
 
 class NotAllowed(CompletionError):
-    """The call was not made, since a budget does not let it through. It would not help to try again at once."""
+    """The call was not made, because a budget does not allow it. An immediate retry would fail too."""
 
 
 class BudgetSpent(NotAllowed):
-    """What is left of a budget is not enough for the call."""
+    """The rest of a budget is too small for the call."""
 
     sqlstate = "PC007"
 
 
 class PriceMissing(NotAllowed):
-    """A budget in dollars is for the call, and its model has no price."""
+    """A budget in dollars applies to the call, and its model has no price."""
 
     sqlstate = "PC008"
 
@@ -232,7 +233,7 @@ class DatabaseError(PgclarifyError):
 
     @property
     def is_about_data(self) -> bool:
-        """Whether it refused the values that it was given, now and whenever they are given again."""
+        """Return whether the server refuses the given values. Then every retry fails too."""
         return self.sqlstate.startswith(_ABOUT_DATA)
 
 
@@ -243,13 +244,13 @@ class ServerUnavailable(DatabaseError):
 
 
 class DatabaseBusy(DatabaseError):
-    """It passes: a deadlock, a lock that is held for long, too few connections or too little room. Try again."""
+    """A temporary failure: a deadlock, a long lock, too few connections or too little space. Try again."""
 
     sqlstate = "53000"
 
 
 class SchemaMismatch(DatabaseError):
-    """The schema in the database is not the one this version works with."""
+    """This version does not work with the schema in the database."""
 
     sqlstate = "3F000"
 
@@ -267,23 +268,23 @@ class LoopbackUnavailable(DatabaseError):
 
 
 class CallCancelled(DatabaseError):
-    """Somebody cancelled the statement, or statement_timeout came; a call that waited has cancelled its runs."""
+    """The statement was cancelled, or statement_timeout expired. A call that waited has cancelled its runs."""
 
     sqlstate = "57014"
 
 
 class RunError(PgclarifyError):
-    """One run did not come to its end."""
+    """A run has no result for the caller."""
 
 
 class NoWorker(RunError):
-    """Nobody serves the queue."""
+    """No worker serves the queue."""
 
     sqlstate = "PC001"
 
 
 class RunTimeout(RunError):
-    """The caller stopped waiting; the run goes on, and run_ids names it."""
+    """The caller stopped waiting. The run continues, and run_ids has its id."""
 
     sqlstate = "PC002"
 
@@ -295,31 +296,31 @@ class RunFailed(RunError):
 
 
 class RunSuspected(RunError):
-    """Workers were lost with the run, so that it is carried out alone, or not at all."""
+    """Workers were lost during the run, so it is carried out alone, or not at all."""
 
     sqlstate = "PC016"
 
 
 class RunLost(RunError):
-    """The run is lost for this attempt: it was cancelled, or another worker has taken it over."""
+    """This attempt has lost its run: the run was cancelled, or another worker has taken it over."""
 
     sqlstate = "PC006"
 
 
 def code_of(error: Exception) -> str:
-    """Say in one SQLSTATE what went wrong: a run keeps it as its error_code, and a verdict that failed likewise."""
+    """Return the SQLSTATE of an error, which a run or a failed verdict stores as its error_code."""
     return error.sqlstate if isinstance(error, PgclarifyError) else PgclarifyError.sqlstate
 
 
 def describe(error: Exception) -> str:
-    """Say on one line what went wrong, as it is kept beside a run, a verdict or a document.
+    """Describe an error on one line, as it is stored with a run, a verdict or a document.
 
-    Of our own errors that is message and detail, of others' type and text.
+    For our own errors this is message and detail; for others, type and text.
     """
     if isinstance(error, PgclarifyError):
         text = f"{error.message}: {error.detail}" if error.detail else error.message
     else:
         text = f"{type(error).__name__}: {error}"
-    # Neither PostgreSQL's text nor a terminal takes everything that a library may put into a message.
+    # A library's message may have characters that PostgreSQL's text or a terminal cannot take.
     text = text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
     return " ".join(text.split())[:_LONGEST_DESCRIPTION]

@@ -1,4 +1,4 @@
-"""Frozen data of an estimate: what a worker saw of what some questions would ask."""
+"""Frozen data of an estimate: the calls that a worker expects for some questions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class Expected:
 
     Attributes:
         purpose: As in CompletionRequest.
-        model: Who would be asked.
-        calls: How many would be made.
-        reused_calls: How many need not be, since their replies are in the ledger.
-        input_bytes: How long the inputs of the calls are together, in UTF-8; about, where some are not known.
+        model: The model to ask.
+        calls: Number of calls to make.
+        reused_calls: Number of calls that are not needed, because their replies are in the ledger.
+        input_bytes: Total length of the inputs of the calls in UTF-8; approximate if some inputs are not known.
     """
 
     purpose: str
@@ -27,13 +27,13 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """What some questions would ask, equal inputs counted once.
+    """The calls for some questions, with equal inputs counted once.
 
     Attributes:
-        sampled: How many questions were looked at.
-        purposes: The calls.
-        calls_at_most: No more calls than that are made for them, but for replies that do not fit and are asked again.
-        calls_at_most_each: Nor more than that for any question.
+        sampled: Number of questions in the sample.
+        purposes: The calls by purpose.
+        calls_at_most: Most calls for these questions, without second tries after replies that do not fit.
+        calls_at_most_each: Most calls for any one question.
     """
 
     sampled: int

@@ -1,4 +1,4 @@
-"""Text of corpora, models, users and files, sanitized wherever a person is to read it."""
+"""Sanitizes text of corpora, models, users and files before it is shown to a person."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Iterable
 
 from pgclarify.errors import EmbeddingError
 
-# Control characters, those that reorder or hide text, halves of surrogate pairs, separators of lines and paragraphs.
+# Control characters, characters that reorder or hide text, half surrogate pairs, separators of lines and paragraphs.
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-# Zero-width (non-)joiners shape letters and emoji, and move nothing.
+# Zero-width (non-)joiners are harmless: they only shape letters and emoji.
 _JOINERS = "\u200c\u200d"
 
 
 def sanitize(text: str, *, kept: str = "") -> str:
-    r"""Spell out everything in a text that its reader's program would act on.
+    r"""Escape all characters of a text that a terminal or viewer could act on.
 
-    Control characters (with ESC, which begins ANSI sequences) become `\xNN`, characters that reorder or hide text
+    Control characters, including ESC, which begins ANSI sequences, become `\xNN`. Characters that reorder or hide text
     become `\uNNNN`. Blanks stay.
 
     Args:
         text: Of any length.
-        kept: Characters that stay although they are among those, such as the line feed.
+        kept: Characters to keep although they would be escaped, such as the line feed.
     """
     if text.isprintable():
         return text
@@ -34,7 +34,7 @@ def sanitize(text: str, *, kept: str = "") -> str:
 
 
 def check_unicode(texts: Iterable[str]) -> None:
-    """Check that texts are such as a model can read.
+    """Check that a model can read the texts.
 
     Raises:
         EmbeddingError: If one is not valid Unicode.

@@ -1,4 +1,4 @@
-"""The task queue: the one module that knows procrastinate."""
+"""The task queue. Only this module uses procrastinate."""
 
 from __future__ import annotations
 
@@ -29,32 +29,34 @@ _logger = logging.getLogger(__name__)
 
 _QUEUE = "runs"
 _TASK = "carry_out_run"
-# Notifications bring jobs at once. Those that a broken connection swallowed, and those that were put back for a while,
-# are found when due_work names them, which wakes the worker, too.
+# Notifications announce new jobs at once. Jobs whose notification was lost with a connection, and jobs that were put
+# back for a while, are found when due_work names them, which also wakes the worker.
 _POLL_SECONDS = 60.0
 _HEARTBEAT_SECONDS = 5.0
-# Presence alone says who is alive. The queue would otherwise disown the jobs of a worker whose event loop is busy.
+# Only presence decides which workers are alive. Otherwise the queue would take jobs from a worker with a busy event
+# loop.
 _FORGOTTEN_SECONDS = 86400.0
-# After something that passes, at most so long; what was put back this often already may wait for longer. Drawn, or
-# workers of one pace would meet over the same job for ever.
+# Longest delay before a job is retried after a temporary failure. A job that was already put back often may wait
+# longer. The delay is random, so that two workers do not keep colliding on one job.
 _LONGEST_PAUSE_SECONDS = 4
 _OFTEN, _LONGEST_PAUSE_SECONDS_OF_OFTEN = 10, 60
-# When the database is gone, jobs cannot be put back, and a worker that is to start over does not wait for long.
+# Without the database, jobs cannot be put back, and the worker must restart without a long wait.
 _CONNECTION_SECONDS = 10.0
-# A temporary table, which could be somebody's, comes last.
+# pg_temp is last, because a user may create any temporary table.
 _SEARCH_PATH = {"search_path": "pgclarify_queue,pg_catalog,pg_temp"}
-# A batch is queued in one statement, and until statistics know of it, the planner would sort all of it for each job.
+# A batch is queued in one statement. Until the statistics include it, the planner would sort the whole batch for each
+# job.
 SESSION_SETTINGS = {"enable_sort": "off"}
-# Of the pool, which fetches jobs and marks them done. One more listens.
+# Connections of the pool that fetches jobs and marks them as done. One more connection listens.
 _MOST_CONNECTIONS = 4
-# Of the runs that a worker carries out at once, so many more than a batch gets are for calls that somebody waits for.
+# A worker carries out this many more runs than a batch may use. They are reserved for runs with a waiting caller.
 _LEAST_KEPT, _KEPT_SHARE = 2, 4
-# However many notifications come in, the tables are looked at no more often.
+# The tables are read at most once in this time, for any number of notifications.
 _WAKE_SECONDS = 0.05
-# So that a server that refuses at once does not fill the log.
+# A server that refuses at once must not fill the log.
 _LISTEN_AGAIN_SECONDS = 1.0
 
-# It reports every job at INFO, twice.
+# procrastinate logs every job twice at INFO.
 logging.getLogger("procrastinate").setLevel(logging.WARNING)
 
 
@@ -62,11 +64,11 @@ class CarryOut(Protocol):
     """Carries out a run."""
 
     async def __call__(self, run_id: int, *, is_waited_for: bool) -> None:
-        """Carry out the run of an id; is_waited_for: whether somebody waits for its answer."""
+        """Carry out the run of an id. is_waited_for: whether a caller waits for its answer."""
 
 
 class _WhenInterrupted(procrastinate.BaseRetryStrategy):
-    """Puts a job back that was cut off: by a shutdown, or by the database. Nothing that it paid for is lost."""
+    """Puts back a job that a shutdown or the database interrupted. All replies that it paid for are stored."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision | None:
         if isinstance(exception, DatabaseBusy):
@@ -81,15 +83,15 @@ class _WhenInterrupted(procrastinate.BaseRetryStrategy):
 
 
 class _OwnJobs(JobManager):
-    """Ends jobs and puts them back only while this worker has them: one that slept may have lost them meanwhile.
+    """Ends jobs and puts them back only while this worker has them. A worker that was suspended may have lost them.
 
-    Takes only some jobs without a waiting caller at once, so that a batch leaves room for calls that wait.
+    It takes only some jobs without a waiting caller at once, so that a batch leaves room for calls that wait.
 
-    Believes no notification, since every role that can connect may send any: each one only wakes the worker, which
-    looks at the tables.
+    It does not trust notifications, because every role that can connect may send any. A notification only wakes the
+    worker, which then reads the tables.
 
     Args:
-        connector: procrastinate's.
+        connector: The connector of procrastinate.
         connect: Opens the connection that listens, in autocommit.
         most_in_background: Most jobs without a waiting caller that it has at once.
     """
@@ -109,11 +111,11 @@ class _OwnJobs(JobManager):
         self._waited_for: set[int | None] = set()
 
     def is_waited_for(self, job: Job) -> bool:
-        """Tell whether somebody waits for a job that this worker has taken."""
+        """Return whether a caller waits for a job that this worker has taken."""
         return job.id in self._waited_for
 
     def wake(self) -> None:
-        """Have the worker look at the tables, as a notification does."""
+        """Make the worker read the tables, like a notification."""
         self._heard.set()
 
     async def listen_for_jobs(
@@ -127,7 +129,7 @@ class _OwnJobs(JobManager):
         while True:
             await self._heard.wait()
             self._heard.clear()
-            # The worker takes the next job of the table, whatever the id.
+            # The worker takes the next job of the table. It ignores this id.
             await on_notification(channel="", notification=JobInserted(type="job_inserted", job_id=0))
             await asyncio.sleep(_WAKE_SECONDS)
 
@@ -137,7 +139,7 @@ class _OwnJobs(JobManager):
                 async with self._connect() as connection:
                     for channel in channels:
                         await connection.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
-                    # What came before was not heard.
+                    # Earlier notifications were missed.
                     self.wake()
                     while True:
                         await _readable(connection)
@@ -163,7 +165,7 @@ class _OwnJobs(JobManager):
         self._waited_for.discard(job.id)
         if job.id in self._in_background:
             self._in_background.remove(job.id)
-            # The worker may have stopped looking although there are more, and no notification will come for them.
+            # The worker may have stopped reading before the last job, and no notification will come for the rest.
             if len(self._in_background) == self._most_in_background - 1:
                 self.wake()
 
@@ -198,24 +200,24 @@ class _OwnJobs(JobManager):
 
 @contextmanager
 def _translated_queue() -> Iterator[None]:
-    """Raise our own exceptions in place of the queue's.
+    """Raise our own exceptions instead of the queue's.
 
     Raises:
-        ServerUnavailable: If the connection broke, or could not be had.
+        ServerUnavailable: If the connection broke, or could not be opened.
         DatabaseError: For any other error of the server.
     """
     with translated():
         try:
             yield
         except ConnectorException as error:
-            # The queue wraps every error of the database in one of its own.
+            # The queue wraps every database error in an error of its own.
             if isinstance(error.__cause__, psycopg.Error):
                 raise error.__cause__ from None
             raise
 
 
 async def _readable(connection: psycopg.AsyncConnection[Any]) -> None:
-    """Wait until the server has sent something, or has gone; psycopg itself would look ten times a second."""
+    """Wait until the server sends something or closes; psycopg itself would check ten times a second."""
     loop, sent = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(connection.fileno(), sent.set)
     try:
@@ -225,13 +227,13 @@ async def _readable(connection: psycopg.AsyncConnection[Any]) -> None:
 
 
 class Queue:
-    """Jobs, each carrying out one run.
+    """The jobs of a worker. Each job carries out one run.
 
     Args:
-        app: procrastinate's app, open.
-        wake: Has the worker look at the tables.
-        concurrency: Most runs in hand at once, those included that somebody waits for.
-        grace: Seconds that runs in hand get to finish when the queue is stopped.
+        app: The open app of procrastinate.
+        wake: Makes the worker read the tables.
+        concurrency: Most runs at once, including runs with a waiting caller.
+        grace: Seconds in which current runs may finish when the queue is stopped.
     """
 
     def __init__(self, app: procrastinate.App, wake: Callable[[], None], *, concurrency: int, grace: float) -> None:
@@ -244,18 +246,18 @@ class Queue:
             update_heartbeat_interval=_HEARTBEAT_SECONDS,
             stalled_worker_timeout=_FORGOTTEN_SECONDS,
             shutdown_graceful_timeout=grace,
-            # What a run came to stands in the table run; a job that stays is one of our own mistakes.
+            # The table run has the result of a run. A job that remains in the queue is a bug of ours.
             delete_jobs="successful",
             install_signal_handlers=False,
         )
 
     @property
     def worker_id(self) -> int | None:
-        """What the queue calls this worker; None before and after it serves."""
+        """Return the queue's id of this worker; None before and after it serves."""
         return self._worker.worker_id
 
     async def wake(self) -> None:
-        """Take jobs soon: some are due."""
+        """Take jobs soon, because some are due."""
         self._wake()
 
     async def serve(self) -> None:
@@ -268,7 +270,7 @@ class Queue:
             await self._worker.run()
 
     def stop(self) -> None:
-        """Take no more jobs; those in hand get their grace."""
+        """Take no more jobs. Current jobs may finish within the grace time."""
         self._worker.stop()
 
 
@@ -284,13 +286,13 @@ async def open_queue(
     """Open the queue.
 
     Args:
-        dsn: Connection string; direct, since notifications do not pass a pooler in transaction mode.
-        carry_out: Carries out the run of an id; it is told whether somebody waits for it. Safe to repeat: it is
-            repeated after a shutdown, a ServerUnavailable or a DatabaseBusy at once, and after any other exception as
-            soon as no worker carries the run out.
-        connections: Where those of the queue are kept, so that they can be cut.
-        concurrency: Most runs without a waiting caller at once. There is room for some more that a caller waits for.
-        grace: Seconds that runs in hand get to finish when the queue is stopped.
+        dsn: Connection string without a pooler, because notifications do not pass a pooler in transaction mode.
+        carry_out: Carries out the run of an id; its argument says whether a caller waits. It must be safe to repeat: it
+            is repeated soon after a shutdown, a ServerUnavailable or a DatabaseBusy, and after any other exception
+            when no worker carries out the run.
+        connections: Keeps the connections of the queue, so that they can be cut.
+        concurrency: Most runs without a waiting caller at once. Some more runs are possible if a caller waits for them.
+        grace: Seconds in which current runs may finish when the queue is stopped.
 
     Raises:
         ServerUnavailable: If there is no connection.
@@ -307,7 +309,7 @@ async def open_queue(
             max_size=_MOST_CONNECTIONS,
             timeout=_CONNECTION_SECONDS,
             configure=connections.prepare,
-            # Each call is one statement: BEGIN and COMMIT around it would make three of it.
+            # Each call is one statement. BEGIN and COMMIT would make it three.
             kwargs={"autocommit": True},
         )
     )
