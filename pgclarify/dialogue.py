@@ -1,4 +1,4 @@
-"""Frozen data of a dialogue: what was found ambiguous, rewritten, asked back, replied, and listed."""
+"""Frozen data of a dialogue: detections, rewritten questions, clarifying questions, replies and listed answers."""
 
 from __future__ import annotations
 
@@ -10,51 +10,51 @@ from typing import Final
 from pgclarify.vocabulary import AmbiguityType
 
 MOST_TURNS: Final = 3
-"""How often one may ask back in one conversation. Source: AT-CoT, §4.2."""
+"""Most rounds of clarifying questions in one conversation. Source: AT-CoT, §4.2."""
 
 HISTORY_LENGTH: Final = 10
-"""How many elements of a history a model is shown: the last five turns, each a question and its answer.
+"""Number of elements of a history that a model is shown: the last five turns, each a question and its answer.
 
 Source: Detect, then rewrite (summary), Method Summary.
 """
 
 
 class PromptScheme(StrEnum):
-    """How a model is asked for clarifying questions. Source: AT-CoT, §3.2 and Table 2, Equations 1 to 4."""
+    """The prompt for clarifying questions. Source: AT-CoT, §3.2 and Table 2, Equations 1 to 4."""
 
     STANDARD = "standard"
-    """Questions, and nothing before them."""
+    """Only questions."""
 
     AT_STANDARD = "at_standard"
-    """The types of ambiguity are explained, and questions follow at once."""
+    """The prompt explains the types of ambiguity; the model writes questions directly."""
 
     AT_TYPES = "at_types"
-    """The types are explained, and each question names its type: AT-CoT without its reasoning. Ours."""
+    """The prompt explains the types, and each question names its type: AT-CoT without its reasoning. Ours."""
 
     COT = "cot"
     """Free reasoning, then questions."""
 
     AT_COT = "at_cot"
-    """Which types apply and why, then questions for each."""
+    """The model says which types apply and why, then asks questions for each type."""
 
     @property
     def explains_types(self) -> bool:
-        """Whether the model is told what types of ambiguity there are."""
+        """Return whether the prompt explains the types of ambiguity."""
         return self in (PromptScheme.AT_STANDARD, PromptScheme.AT_TYPES, PromptScheme.AT_COT)
 
     @property
     def names_types(self) -> bool:
-        """Whether its questions have a type."""
+        """Return whether its questions have a type."""
         return self in (PromptScheme.AT_TYPES, PromptScheme.AT_COT)
 
     @property
     def reasons(self) -> bool:
-        """Whether the model says why."""
+        """Return whether the model gives its reasons."""
         return self in (PromptScheme.COT, PromptScheme.AT_COT)
 
 
 class Form(StrEnum):
-    """What is asked back with. Source: AT-CoT, §4.2."""
+    """The form of a clarifying question. Source: AT-CoT, §4.2."""
 
     RESPOND = "respond"
     """Questions to answer freely."""
@@ -70,12 +70,12 @@ class Detection:
     Attributes:
         question: The question.
         is_ambiguous: Whether the probability reaches the threshold, or a rule says so.
-        probability: Of being ambiguous, from 0 to 1; 1 if a rule matched; None if the question is in another language
-            than English, which the classifier does not read.
+        probability: The probability that the question is ambiguous, from 0 to 1; 1 if a rule matched; None if the
+            question is not in English, which the classifier requires.
         kind: pragmatic, syntactic or lexical; None unless ambiguous.
-        reasons: What spoke, each with its source (classifier, feature, rule, corpus), name and text. What a corpus
-            supports is said, and decides nothing.
-        classifier_version: Of the classifier.
+        reasons: The reasons, each with its source (classifier, feature, rule, corpus), name and text. Reasons from a
+            corpus are reported only; they do not change the decision.
+        classifier_version: The version of the classifier.
     """
 
     question: str
@@ -88,10 +88,10 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class DetectionReason:
-    """One thing that spoke for or against ambiguity, in words a user understands.
+    """A reason for or against ambiguity, in words that a user understands.
 
     Attributes:
-        document_ids: The documents that the text was read from; None if it is of no corpus.
+        document_ids: The documents that the text was read from; None if the reason is not from a corpus.
     """
 
     source: str
@@ -105,10 +105,10 @@ class MatchedRule:
     """A row of ambiguity_rule that matched a question.
 
     Attributes:
-        ordinal: Place of the question among those that were asked about, from 1.
+        ordinal: Place of the question among the given questions, from 1.
         ambiguity_rule_id: The rule.
         kind: pragmatic, syntactic or lexical.
-        note: For whoever asked; None if there is none.
+        note: A note for the user who asked; None if there is none.
         matched: The words that it matched.
     """
 
@@ -124,13 +124,14 @@ class TrainedVersion:
     """A version of the classifier that was trained on the labelled questions of a corpus.
 
     Attributes:
-        version: Its number among those of its corpus, from 1; 0 before it is stored.
-        shipped_version: The version of the classifier that ships, which it corrects.
-        threshold: The probability from which a question counts as ambiguous, unless a user says otherwise.
-        judges_questions: Whether it judges questions before which nothing was said.
-        judges_conversations: Whether it judges questions with turns before them. The classifier that ships judges
-            what it does not judge.
-        weights: What was learned: see algorithms.ambiguity.correction.
+        version: Its number within its corpus, from 1; 0 before it is stored.
+        shipped_version: The version of the shipped classifier that it corrects.
+        threshold: A question with at least this probability counts as ambiguous, unless the user sets another
+            threshold.
+        judges_questions: Whether it judges questions without history.
+        judges_conversations: Whether it judges questions with history. The shipped classifier judges the kind that this
+            version does not judge.
+        weights: The learned weights; see algorithms.ambiguity.correction.
     """
 
     version: int
@@ -143,13 +144,14 @@ class TrainedVersion:
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """The question that a run of rewrite or reply came to.
+    """The result of a run of rewrite or reply.
 
     Attributes:
-        rewritten: The question; the one that was asked, to the byte, if it was clear or could not be rewritten.
-        was_ambiguous: Whether it was so with what was said before it; None for replies.
-        reason: Why it was rewritten as it was, or not at all; None of a clear question that does not lean on what was
-            said, and of replies.
+        rewritten: The rewritten question; the original question, byte for byte, if it was clear or could not be
+            rewritten.
+        was_ambiguous: Whether the question was ambiguous, given its history; None for replies.
+        reason: Why the question was or was not rewritten; None for a clear question that does not depend on its
+            history, and for replies.
     """
 
     rewritten: str
@@ -159,13 +161,13 @@ class Rewriting:
 
 @dataclass(frozen=True, slots=True)
 class ProposedQuestion:
-    """A question to ask back, or a reformulation to choose, as a model proposed it.
+    """A clarifying question, or a reformulation to choose, as a model proposed it.
 
     Attributes:
         ambiguity_type: None for schemes that name no types.
-        reasoning: Why; None for schemes without reasoning.
-        clarifying_question: None where there are reformulations to choose from.
-        reformulation: The question of somebody who means this; None if the model gave none.
+        reasoning: The model's reasoning; None for schemes without reasoning.
+        clarifying_question: The question; None if there are reformulations to choose from.
+        reformulation: The complete question of a user with this meaning; None if the model gave none.
     """
 
     ambiguity_type: AmbiguityType | None
@@ -176,7 +178,7 @@ class ProposedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCitation:
-    """A passage that proves something that a run lists.
+    """A passage that proves an item in the list of a run.
 
     Attributes:
         candidate_rank: Names the candidate within the run.
@@ -193,14 +195,14 @@ class EvidenceCitation:
 
 @dataclass(frozen=True, slots=True)
 class ClarifyingQuestion:
-    """A proposed question, checked.
+    """A proposed question after its check.
 
     Attributes:
         ordinal: From 1.
         proposed: As the model gave it.
-        is_answerable: Whether a document answers the reformulation; None if there is no reformulation, if it was not
-            checked, or if no passage answers it and some could not be judged.
-        citations: What answers it, best first; empty unless answerable.
+        is_answerable: Whether a document answers the reformulation. None if there is no reformulation, or it was not
+            checked. None too if no passage answers it and some passages could not be judged.
+        citations: The passages that answer it, best first; empty unless answerable.
     """
 
     ordinal: int
@@ -214,8 +216,8 @@ class Turn:
     """One turn of a conversation.
 
     Attributes:
-        asked: What was asked back: clarifying questions, or reformulations to choose from, in order.
-        reply: What came back.
+        asked: The clarifying questions, or the reformulations to choose from, in order.
+        reply: The reply of the user.
     """
 
     asked: Sequence[str]
@@ -227,10 +229,10 @@ class ListedAnswer:
     """One answer of several.
 
     Attributes:
-        ordinal: The order in which they were found, from 1.
-        answer: As it was first found.
-        variants: Spellings in which it was found, the answer itself first.
-        citations: What proves it, in the order in which it was found; at least one.
+        ordinal: The order in which answers were found, from 1.
+        answer: The answer in its first spelling.
+        variants: All spellings that were found, the answer itself first.
+        citations: The passages that prove it, in the order found; at least one.
     """
 
     ordinal: int

@@ -2,37 +2,37 @@
 
 PgclarifyError
 ├── ConfigurationError        a setting is missing, unknown or contradicts another
-├── InputError                what was given cannot be used: a file, a question, a parameter
-│   ├── UnreadableFile        a file that is not what its name says
+├── InputError                the input cannot be used: a file, a question, a parameter
+│   ├── UnreadableFile        the content of a file does not match its name
 │   │   └── MissingReader     the package that reads its kind is not installed
-│   ├── NotFound              no such corpus, run or role, or none that the caller may see
-│   └── AlreadyExists         there is one of that name
-├── NotReady                  what is asked for is not there yet: a run goes on, documents wait to be indexed
-│   └── NotCommitted          it was made in a transaction that is still open
+│   ├── NotFound              the corpus, run or role does not exist, or the caller may not see it
+│   └── AlreadyExists         an object of that name already exists
+├── NotReady                  the requested object is not ready: a run continues, documents wait to be indexed
+│   └── NotCommitted          it was created in a transaction that is still open
 ├── EmbeddingError            the embedding model
 │   ├── ModelNotFound         no model of that name on this machine
-│   ├── EmbeddingUnavailable  no answer of its endpoint, or no memory on its GPU: the texts are not to blame
+│   ├── EmbeddingUnavailable  no answer of its endpoint, or no memory on its GPU: the texts are not the cause
 │   └── DimensionMismatch     vectors of another shape than expected
 ├── CompletionError           the language model
 │   ├── EndpointUnavailable   not reached, refused or timed out, after all retries
-│   │   ├── EndpointFailed    it failed, or was too slow: another request may do better
-│   │   └── RequestRefused    it answers, but not to this request: too long, or of a form that it does not take
+│   │   ├── EndpointFailed    it failed, or was too slow: another request may succeed
+│   │   └── RequestRefused    it works, but refuses this request: too long, or in a form that it does not accept
 │   ├── InvalidReply          a reply that does not fit its schema
-│   └── NotAllowed            the call was not made: a budget does not let it through
-│       ├── BudgetSpent       what is left of a budget is not enough for it
+│   └── NotAllowed            the call was not made: a budget does not allow it
+│       ├── BudgetSpent       the rest of a budget is too small for it
 │       └── PriceMissing      a budget in dollars, and a model without a price
 ├── DatabaseError             the server, or what it answered
 │   ├── ServerUnavailable     no connection
-│   ├── DatabaseBusy          it passes: a deadlock, a lock held for long, too few connections
-│   ├── SchemaMismatch        the schema is not the one this version works with
+│   ├── DatabaseBusy          a temporary failure: a deadlock, a long lock, too few connections
+│   ├── SchemaMismatch        this version does not work with the schema
 │   ├── PermissionDenied      the role may not do that
 │   ├── LoopbackUnavailable   the server cannot wait in one call: no dblink, or no way to itself
-│   └── CallCancelled         somebody cancelled the statement, or statement_timeout came
+│   └── CallCancelled         the statement was cancelled, or statement_timeout expired
 └── RunError                  one run
-    ├── NoWorker              nobody serves the queue
-    ├── RunTimeout            the caller stopped waiting; the run goes on
+    ├── NoWorker              no worker serves the queue
+    ├── RunTimeout            the caller stopped waiting; the run continues
     ├── RunFailed             the run ended with an error
-    ├── RunSuspected          workers were lost with the run: it is carried out alone, or not at all
+    ├── RunSuspected          workers were lost during the run: it is carried out alone, or not at all
     └── RunLost               the run was cancelled, or another worker has taken it over
 """
 

@@ -1,4 +1,4 @@
-"""Frozen data of evaluations: a case, what a method gave for it, what that took, and what it was worth."""
+"""Frozen data of evaluations: a case, the output of a method, its usage, and its metrics."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from pgclarify.model import Passage
 from pgclarify.vocabulary import Outcome, RunStatus
 
 LEXICAL: Final = "lexical"
-"""The judge that needs no model."""
+"""The judge without a model."""
 
 BOTH: Final = f"{LEXICAL}+"
-"""What the name of a model stands behind if the lexical judge and that model judge together."""
+"""The prefix of a model's name if the lexical judge and that model judge together."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldInterpretation:
-    """A reading that people know of.
+    """A reading that people know.
 
     Attributes:
-        interpretation: The question that it is; None if only its answer is known.
+        interpretation: The question; None if only its answer is known.
         answers: Its answer in all its spellings; may be empty.
-        document_ids: Documents that give it; empty if it is not known which do.
+        document_ids: Documents that give the answer; empty if they are not known.
     """
 
     interpretation: str | None
@@ -36,22 +36,22 @@ class GoldInterpretation:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One question of a data set, and what is known of it.
+    """One question of a data set, with the known facts about it.
 
     Attributes:
         case_id: Unique in its data set.
         question: 1 to 10,000 characters.
-        interpretations: The readings that people know of; empty if none are known.
-        answer_sets: Its answers as each of several people knows them: a set for each person, of answers, each in all
-            its spellings. Empty if none are known. Where there are interpretations, their answers are the one set.
-        document_ids: Documents that are relevant; empty if none are known.
+        interpretations: The readings that people know; empty if none are known.
+        answer_sets: The known answers, one set for each person. Each answer has all its spellings. Empty if none are
+            known. If there are interpretations, their answers are the only set.
+        document_ids: Relevant documents; empty if none are known.
         is_ambiguous: Whether people call it ambiguous; None if the data set does not say.
-        history: What was said before it, oldest first.
-        kind: What kind of ambiguity it has; None if the data set does not say.
-        hops: How many facts lead to its answer, from 1; None if the data set does not say.
-        rewrites: The question as people would say it so that it stands on its own; empty if not known.
-        clarifying_questions: What people would ask back about it; empty if not known.
-        intent: What the person who asks it wants, in words: for a simulated user. None if the data set does not say.
+        history: The earlier turns, oldest first.
+        kind: The kind of its ambiguity; None if the data set does not say.
+        hops: Number of facts that lead to its answer, from 1; None if the data set does not say.
+        rewrites: Rewrites of the question by people that are complete without the history; empty if not known.
+        clarifying_questions: Clarifying questions of people; empty if not known.
+        intent: What the user wants, in words, for a simulated user. None if the data set does not say.
     """
 
     case_id: str
@@ -69,7 +69,7 @@ class Case:
 
     @property
     def known_answers(self) -> list[list[tuple[str, ...]]]:
-        """The answers that people know, a list for each person, each in all its spellings; empty if none are known."""
+        """Return the known answers, a list for each person, each in all its spellings; empty if none are known."""
         of_readings = [one.answers for one in self.interpretations]
         people = [of_readings] if any(of_readings) else [list(golds) for golds in self.answer_sets]
         known = [[names for names in golds if names] for golds in people]
@@ -77,7 +77,7 @@ class Case:
 
     @property
     def strata(self) -> tuple[str, ...]:
-        """The strata that it belongs to, each written NAME=VALUE: answers (one or several), kind and hops."""
+        """Return the strata of the case, each written NAME=VALUE: answers (one or several), kind and hops."""
         several = any(len(set(golds)) > 1 for golds in self.known_answers)
         named = {
             "answers": ("several" if several else "one") if self.known_answers else None,
@@ -102,12 +102,12 @@ class CitedPassage:
 
 @dataclass(frozen=True, slots=True)
 class PredictedInterpretation:
-    """A reading that a method gave.
+    """A reading in the output of a method.
 
     Attributes:
-        interpretation: A question that stands on its own.
+        interpretation: A question that is complete by itself.
         answer: Its answer; None if the method found none.
-        citations: The first is the one that proves it; empty if the method cites nothing.
+        citations: Its citations, the proof first; empty if the method cites nothing.
         support: Documents behind it; 0 if the method does not count them.
     """
 
@@ -119,14 +119,14 @@ class PredictedInterpretation:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a case took of a model, whether it was paid for now or before.
+    """The model usage of a case, whether it was paid for now or before.
 
     Attributes:
         calls: Replies that were used.
-        reused_calls: How many of them came from the ledger.
-        prompt_tokens: Input tokens of all of them.
-        completion_tokens: Output tokens of all of them.
-        model_seconds: How long the model took for all of them together, when it was asked.
+        reused_calls: Number of these replies that came from the ledger.
+        prompt_tokens: Input tokens of all replies.
+        completion_tokens: Output tokens of all replies.
+        model_seconds: Total time of the model for all replies, at the time of each call.
     """
 
     calls: int = 0
@@ -147,25 +147,25 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a method gave for one case.
+    """The output of a method for one case.
 
     Attributes:
-        interpretations: In the method's order; empty if it gave nothing, which counts as such.
-        retrieved: The passages that it chose from, best first. Of a method that searches step by step, those of all
-            steps: the first of each step, then the second of each, and so on.
-        steps: Of such a method, the passages of each step that searched, best first; a passage may be in several. Of a
-            conversation, those that are found before its first turn, and after each.
+        interpretations: The readings in the method's order; empty if there are none, which counts as an empty output.
+        retrieved: The passages that the method chose from, best first. For a method that searches step by step, the
+            passages of all steps: the first of each step, then the second of each, and so on.
+        steps: For such a method, the passages of each step that searched, best first; a passage may be in several. For
+            a conversation, the passages of a search before the first turn and after each turn.
         status: succeeded, partial or failed.
-        error: Why it failed; None unless it did.
-        error_code: The same as a SQLSTATE; None unless it failed, and where it was cancelled.
-        run_id: The run behind it; None for methods that are no operation of the SQL API.
-        usage: What it took of a model.
-        retrievals: How often it searched the corpus.
-        seconds: From the question to the last answer, as it went this time.
-        probability: That the question is ambiguous; None for methods that do not say.
-        notes: What else a reader may want to know: the relaxed question, why it stopped.
-        questions: The question as it was rewritten, the questions that were asked back, or the question after each
-            turn of a conversation; empty for methods that answer.
+        error: Why it failed; None if it did not fail.
+        error_code: The SQLSTATE of the error; None if it did not fail, or was cancelled.
+        run_id: The run; None for methods that are no operation of the SQL API.
+        usage: The model usage.
+        retrievals: Number of searches in the corpus.
+        seconds: Time from the question to the last answer in this evaluation.
+        probability: The probability that the question is ambiguous; None for methods without it.
+        notes: Further facts for readers: the relaxed question, why it stopped.
+        questions: The rewritten question, the clarifying questions, or the question after each turn of a conversation;
+            empty for methods that answer.
     """
 
     interpretations: tuple[PredictedInterpretation, ...] = ()
@@ -189,7 +189,7 @@ class Stated:
 
     Attributes:
         interpretation: The question; None if only its answer is known.
-        answers: Its answer in all spellings that are known; empty if there is none.
+        answers: Its answer in all known spellings; empty if there is none.
     """
 
     interpretation: str | None
@@ -201,22 +201,22 @@ class EvaluationPlan:
     """One method with one configuration over one data set.
 
     Attributes:
-        name: What people call it.
-        data_set: Its name.
+        name: The name of the configuration.
+        data_set: The name of the data set.
         data_set_hash: SHA-256 of the cases in order, 32 bytes.
-        corpus_id: The corpus.
-        corpus_name: Its name.
-        corpus_revision: Its revision, as the role that evaluates sees it.
-        embedding_model: Its model.
+        corpus_id: The id of the corpus.
+        corpus_name: The name of the corpus.
+        corpus_revision: The revision of the corpus, as the evaluating role sees it.
+        embedding_model: The embedding model of the corpus.
         method: As in column eval_run.method.
-        settings: All parameters of the method, as given.
-        provider: Who judges passages or answers: openai or extractive.
-        model: Its name.
-        prompt_version: Of its prompts.
-        judge: lexical, the name of a model, or this behind lexical+ if both judge together.
-        judge_version: Of its rules or prompts.
-        version: Of pgclarify.
-        planned_cases: How many cases there are.
+        settings: All given parameters of the method.
+        provider: The provider that judges passages or answers: openai or extractive.
+        model: The name of the model.
+        prompt_version: The version of its prompts.
+        judge: lexical, the name of a model, or lexical+ with the name of a model if both judge together.
+        judge_version: The version of the judge's rules or prompts.
+        version: The version of pgclarify.
+        planned_cases: Number of cases.
     """
 
     name: str
@@ -238,22 +238,23 @@ class EvaluationPlan:
 
     @property
     def judges(self) -> Literal["lexical", "model", "both"]:
-        """Who judges, as it is chosen."""
+        """Return the kind of judge, in the words of the command line."""
         if self.judge == LEXICAL:
             return "lexical"
         return "both" if self.judge.startswith(BOTH) else "model"
 
     @property
     def judging_model(self) -> str | None:
-        """The model that judges, alone or not; None if none does."""
+        """Return the model of the judge; None if it has none."""
         return None if self.judge == LEXICAL else self.judge.removeprefix(BOTH)
 
     @property
     def kind(self) -> str:
-        """What an evaluation must be equal in for another to go on with it: SHA-256, as hexadecimal digits.
+        """Return the SHA-256 of all facts that must be equal to resume an evaluation, as hexadecimal digits.
 
-        That is all that may change an outcome: the cases, the corpus and its revision, the embedding model, the method
-        and its settings, who answers and who judges with which prompts, and the version of pgclarify; not its names.
+        These are all facts that may change an outcome: the cases, the corpus and its revision, the embedding model, the
+            method and its settings, the answering model and the judge with their prompts, and the version of pgclarify.
+            Names are not included.
         """
         compared = [
             self.data_set_hash.hex(),
@@ -275,15 +276,15 @@ class EvaluationPlan:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """An evaluation as it is kept.
+    """A stored evaluation.
 
     Attributes:
-        eval_run_id: Its id.
-        plan: What it is of; corpus_id is 0 if the corpus was dropped.
-        requested_by: The role.
+        eval_run_id: The id of the evaluation.
+        plan: Its plan; corpus_id is 0 if the corpus was dropped.
+        requested_by: The role that requested it.
         created_at: When it began.
-        finished_at: When it ended; None if it has not.
-        done_cases: How many cases are judged.
+        finished_at: When it ended; None if it has not ended.
+        done_cases: Number of judged cases.
     """
 
     eval_run_id: int
@@ -300,9 +301,9 @@ class Summary:
 
     Attributes:
         value: Its value.
-        low: Lower end of its bootstrap 95 % interval; None where there is none.
+        low: Lower end of its bootstrap 95 % interval; None if it has no interval.
         high: Upper end.
-        cases: Over how many cases.
+        cases: Number of cases with the metric.
     """
 
     value: float
@@ -313,7 +314,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedCase:
-    """A case as it is kept: see the columns of eval_case.
+    """A stored case; see the columns of eval_case.
 
     Attributes:
         values: Its metrics by name.
@@ -334,11 +335,11 @@ class EvaluatedCase:
 
 @dataclass(frozen=True, slots=True)
 class CorpusDescription:
-    """A corpus that is evaluated on.
+    """The corpus of an evaluation.
 
     Attributes:
-        revision: How often what the caller can find in it has changed.
-        embedding_model: The one that searches use.
+        revision: How often the documents that the caller can find have changed.
+        embedding_model: The embedding model that searches use.
     """
 
     corpus_id: int
@@ -349,12 +350,12 @@ class CorpusDescription:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """An evaluation that was begun, or is gone on with.
+    """An evaluation that was begun or resumed.
 
     Attributes:
-        eval_run_id: Its id.
-        done: Ordinals of the cases that are judged.
-        is_resumed: Whether it had been begun before.
+        eval_run_id: The id of the evaluation.
+        done: Ordinals of the judged cases.
+        is_resumed: Whether an earlier start exists.
     """
 
     eval_run_id: int
@@ -363,7 +364,7 @@ class Begun:
 
 
 class ServingWorker(NamedTuple):
-    """Who answers on some of the workers that live and serve."""
+    """The provider and model of some of the workers that are alive and serve."""
 
     provider: str
     model: str
@@ -371,12 +372,12 @@ class ServingWorker(NamedTuple):
 
 
 class VerdictAnswer(NamedTuple):
-    """What was decided about one candidate of a run, and what it took.
+    """The decision on one candidate of a run, and its usage.
 
     Attributes:
-        answer: None unless grounded; likewise the quote.
-        prompt_tokens: Input tokens of the reply that it was read from; 0 if there was none.
-        completion_tokens: Output tokens of it.
+        answer: None unless grounded; the same holds for the quote.
+        prompt_tokens: Input tokens of its reply; 0 if there was none.
+        completion_tokens: Output tokens of its reply.
     """
 
     rank: int
@@ -388,12 +389,12 @@ class VerdictAnswer(NamedTuple):
 
 
 class TokenAverages(NamedTuple):
-    """What calls of one purpose take.
+    """The average tokens of calls of one purpose.
 
     Attributes:
         prompt_tokens: Mean of the input tokens of a call.
         completion_tokens: Mean of the output tokens of a call.
-        calls: Of how many.
+        calls: Number of these calls.
     """
 
     prompt_tokens: float
