@@ -1,7 +1,7 @@
-"""Frozen data that the rooms of pgclarify hand to each other. No behaviour beyond what follows from the data itself.
+"""Frozen data that the packages of pgclarify share. Its methods only derive values from the data itself.
 
-An Interpretation, a Citation and a Verdict are here as a worker makes them; `pgclarify.client.records` has them as an
-application reads them.
+An Interpretation, a Citation and a Verdict here are in the form that a worker writes. `pgclarify.client.records` has
+the form that an application reads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Refusal(StrEnum):
-    """Why a verdict that a model gave is not believed; docs/methods/quotation.md says how each is found."""
+    """Why the verdict of a model is refused; docs/methods/quotation.md describes each check."""
 
     UNPROVEN = "unproven"
     FRAGMENT = "fragment"
@@ -67,13 +67,13 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A passage that a search came upon, before anybody has chosen it.
+    """A passage that a search found, before it is chosen.
 
     Attributes:
-        score: The search's own: cosine similarity, BM25, reciprocal rank fusion, or the similarity to the passage that
-            led to it.
+        score: The score of the search: cosine similarity, BM25, reciprocal rank fusion, or the similarity to the
+            passage that led to it.
         origin: dense, lexical or neighbor.
-        signal_score: What the other retrieval signal says of it, in (0, 1); None if it was not asked for.
+        signal_score: Its score by the other retrieval signal, in (0, 1); None if it was not requested.
     """
 
     passage: Passage
@@ -84,11 +84,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Neighbors:
-    """The neighborhoods of some passages, as far as the requester may read them.
+    """The neighborhoods of some passages, limited to passages that the requester may read.
 
     Attributes:
-        edges: By passage_id, the passage_ids of its neighbors, nearest first; every passage asked about has its entry.
-        passages: Those among them that were not known yet, each once.
+        edges: By passage_id, the passage_ids of its neighbors, nearest first; every requested passage has an entry.
+        passages: The neighbors that were not known yet, each once.
     """
 
     edges: Mapping[int, Sequence[int]]
@@ -100,12 +100,12 @@ class Candidate:
     """A passage retrieved for a run.
 
     Attributes:
-        rank: From 1. Where passages are explored, the order in which they were chosen, or that of their final scores:
-            the operation says which.
-        score: As the operation ranks by; see `candidate.score`.
+        rank: From 1. If passages are explored, the operation defines the order: that of choosing, or that of final
+            scores.
+        score: The score that the operation ranks by; see `candidate.score`.
         origin: dense, lexical or neighbor.
         via_passage_id: The passage that led to it; None unless its origin is neighbor.
-        batch: The batch that it was chosen in, from 1.
+        batch: The batch in which it was chosen, from 1.
         step_ordinal: The step of an investigation that it belongs to; None for other operations.
     """
 
@@ -120,24 +120,24 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage of a run, as `explain` tells of it.
+    """One stage of a run, as `explain` shows it.
 
     Attributes:
         name: detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation,
             decomposition, sampling, answering, reasoning, rewriting, questioning, checking or listing.
         started_at: When it began, with its time zone.
-        duration_ms: How long it took, in milliseconds; stages may overlap.
-        rows: What it came to: passages, verdicts, interpretations, answers; None where nothing is counted.
+        duration_ms: Duration in milliseconds; stages may overlap.
+        rows: The number of results: passages, verdicts, interpretations, answers; None if nothing is counted.
         calls: Calls of a model that it paid for.
         reused_calls: Replies that it took from the ledger.
         prompt_tokens: Input tokens that it paid for.
         completion_tokens: Output tokens that it paid for.
         reused_prompt_tokens: Input tokens of the replies that it took from the ledger.
-        reused_completion_tokens: Output tokens of those.
-        model_ms: Milliseconds that all its calls took, those in the ledger included, as if one came after the other.
-        batch: The batch, from 1; None where there are none.
+        reused_completion_tokens: Output tokens of the replies that it took from the ledger.
+        model_ms: Sum of the milliseconds of all its calls, including those in the ledger.
+        batch: The batch, from 1; None without batches.
         step_ordinal: The step of an investigation; None for other operations.
-        note: What else is worth a line: the relaxed question, why it was cut short.
+        note: Further facts: the relaxed question, why the stage stopped early.
     """
 
     name: str
@@ -158,14 +158,14 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a worker needs to know to carry out a run.
+    """The facts that a worker needs to carry out a run.
 
     Attributes:
-        attempt: From 1; every write names it, so that a worker that lost the run cannot write into it.
-        settings: All parameters as used; the keys are those of `clarify`'s options, and top_k.
-        corpus_id: None for what is asked of no corpus.
-        embedding_model: The corpus's; None if there is no corpus, or no worker has opened its space yet.
-        dimensions: Likewise.
+        attempt: From 1. Every write names it, so that a worker that lost the run cannot write into it.
+        settings: All parameters in use; the keys are the options of `clarify`, and top_k.
+        corpus_id: The corpus; None for operations without a corpus.
+        embedding_model: The model of the corpus; None if there is no corpus, or no worker has opened its space yet.
+        dimensions: The dimensions of that model; None in the same cases.
         parent_run_id: The run whose verdicts a `consolidate` clusters again, or whose question a `reply` answers.
     """
 
@@ -183,16 +183,16 @@ class Run:
 def as_ended(
     status: RunStatus, stop_reason: str | None, stop_code: StopCode | None, refusal: NotAllowed | None
 ) -> tuple[RunStatus, str | None, StopCode | None]:
-    """Say how a run ended of which a budget did not let a call through: it is never complete, and names the budget.
+    """Return how a run ended if a budget did not allow one of its calls: it is never complete, and names the budget.
 
     Args:
-        status: How it ended by what it came to.
-        stop_reason: Why it went no further, by the same.
-        stop_code: The same in one word, as far as the tables do not tell it.
-        refusal: What it was told when it asked for the first such call; None if there was none.
+        status: How the run ended, by its results.
+        stop_reason: Why the run stopped, by its results.
+        stop_code: The code of that reason, if the tables do not show it.
+        refusal: The budget's refusal of the first such call; None if no call was refused.
 
     Returns:
-        Status, stop_reason and stop_code to keep.
+        Status, stop_reason and stop_code to store.
     """
     if refusal is None:
         return status, stop_reason, stop_code
@@ -201,10 +201,10 @@ def as_ended(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a verifier read out of one passage: at most one reading, its answer and the quote that proves it.
+    """The reading that a verifier finds in one passage, with its answer and the quote that proves it.
 
     Attributes:
-        is_weak: True for an answer that counts only in the passage that a search ranks first.
+        is_weak: True for an answer that only counts in the top passage of a search.
     """
 
     interpretation: str
@@ -215,13 +215,13 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSpan:
-    """Where a passage answers a question best.
+    """The span of a passage that answers a question best.
 
     Attributes:
         start: Offset of its first character in the passage.
-        end: Offset after its last one.
-        answerable: Logit of there being an answer at all.
-        log_probability: Natural logarithm of the probability of these two ends, given that there is one.
+        end: Offset after its last character.
+        answerable: Logit of the probability that the passage has an answer.
+        log_probability: Natural logarithm of the probability of these two ends, given that there is an answer.
     """
 
     start: int
@@ -232,24 +232,24 @@ class AnswerSpan:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was decided about one candidate.
+    """The decision on one candidate.
 
     Attributes:
         rank: The candidate's rank.
         outcome: grounded, abstained or failed.
-        interpretation: A question that stands on its own; null unless grounded.
+        interpretation: A question that is complete by itself; null unless grounded.
         answer: Short; null unless grounded.
         quote: Verbatim from the passage; null unless grounded.
         start_char: Offset of the quote in the document; null unless grounded.
         end_char: Offset after the quote in the document; null unless grounded.
         vector: f(interpretation; answer), float32, unit length; null unless grounded.
-        completion_id: The ledger row that the verdict was read from.
+        completion_id: The ledger row of the verdict.
         is_reused: True if the completion had been paid for before.
         reason: Why it abstained.
-        error: What went wrong; set if and only if the outcome is failed.
-        error_code: The same as a SQLSTATE.
-        abstention_code: Why it abstained, in one word: not_answered, no_language_model, threshold or a Refusal; None
-            unless it did.
+        error: The error; set if and only if the outcome is failed.
+        error_code: The SQLSTATE of the error.
+        abstention_code: The code of the reason: not_answered, no_language_model, threshold or a Refusal; None if it did
+            not abstain.
     """
 
     rank: int
@@ -270,7 +270,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A group of readings that mean the same.
+    """A group of readings with the same meaning.
 
     Attributes:
         members: Indices into the consolidated vectors, ascending.
@@ -310,7 +310,7 @@ class PendingDocument:
     """A document whose content is not searchable yet, claimed by this worker.
 
     Attributes:
-        was_indexed: True if an earlier content of it has been; it may have passages.
+        was_indexed: True if an earlier content was indexed, so that the document may have passages.
         embedding_space_id: The space that its vectors are for.
     """
 
@@ -327,12 +327,12 @@ class PendingDocument:
 
 @dataclass(frozen=True, slots=True)
 class LongDocument:
-    """A document that is indexed part by part, claimed by this worker for the next one.
+    """A document that is indexed part by part, claimed by this worker for the next part.
 
     Attributes:
-        document: As it is claimed for each part.
-        batch_id: Of the passages that are staged; None if none is.
-        staged_passages: How many those are.
+        document: The document, as it is claimed for each part.
+        batch_id: The batch of staged passages; None if none is staged.
+        staged_passages: Number of staged passages.
         staged_chars: Where the next part starts; the document's length if all are staged.
     """
 
@@ -343,13 +343,13 @@ class LongDocument:
 
     @property
     def is_staged(self) -> bool:
-        """Whether all that is left is to move it into place."""
+        """Return whether only the last step is left: moving the passages into place."""
         return self.staged_chars >= len(self.document.content)
 
 
 @dataclass(frozen=True, slots=True)
 class PendingPassage:
-    """A passage that a space which is being filled has no vector of yet, claimed by this worker."""
+    """A passage without a vector in a space that is being filled, claimed by this worker."""
 
     embedding_space_id: int
     document_id: str
@@ -363,8 +363,8 @@ class PendingPassage:
 
 
 def passage_hash(title: str | None, heading: str | None, content: str) -> bytes:
-    """SHA-256 of what is embedded of a passage, 32 bytes: what `passage.content_hash` keeps."""
-    # No text in PostgreSQL has a null character in it.
+    """Return the SHA-256 of the embedded text of a passage, 32 bytes, as in `passage.content_hash`."""
+    # Texts in PostgreSQL have no null character, so it can separate the parts.
     seen = "\0".join((title or "", heading or "", content))
     return hashlib.sha256(seen.encode("utf-8", "surrogatepass")).digest()
 
@@ -374,8 +374,8 @@ class IndexedDocument:
     """A document cut into chunks, with their vectors.
 
     Attributes:
-        vectors: One for each chunk: float32, shape (dimensions,), unit length; None for a chunk of which the document
-            has a passage with the same passage_hash, whose vector stays.
+        vectors: One for each chunk: float32, shape (dimensions,), unit length. None for a chunk if the document already
+            has a passage with the same passage_hash, whose vector is kept.
     """
 
     document: PendingDocument

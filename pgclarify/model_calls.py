@@ -1,4 +1,4 @@
-"""What a model is asked, how the reply is read, and how the ledger knows it."""
+"""Calls of models: their inputs, how to read the reply, and their keys in the ledger."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ U = TypeVar("U")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a chat: role is system, user or assistant. Inputs of cross-encoders have roles of their own."""
+    """One message of a chat. role is system, user or assistant; inputs of cross-encoders have other roles."""
 
     role: str
     content: str
@@ -32,21 +32,21 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall(Generic[T_co]):
-    """A prompt, rendered for its input, and how to read the reply. It does not name the model that will be asked.
+    """A prompt rendered for its input, and the function that reads the reply. It does not name the model.
 
     Attributes:
-        purpose: What the reply is for: relaxation, verdict, ...
+        purpose: The purpose of the reply: relaxation, verdict, ...
         version: Version of this prompt; `pgclarify.prompts.versions` has all of them.
         messages: The rendered input.
         schema: JSON schema that the reply must fit.
         read: Reads the reply, or raises InvalidReply.
-        max_tokens: Most tokens a reply may take: several times what a good one needs, so that a small model that
-            repeats itself is stopped before the call times out.
-        reminder: What the second try ends with; None if it only is another sample of the same input.
+        max_tokens: Most tokens of a reply: several times the length of a good reply, so that a small model that repeats
+            itself is stopped before the call times out.
+        reminder: Text at the end of the second try; None if the second try is only another sample of the same input.
         temperature: At least 0.
-        sample: Which of several replies to the same input, from 0.
+        sample: Number of the reply among several to the same input, from 0.
         document_ids: The documents whose passages the messages show, each once.
-        payload: What the messages are rendered from, for a provider that is no chat model; None where there is none.
+        payload: The source of the messages, for a provider that is no chat model; None if there is none.
     """
 
     purpose: str
@@ -62,7 +62,7 @@ class ModelCall(Generic[T_co]):
     payload: Mapping[str, Any] | None = None
 
     def retry(self) -> ModelCall[T_co]:
-        """Render the second try, after a reply that could not be read: sample 1, which reminds of the form."""
+        """Render the second try after an unreadable reply: sample 1, with a reminder of the form."""
         if self.reminder is None:
             return replace(self, sample=1)
         *before, last = self.messages
@@ -71,10 +71,10 @@ class ModelCall(Generic[T_co]):
         )
 
     def then(self, use: Callable[[T_co], U]) -> ModelCall[U]:
-        """Render the same call, whose reply is used further once it is read.
+        """Return the same call with another step after its reply is read.
 
         Args:
-            use: Takes what was read; raises InvalidReply if that cannot be used.
+            use: Converts the result of `read`; raises InvalidReply if the result cannot be used.
         """
         read = self.read
         return cast("ModelCall[U]", replace(cast("ModelCall[Any]", self), read=lambda reply: use(read(reply))))
@@ -82,21 +82,21 @@ class ModelCall(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """One rendered input for one model: what the ledger `completion` is keyed by.
+    """One rendered input for one model: the key of the ledger `completion`.
 
     Attributes:
-        purpose: What the reply is for: relaxation, verdict.
-        model: Name of the model that is asked.
+        purpose: The purpose of the reply: relaxation, verdict.
+        model: Name of the model.
         parameters: Decoding parameters (temperature, ...); a JSON object.
         prompt_version: Version of the prompt that rendered the messages.
         messages: The rendered input.
         schema: JSON schema that the reply must fit; None for free text.
         sample: 0 for the first reply to this input, 1 for the next, ..., less than 1000.
-        payload: What a provider that is no chat model works on (the extractive one); part of the input.
-        max_output_tokens: Most tokens that are paid for as output, as far as is known; 0 for a provider that is no chat
-            model. No part of the key.
-        document_ids: The documents whose passages the input shows, each once: the reply is erased with any of them. No
-            part of the key.
+        payload: The input of a provider that is no chat model (the extractive one); part of the input.
+        max_output_tokens: Most output tokens that may be paid for, if known; 0 for a provider that is no chat model.
+            Not part of the key.
+        document_ids: The documents whose passages the input shows, each once. The reply is erased together with any of
+            them. Not part of the key.
     """
 
     purpose: str
@@ -113,7 +113,7 @@ class CompletionRequest:
 
     @property
     def rendered(self) -> bytes:
-        """The rendered input, as it is hashed: JSON in UTF-8."""
+        """Return the rendered input in the form that is hashed: JSON in UTF-8."""
         if not self._rendered:
             rendered = json.dumps(
                 {
@@ -125,29 +125,29 @@ class CompletionRequest:
                 ensure_ascii=False,
                 separators=(",", ":"),
             )
-            # Claims need it three times.
+            # Cached, because a claim needs it three times.
             object.__setattr__(self, "_rendered", rendered.encode("utf-8", "surrogatepass"))
         return self._rendered
 
     @property
     def input_hash(self) -> bytes:
-        """SHA-256 of the rendered input, 32 bytes."""
+        """Return the SHA-256 of the rendered input, 32 bytes."""
         return hashlib.sha256(self.rendered).digest()
 
     @property
     def key(self) -> tuple[str, str, str, str, bytes, int]:
-        """What is unique in the ledger: purpose, model, parameters as JSON, prompt version, input hash, sample."""
+        """Return the unique ledger key: purpose, model, parameters as JSON, prompt version, input hash, sample."""
         parameters = json.dumps(self.parameters, sort_keys=True, separators=(",", ":"))
         return (self.purpose, self.model, parameters, self.prompt_version, self.input_hash, self.sample)
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model said; latency in milliseconds. Tokens are None where the endpoint did not say how many.
+    """The reply of a model; latency in milliseconds. Tokens are None if the endpoint did not count them.
 
     Attributes:
-        cached_tokens: Those of prompt_tokens that the endpoint had read before. It is not read back from the ledger.
-        tries: How many requests the call took. It is in no table.
+        cached_tokens: The part of prompt_tokens that the endpoint had cached. It is not read back from the ledger.
+        tries: Number of requests of the call. It is in no table.
     """
 
     reply: str
@@ -160,17 +160,17 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Where one request stands in the ledger.
+    """The state of one request in the ledger.
 
     Attributes:
-        completion_id: The row of the ledger; None if there is none, since a budget does not let the call through.
-        completion: What the model said, if it was already paid for.
-        is_ours: True if this worker holds the lease and has to make the call; with no completion, no refusal and not
-            ours, another worker is making it, calls that are being made may leave something of a budget, or somebody
-            has locked the budgets.
-        refusal: Why a budget does not let the call through, though all that are being made cost nothing; None if none
-            forbids it.
-        is_taken_over: True if the lease was another's, who may be making the call still and store its reply.
+        completion_id: The row of the ledger; None if there is none, because a budget does not allow the call.
+        completion: The reply, if it was already paid for.
+        is_ours: True if this worker has the lease and must make the call. If it is False, without completion and
+            refusal, the request is pending: another worker is making the call, current calls may use less of a budget
+            than reserved, or another session has locked the budgets.
+        refusal: Why a budget does not allow the call, even if all current calls cost nothing; None if no budget forbids
+            it.
+        is_taken_over: True if the lease was another worker's, which may still make the call and store its reply.
     """
 
     completion_id: int | None

@@ -1,4 +1,4 @@
-"""A process that finds the nearest neighbors of many vectors: its memory is gone with it, and so are its threads.
+"""A process that finds the nearest neighbors of many vectors. Its memory and threads are freed when it ends.
 
 python -m pgclarify.nearest_process COUNT DIMENSIONS DEPTH THREADS reads at most COUNT vectors, one behind the other, as
 PostgreSQL sends halfvec, and END. It writes, as numbers of this machine, the places of the neighbors of each (int32,
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms.nearest import nearest
 
-# Comes after the last vector. Without it, the worker has died in the middle.
+# Follows the last vector. If it is missing, the worker has died during the transfer.
 END = b"end."
 _VECTORS_A_READ = 1000
-# Runs and searches go first. With more, a worker that embeds all day would leave it nothing.
+# Runs and searches go first. With a higher value, a worker that embeds all day would leave no CPU time for this
+# process.
 _NICENESS = 5
 
 
@@ -31,20 +32,20 @@ def main(arguments: list[str], source: BinaryIO, target: BinaryIO) -> None:
         ValueError: If there are more vectors than COUNT, or they do not end with END.
     """
     count, dimensions, depth, threads = map(int, arguments)
-    # Memory that is not written to is not taken.
+    # The system allocates memory only when it is written.
     vectors = np.empty((count, dimensions), dtype=np.float32)
     places = np.empty(count, dtype=np.int32)
-    # Four bytes say how long a vector is; its numbers have the other byte order.
+    # Four bytes have the length of a vector. Its numbers are big-endian.
     record = np.dtype([("header", ">u4"), ("vector", ">f2", (dimensions,))])
     read = kept = 0
     is_whole = False
     while data := source.read(_VECTORS_A_READ * record.itemsize):
-        # Never the length of a vector, which has four bytes more than its numbers.
+        # A whole vector never has this length, because it has four bytes more than its numbers.
         is_whole = len(data) % record.itemsize == len(END) and data.endswith(END)
         data = data.removesuffix(END) if is_whole else data
         some = np.frombuffer(data, dtype=record)["vector"].astype(np.float32)
         lengths = np.linalg.norm(some, axis=1)
-        # A vector of zeros is near nothing.
+        # A zero vector has no neighbors.
         are_kept = lengths > 0
         ended = kept + int(are_kept.sum())
         vectors[kept:ended] = some[are_kept] / lengths[are_kept, np.newaxis]
@@ -71,7 +72,7 @@ def _write(
 
 
 if __name__ == "__main__":
-    # Sent to a whole terminal: the worker ends this process.
+    # A terminal sends SIGINT to all its processes. The worker ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice"):
         os.nice(_NICENESS)

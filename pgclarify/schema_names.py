@@ -1,5 +1,5 @@
-"""The names of our two schemas, for what must not wait for SQLAlchemy, which `pgclarify.schema` imports."""
+"""The names of our two schemas, for modules that must not import SQLAlchemy, as `pgclarify.schema` does."""
 
-# What people use; and what only pgclarify itself uses.
+# The schema for users, and the schema that only pgclarify uses.
 SCHEMA = "pgclarify"
 PRIVATE_SCHEMA = "pgclarify_private"

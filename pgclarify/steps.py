@@ -1,4 +1,4 @@
-"""Frozen data of an investigation: its steps, and what the replies of a model say about them."""
+"""Frozen data of an investigation: its steps, and the parsed replies of a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from pgclarify.vocabulary import StepKind, StepOutcome
 
 LEAST_CONFIDENCE: Final = 1e-6
-"""The least that a confidence is: a share of a share of a share stays above 0 in a column of single precision."""
+"""Lower bound of a confidence, so that a product of several stays above 0 in a single-precision column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,16 @@ class Step:
     Attributes:
         ordinal: From 1.
         kind: direct, follow_up or conclusion.
-        question: What was asked; the run's question unless the kind is follow_up.
+        question: The question of the step; the run's question unless the kind is follow_up.
         outcome: How it ended.
         answer: Short; set if and only if the outcome is answered.
         confidence: At least LEAST_CONFIDENCE, at most 1; set if and only if there is an answer.
-            docs/methods/investigation.md says what it is.
-        reason: Why there is no answer, or what else is worth saying of it, in plain words; None if nothing is.
+            docs/methods/investigation.md defines it.
+        reason: Why there is no answer, or a note on the answer, in plain words; None if there is none.
         abstention_code: Why there is no evidence, a StopCode; None unless the outcome is not_in_corpus.
-        semantic_sets: Into how many groups the answers fell that were sampled from the batch of the cited passage;
-            None where nothing was sampled or nothing is cited.
-        citations: What proves the answer; empty if and only if there is none.
+        semantic_sets: Number of groups of the answers that were sampled from the batch of the cited passage; None if
+            nothing was sampled or cited.
+        citations: The passages that prove the answer; empty if and only if there is no answer.
     """
 
     ordinal: int
@@ -61,11 +61,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """What a model wants to know next.
+    """The next question of a model.
 
     Attributes:
-        question: The next follow-up question; None if none is needed (any more).
-        answer: The answer to the whole question, where the chain gives it; None if it does not, or not yet.
+        question: The next follow-up question; None if no further one is needed.
+        answer: The answer to the whole question, if the chain gives it; None if it does not, or not yet.
     """
 
     question: str | None = None
@@ -74,11 +74,11 @@ class FollowUp:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A quote that a model gives as its proof. Whether it is in that passage is the caller's to check.
+    """A quote that a model gives as its proof. The caller must check that the passage has it.
 
     Attributes:
-        passage: The passage's number among those that were shown, from 1.
-        quote: As the model wrote it.
+        passage: The number of the passage among the shown ones, from 1.
+        quote: The quote as the model wrote it.
     """
 
     passage: int
@@ -87,12 +87,12 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a model read out of several passages.
+    """The answer of a model from several passages.
 
     Attributes:
         answer: Short; None if the passages do not give it.
-        evidence: What proves it; empty if there is no answer.
-        contradiction: What contradicts what, in the model's words; None if nothing does. Only a conclusion has one.
+        evidence: The quotes that prove it; empty if there is no answer.
+        contradiction: The contradiction in the model's words; None if there is none. Only a conclusion has one.
     """
 
     answer: str | None = None

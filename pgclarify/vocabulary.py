@@ -1,7 +1,7 @@
-"""What applications see as well as workers: states, outcomes and kinds by name, and a document.
+"""Names that applications and workers share: states, outcomes and kinds; and the class of a document.
 
-Apart from the data of workers (`model`, `steps`, `dialogue`), so that the client need not import that: building its
-classes would make up a third of the client's import time.
+They are separate from the data of workers (`model`, `steps`, `dialogue`), so that the client need not import that.
+Building its classes would be a third of the client's import time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-# With this begins the name of an embedding model that is behind an endpoint.
+# Prefix of the name of an embedding model behind an endpoint.
 AT_ENDPOINT: Final = "endpoint:"
 
 
@@ -27,7 +27,7 @@ class RunStatus(StrEnum):
 
 
 class StopCode(StrEnum):
-    """Why a run that ended by itself has no result, or not all of it; docs/run-states.md says what each means."""
+    """Why a run that was not cancelled has no result, or a partial one; docs/run-states.md defines each code."""
 
     NOT_ANSWERED = "not_answered"
     NO_LANGUAGE_MODEL = "no_language_model"
@@ -43,7 +43,7 @@ class StopCode(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What was decided about one candidate."""
+    """The decision on one candidate."""
 
     GROUNDED = "grounded"
     ABSTAINED = "abstained"
@@ -52,13 +52,13 @@ class Outcome(StrEnum):
 
 
 class StepKind(StrEnum):
-    """What a step of an investigation is."""
+    """The kind of a step in an investigation."""
 
     DIRECT = "direct"
     """The question itself, without a follow-up."""
 
     FOLLOW_UP = "follow_up"
-    """One question that the whole one rests on."""
+    """One question that the whole question depends on."""
 
     CONCLUSION = "conclusion"
     """Always the last one: the run's answer to the whole question."""
@@ -74,44 +74,44 @@ class StepOutcome(StrEnum):
     """There is no evidence for an answer."""
 
     REPEATED = "repeated"
-    """It was asked before: the decomposition went round in a circle, and ended there."""
+    """The question was asked before: the decomposition repeated itself, and ended there."""
 
     CONTRADICTED = "contradicted"
     """Steps contradict each other, and the evidence does not decide between them."""
 
     CUT_OFF = "cut_off"
-    """The limit on calls was reached before there was an answer."""
+    """The limit on calls was reached before an answer was found."""
 
     FAILED = "failed"
-    """The model could not be reached, or not be understood."""
+    """The model could not be reached, or its reply could not be read."""
 
 
 class AmbiguityType(StrEnum):
-    """What could be done about an ambiguous question. Source: AT-CoT, §3.1 and Table 1."""
+    """How to resolve an ambiguous question. Source: AT-CoT, §3.1 and Table 1."""
 
     SEMANTIC = "semantic"
-    """It can mean several things: settle which."""
+    """It has several meanings: choose one."""
 
     GENERALIZE = "generalize"
-    """Something broader may be meant."""
+    """The user may mean something broader."""
 
     SPECIFY = "specify"
-    """It covers too much: narrow it."""
+    """It is too broad: narrow it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One citable document, as a reader of files hands it over.
+    """One citable document, as a reader of files returns it.
 
     Attributes:
         document_id: The user's own id; unique in its corpus.
         content: Plain text or Markdown. Offsets of passages and citations count in it.
         title: Null if the document has none.
-        uri: Where a person finds the original.
+        uri: Where people find the original.
         metadata: Any JSON object.
         readers: Roles that may read it; None means every reader of the corpus.
-        origin: The file that it comes from, as `pgclarify.ingest.naming` spells it; None if it comes from none. A file
-            replaces only its own document, which keeps its id.
+        origin: The file of the document, as `pgclarify.ingest.naming` spells it; None without a file. A file replaces
+            only its own document, which keeps its id.
         known_as: Another origin of the same file, under which its document may be stored; None if there is none.
     """
 
