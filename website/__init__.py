@@ -1,1 +1,1 @@
-"""What makes the site of the pages: drawings of diagrams, the reference of SQL, the theme. No part of the package."""
+"""Tools for the documentation site: drawings of diagrams, the SQL reference, the theme. Not part of the package."""

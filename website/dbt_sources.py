@@ -1,6 +1,6 @@
-"""The sources of the dbt package, from the comments in the database: `python -m website.dbt_sources` writes them.
+"""Writes the sources of the dbt package from the comments in the database: `python -m website.dbt_sources`.
 
-A test finds a file that is not what the database says.
+A test fails if the file differs from the database.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ sources:
     description: Views of pgclarify. They start nothing, and show what the role that reads them may see.
     tables:
 """
-# dbt source freshness: how long the oldest change has been waiting that is not searchable yet.
+# dbt source freshness: age of the oldest change that is not searchable yet.
 FRESHNESS = """\
         config:
           loaded_at_query: >
@@ -38,7 +38,7 @@ FRESHNESS = """\
 
 
 def render(connection: psycopg.Connection[Any]) -> str:
-    """The file, with all views and their columns."""
+    """Return the content of the file, with all views and their columns."""
     with connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
         views = [one for one in cursor.execute(RELATIONS.encode()) if one["kind"] == "v"]
     return HEAD + "".join(_table(view) for view in views)
@@ -57,14 +57,14 @@ def _table(view: dict[str, Any]) -> str:
 
 
 def quoted(text: str) -> str:
-    """A comment as a YAML scalar; dbt takes a brace before another one, a % or a # for its own."""
+    """Return a comment as a YAML scalar. dbt would interpret a brace before another brace, a % or a #."""
     plain = re.sub(r"\{(?=[{%#])", "{ ", " ".join(text.split())).replace("'", "''")
     return f"'{plain}'"
 
 
 def main() -> None:
-    """Install into a new server, and write down what is there."""
-    # Its user need not be ours, so the folder is where everybody may go.
+    """Install into a new server, and write the file from its comments."""
+    # The server may run as another user, so the folder must be accessible to all users.
     with tempfile.TemporaryDirectory(prefix="pgclarify-sources-") as folder:
         Path(folder).chmod(0o755)
         dsn = embedded.start(Path(folder) / "data")

@@ -1,7 +1,7 @@
-"""Draws the diagrams of the pages: `python -m website.draw mermaid.min.js`, with a Chromium of the system.
+"""Draws the diagrams of the pages with the system's Chromium: `python -m website.draw mermaid.min.js`.
 
-The bundle is in npm's package `mermaid` (12.3.0 drew what is here), under dist/. Colors and fonts are those of the
-site's style sheet.
+The bundle is in dist/ of the npm package `mermaid` (version 12.3.0 drew the current files). Colors and fonts come from
+the site's style sheet.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ OPTIONS = "{startOnLoad: false, htmlLabels: false, state: {nodeSpacing: 110, ran
 
 
 def main(bundle: Path) -> None:
-    """Draw every diagram of the pages, and forget the drawings of those that are gone."""
+    """Draw every diagram of the pages, and delete drawings of removed diagrams."""
     pages = [CHECKOUT / "README.md", *CHECKOUT.glob("docs/**/*.md")]
     sources = {fence for page in pages for fence in FENCE.findall(page.read_text("utf-8"))}
     shutil.rmtree(DIAGRAMS, ignore_errors=True)
@@ -41,7 +41,7 @@ def main(bundle: Path) -> None:
 
 
 def plain(svg: str) -> str:
-    """A drawing without the styles that it came with."""
+    """Return a drawing without its own styles."""
     svg = re.sub(r"<style>.*?</style>", "", svg, flags=re.S)
     return re.sub(r' (?:data-[\w-]+|style)="[^"]*"', "", svg)
 

@@ -1,4 +1,4 @@
-"""What MkDocs does besides: diagrams are drawn beforehand, so that no page needs a script from elsewhere."""
+"""Hooks of MkDocs: they insert prepared drawings of diagrams, so that no page loads an external script."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ FENCE = re.compile(r"^```mermaid\n(.*?)^```$", re.M | re.S)
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Put the drawings of a page's diagrams in place of their sources."""
+    """Replace the sources of a page's diagrams with their drawings."""
     return FENCE.sub(lambda fence: drawing(fence[1]), markdown)
 
 
 def drawing(source: str) -> str:
-    """The SVG of a diagram, on lines that Markdown leaves alone.
+    """Return the SVG of a diagram on lines that Markdown does not change.
 
     Raises:
-        PluginError: If it has changed since it was drawn.
+        PluginError: If the diagram has changed since it was drawn.
     """
     path = DIAGRAMS / file_name(source)
     if not path.exists():
@@ -30,5 +30,5 @@ def drawing(source: str) -> str:
 
 
 def file_name(source: str) -> str:
-    """Where the drawing of a diagram is: named for its source, so that an old drawing is never shown for a new one."""
+    """Return the file of a diagram's drawing. Its name depends on the source, so an old drawing is never shown."""
     return hashlib.sha256(source.encode()).hexdigest()[:12] + ".svg"

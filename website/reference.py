@@ -1,6 +1,6 @@
-r"""The reference of SQL, from the comments in the database: `python -m website.reference` writes docs/reference/.
+r"""Writes the SQL reference in docs/reference/ from the comments in the database: `python -m website.reference`.
 
-Readers of the pages and of `\df+` see the same words, and a test finds a page that is not what the database says.
+The pages and `\df+` show the same text. A test fails if a page differs from the database.
 """
 
 from __future__ import annotations
@@ -99,12 +99,12 @@ do not.
 
 @dataclass(frozen=True)
 class Comment:
-    """A function's comment, taken apart.
+    """A function's comment, split into parts.
 
     Attributes:
-        text: What it does, and what is to be known besides.
-        parameters: What is said of parameters, by name.
-        like: Another function, whose parameters those of which nothing is said are like; None if there is none.
+        text: The description of the function.
+        parameters: The descriptions of parameters, by name.
+        like: Another function; parameters without a description are as there. None if there is none.
     """
 
     text: str
@@ -113,7 +113,7 @@ class Comment:
 
 
 def take_apart(comment: str, names: list[str]) -> Comment:
-    """Find in a comment what it says of parameters: sentences that begin with their names and a colon."""
+    """Find the descriptions of parameters in a comment: sentences that begin with a parameter's name and a colon."""
     name = "|".join(map(re.escape, names))
     text: list[str] = []
     parameters: dict[str, str] = {}
@@ -128,13 +128,13 @@ def take_apart(comment: str, names: list[str]) -> Comment:
 
 
 def escaped(text: str) -> str:
-    """A comment as Markdown that shows it, whatever is in it; names are set as code, pages are linked."""
+    """Return a comment as escaped Markdown, with names as code and links to pages."""
     parts = re.split(r"(docs/[\w/-]+\.md|\b(?:\w+\.)*[a-z]\w*_\w+(?:\.\w+)*\b)", " ".join(text.split()))
     return "".join(_name(part) if place % 2 else _plain(part) for place, part in enumerate(parts))
 
 
 def pages(connection: psycopg.Connection[Any]) -> dict[str, str]:
-    """The pages, by their names."""
+    """Return the pages by name."""
     with connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
         functions = cursor.execute(FUNCTIONS.encode()).fetchall()
         relations = cursor.execute(RELATIONS.encode()).fetchall()
@@ -190,13 +190,13 @@ def _name(name: str) -> str:
 
 
 def _plain(text: str) -> str:
-    # Within words, underscores are just that. References to characters are read alike wherever Markdown is.
+    # Underscores inside words need no escape. Character references mean the same everywhere in Markdown.
     return re.sub(r"[\\`*\[\]<>|~&]|\b_|_\b", lambda special: f"&#{ord(special[0])};", text)
 
 
 def main() -> None:
-    """Install into a new server, and write down what is there."""
-    # Its user need not be ours, so the folder is where everybody may go.
+    """Install into a new server, and write the pages from its comments."""
+    # The server may run as another user, so the folder must be accessible to all users.
     with tempfile.TemporaryDirectory(prefix="pgclarify-reference-") as folder:
         Path(folder).chmod(0o755)
         dsn = embedded.start(Path(folder) / "data")
