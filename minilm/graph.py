@@ -1,9 +1,9 @@
-"""Writes all-MiniLM-L6-v2, also in 8-bit integers, and the span reader that was trained from it, as ONNX graphs.
+"""Writes ONNX graphs of all-MiniLM-L6-v2, also in 8-bit integers, and of the span reader that was trained from it.
 
-The graphs hold no weights. They name those of safetensors files by their place there, so that the embedding model
-computes with what was published. All are BERT's encoder (Devlin et al., 2019) with 6 layers, in standard operators of
-opset 20. The embedding model ends in mean pooling over the tokens of a text, and normalization, as its authors
-describe it; the reader in a head for the ends of an answer and one for whether there is one (Devlin et al., §4.3).
+The graphs contain no weights. They refer to the places of weights in safetensors files, so that the embedding model
+uses the published weights. All graphs are BERT's encoder (Devlin et al., 2019) with 6 layers, in standard operators of
+opset 20. The embedding model ends with mean pooling over the tokens of a text and normalization, as its authors
+describe it. The reader ends with two heads: one for the ends of an answer, one for answerability (Devlin et al., §4.3).
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ _HEADS = 12
 _WIDTH = 384
 _HEAD_WIDTH = _WIDTH // _HEADS
 _EPSILON = 1e-12
-# Added to the scores of padding: its share of the attention is exactly 0 then.
+# Added to the scores of padding, so that its share of the attention is exactly 0.
 _MASKED = -10000.0
 _OPSET = 20
 _IR_VERSION = 9
-# From -127 to 127. Inputs are shifted to 1 to 255, since processors multiply unsigned integers with signed ones.
+# Values are from -127 to 127. Inputs are shifted to 1 to 255, because processors multiply unsigned integers by signed
+# ones.
 _LARGEST_INT8 = 127
 _UINT8_ZERO = 128
-# A row of zeros is not divided by zero.
+# Avoids a division by zero for a row of zeros.
 _SMALLEST_SCALE = 1e-20
-# As safetensors, numpy and ONNX call them.
+# Names of types in safetensors, numpy and ONNX.
 _TYPES = {"F32": (np.float32, TensorProto.FLOAT), "I8": (np.int8, TensorProto.INT8)}
 
 
@@ -45,20 +46,21 @@ def write_embedder(weights: Path, graph: Path, *, rounded: Path | None = None) -
 
     Args:
         weights: model.safetensors, as published.
-        graph: Where to; in the folder of the weights, which it names without a folder.
-        rounded: What `round_weights` wrote, beside the weights: linear layers multiply 8-bit integers. The row of each
-            token has a scale of its own, so that the texts of a batch do not change each other's vectors.
+        graph: The output file, in the folder of the weights. The graph names the weights without a folder.
+        rounded: The output of `round_weights`, in the same folder; then linear layers multiply 8-bit integers. The row
+            of each token has its own scale, so that the texts of a batch do not change each other's vectors.
     """
     files = [_Tensors.read(each) for each in (rounded, weights) if each is not None]
     _save(_Writer(files, in_int8=rounded is not None).write_embedder(), graph)
 
 
 def round_weights(weights: Path, rounded: Path) -> None:
-    """Round the matrices of linear layers to 8-bit integers, each column with a scale of its own.
+    """Round the matrices of linear layers to 8-bit integers, with one scale for each column.
 
     Args:
         weights: model.safetensors, as published.
-        rounded: Where to. Of each layer: .columns, int8, shape (inputs, outputs); .scales, float32, shape (outputs,).
+        rounded: The output file. It has for each layer .columns, int8, shape (inputs, outputs), and .scales, float32,
+            shape (outputs,).
     """
     published = _Tensors.read(weights)
     tensors: dict[str, NDArray[Any]] = {}
@@ -78,7 +80,7 @@ def round_weights(weights: Path, rounded: Path) -> None:
         header[name] = {"dtype": types[tensor.dtype.type], "shape": tensor.shape, "data_offsets": place}
         content += raw
     described = json.dumps(header).encode()
-    # Padded, so that tensors begin at a multiple of 8 bytes, as the format wants it.
+    # The format requires that tensors begin at a multiple of 8 bytes.
     described += b" " * (-len(described) % 8)
     rounded.write_bytes(struct.pack("<Q", len(described)) + described + content)
 
@@ -87,14 +89,14 @@ def write_reader(weights: Path, trained: Path, graph: Path) -> None:
     """Write the reader's graph beside the files with its weights.
 
     Inputs are input_ids, attention_mask and token_type_ids, int64, shape (texts, tokens). Outputs are span, float32,
-    shape (texts, tokens, 2): logits of each token to begin and to end the answer; and answerable, float32, shape
-    (texts, 1): the logit of there being one.
+    shape (texts, tokens, 2): logits of each token as the first and the last of the answer; and answerable, float32,
+    shape (texts, 1): the logit of answerability.
 
     Args:
-        weights: model.safetensors, as published: the embeddings of tokens are the embedding model's.
+        weights: model.safetensors, as published: the token embeddings are those of the embedding model.
         trained: reader.safetensors: the encoder's layers, whose matrices are int8 with a scale for each row, and the
             heads.
-        graph: Where to; in the folder of both, which it names without a folder.
+        graph: The output file, in the folder of both. The graph names both without a folder.
     """
     _save(_Writer([_Tensors.read(trained), _Tensors.read(weights)]).write_reader(), graph)
 
@@ -109,7 +111,7 @@ class _Tensors:
     """The tensors of a safetensors file.
 
     Attributes:
-        file: Its name.
+        file: The name of the file.
         header: Type, shape and place of each tensor.
         begin: Where the tensors begin.
     """
@@ -125,7 +127,7 @@ class _Tensors:
             return cls(path.name, json.loads(stream.read(length)), 8 + length)
 
     def load(self, path: Path, name: str) -> NDArray[Any]:
-        """Read a tensor of the file, which is at path."""
+        """Read a tensor of the file at path."""
         tensor = self.header[name]
         begin, end = tensor["data_offsets"]
         with path.open("rb") as stream:
@@ -133,7 +135,7 @@ class _Tensors:
             return np.frombuffer(stream.read(end - begin), dtype=_TYPES[tensor["dtype"]][0]).reshape(tensor["shape"])
 
     def name_in(self, initializers: dict[str, TensorProto], name: str) -> None:
-        """Make a tensor of the file an initializer that says where it stands."""
+        """Add an initializer that refers to the place of a tensor in the file."""
         tensor = self.header[name]
         begin, end = tensor["data_offsets"]
         place = {"location": self.file, "offset": self.begin + begin, "length": end - begin}
@@ -182,7 +184,7 @@ class _Writer:
         )
 
     def _encode(self, types: str) -> str:
-        """All layers; types names which of the two embeddings of token types each token has."""
+        """Add all layers. types names the tensor with the token type of each token."""
         self._shapes()
         hidden = self._embeddings(types)
         for number in range(_LAYERS):
@@ -211,7 +213,7 @@ class _Writer:
         return self._normalize(rows, "embeddings.LayerNorm")
 
     def _layer(self, name: str, hidden: str) -> str:
-        """One layer of the encoder, on rows of all tokens of all texts: shape (texts * tokens, 384)."""
+        """Add one layer of the encoder on the rows of all tokens of all texts: shape (texts * tokens, 384)."""
         queries, keys, values = (
             self._linear(hidden, f"{name}.attention.self.{part}") for part in ("query", "key", "value")
         )
@@ -231,7 +233,7 @@ class _Writer:
         return self._residual(self._linear(wide, f"{name}.output.dense"), hidden, f"{name}.output")
 
     def _pool(self, hidden: str) -> None:
-        """The mean over a text's tokens, at unit length: their sum points the same way."""
+        """Add the mean over a text's tokens with unit length. The sum is used, because it has the same direction."""
         self._node("Reshape", [hidden, "by_text"], "tokens_of_texts")
         self._node("Unsqueeze", ["mask", self._integers("rows", [1])], "mask_rows")
         self._node("MatMul", ["mask_rows", "tokens_of_texts"], "sum_rows")
@@ -239,7 +241,7 @@ class _Writer:
         self._node("LpNormalization", ["sums"], "embedding", axis=-1, p=2)
 
     def _heads(self, rows: str, order: Sequence[int]) -> str:
-        """Rows by text and head: shape (texts, tokens, heads, 32), its axes put in order."""
+        """Arrange rows by text and head: shape (texts, tokens, heads, 32), with its axes reordered."""
         parted = self._node("Reshape", [rows, "by_head"], f"{rows}.by_head")
         return self._node("Transpose", [parted], f"{rows}.heads", perm=order)
 
@@ -249,7 +251,7 @@ class _Writer:
         return self._node("Gemm", [rows, *self._weights(name)], f"{name}.out", transB=1)
 
     def _int8_linear(self, rows: str, name: str) -> str:
-        """A layer that multiplies rows as 8-bit integers, and scales and adds in float32."""
+        """Add a layer that multiplies rows as 8-bit integers, and scales and adds in float32."""
         columns, scales, bias = (self._weight(f"{name}.{kind}") for kind in ("columns", "scales", "bias"))
         inputs, input_scale = self._quantized(rows)
         product = self._node("MatMulInteger", [inputs, columns, "uint8_zero"], f"{name}.product")
@@ -259,7 +261,7 @@ class _Writer:
         return self._node("Add", [product, bias], f"{name}.out")
 
     def _quantized(self, rows: str) -> tuple[str, str]:
-        """Rows as unsigned 8-bit integers around 128, and the scale of each; several layers share them."""
+        """Convert rows to unsigned 8-bit integers around 128, and a scale for each row; several layers share them."""
         if rows in self.quantized:
             return self.quantized[rows]
         sizes = self._node("Abs", [rows], f"{rows}.sizes")
@@ -268,7 +270,7 @@ class _Writer:
         scale = self._node("Add", [scale, self._number("smallest_scale", _SMALLEST_SCALE)], f"{rows}.nonzero_scale")
         whole = self._node("Div", [rows, scale], f"{rows}.whole")
         self.initializers["uint8_zero"] = helper.make_tensor("uint8_zero", TensorProto.UINT8, [], [_UINT8_ZERO])
-        # This operator rounds, too.
+        # This operator also rounds.
         integers = self._node("QuantizeLinear", [whole, self._number("one", 1.0), "uint8_zero"], f"{rows}.uint8")
         self.quantized[rows] = integers, scale
         return integers, scale
@@ -285,13 +287,13 @@ class _Writer:
         return self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
 
     def _weight(self, name: str) -> str:
-        """Name a tensor of the first file that has it; one of int8, multiplied by its scales."""
+        """Name a tensor of the first file that has it; an int8 tensor is multiplied by its scales."""
         file = next(each for each in self.files if name in each.header)
         file.name_in(self.initializers, name)
         scale = f"{name.removesuffix('.weight')}.scale"
         if scale not in file.header:
             return name
-        # Computed once, when the graph is loaded.
+        # This is computed once, when the graph is loaded.
         file.name_in(self.initializers, scale)
         whole = self._node("Cast", [name], f"{name}.cast", to=TensorProto.FLOAT)
         return self._node("Mul", [whole, scale], f"{name}.scaled")

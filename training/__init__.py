@@ -1,1 +1,1 @@
-"""Scripts that make what ships as a trained file. No part of the package."""
+"""Scripts that make the trained files of the package. They are not part of the package."""

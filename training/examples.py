@@ -1,4 +1,4 @@
-"""Labelled questions: rows of the data sets, and some made from them."""
+"""Labelled questions: rows of the data sets, and examples made from them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from training.splits import clamber_group, coqa_group
 
 _SEED: Final = 6
 _EVERYDAY: Final = Path(__file__).parent / "everyday"
-# What was made, or comes from another kind of data, counts for less than what people labelled. Vague everyday questions
-# are told from others with few examples, clear ones are not.
+# Made examples, and those from another kind of data, have less weight than labels of people. Few examples suffice for
+# vague everyday questions, but not for clear ones.
 _BORROWED_WEIGHT: Final = 0.5
 _CLEAR_WEIGHT: Final = 1.0
 _VAGUE_WEIGHT: Final = 0.5
@@ -36,10 +36,10 @@ class Example:
     """A question with its label.
 
     Attributes:
-        source: "clamber", "abg-coqa", "squad2", "everyday", or what was made: "name dropped", "pronoun", "blurred",
-            "no history", "other history".
-        group: Examples of one group are never on both sides of a split.
-        weight: How much it counts in training.
+        source: "clamber", "abg-coqa", "squad2" or "everyday"; for a made example, "name dropped", "pronoun", "blurred",
+            "no history" or "other history".
+        group: A split never separates examples of one group.
+        weight: Its weight in training.
     """
 
     source: str
@@ -53,7 +53,7 @@ class Example:
 
     @property
     def is_labelled(self) -> bool:
-        """Whether it is a row of a data set about ambiguity: those that figures and calibration are about."""
+        """Return whether it is a row of a data set about ambiguity. Figures and calibration use only those rows."""
         return self.source in {"clamber", "abg-coqa"}
 
 
@@ -65,7 +65,7 @@ def read(data_dir: Path, name: str) -> Iterator[dict[str, Any]]:
 
 
 def clamber(data_dir: Path) -> list[Example]:
-    """All rows of clamber."""
+    """Read all rows of clamber."""
     kinds = {"co-reference": AmbiguityKind.PRAGMATIC, "polysemy": AmbiguityKind.LEXICAL}
     return [
         Example(
@@ -82,7 +82,7 @@ def clamber(data_dir: Path) -> list[Example]:
 
 
 def coqa(data_dir: Path) -> list[Example]:
-    """All conversations of abg-coqa, without their stories."""
+    """Read all conversations of abg-coqa, without their stories."""
     examples = []
     for row in read(data_dir, "abg-coqa"):
         question = row["target_turn"]["question"]
@@ -94,7 +94,7 @@ def coqa(data_dir: Path) -> list[Example]:
 
 
 def borrowed(data_dir: Path) -> list[Example]:
-    """Questions of SQuAD 2: some that people found under-specified, and others that name what they are about."""
+    """Read questions of SQuAD 2: some that people called under-specified, and others that name their topic."""
     examples = []
     for row in read(data_dir, "squad2.ambiguous"):
         question = row["question"].strip()
@@ -108,9 +108,10 @@ def borrowed(data_dir: Path) -> list[Example]:
 
 
 def everyday() -> list[Example]:
-    """Questions that we wrote, clear and vague ones, such as are put to a search field or a customer service.
+    """Return clear and vague questions that we wrote, as users ask them in a search field or of a customer service.
 
-    No data set of ambiguous questions has them: without them, what is short and names nobody is called ambiguous.
+    No data set of ambiguous questions has such questions. Without them, the classifier calls short questions without
+    names ambiguous.
     """
     examples = []
     for name, is_ambiguous, weight in (("clear", False, _CLEAR_WEIGHT), ("vague", True, _VAGUE_WEIGHT)):
@@ -121,11 +122,11 @@ def everyday() -> list[Example]:
 
 
 def made(real: Sequence[Example]) -> list[Example]:
-    """Make examples from real ones, each in the group of the one that it was made from.
+    """Make examples from real ones. Each is in the group of its real example.
 
-    From a clear question that names something: the name dropped, a pronoun in its place, the object blurred. From a
-    question of a conversation that points back: the same with no history. From a clear question that names
-    what it is about: the same after turns about something else, where it stays clear.
+    From a clear question with a name: the question without the name, with a pronoun instead, or with a vague object.
+        From a question that refers to earlier turns: the question without history. From a clear question that names its
+        topic: the same question after turns about something else, which is still clear.
     """
     chance = random.Random(_SEED)  # noqa: S311 - no secret
     conversations = [example for example in real if example.history]
@@ -176,7 +177,7 @@ def _unnamed(example: Example, name: re.Match[str], chance: random.Random) -> It
 
 
 def _kind(wording: Wording) -> AmbiguityKind:
-    """Which kind an ambiguous question is, where the data do not say."""
+    """Return the kind of an ambiguous question, if the data do not say it."""
     points_back = wording.referential or not wording.content
     return AmbiguityKind.PRAGMATIC if points_back else AmbiguityKind.SYNTACTIC
 

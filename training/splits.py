@@ -1,4 +1,4 @@
-"""Which rows a method is trained on, and which ones it is tested on: decided by a hash, so the same everywhere."""
+"""Splits rows into training and test rows by a hash, so that the split is the same everywhere."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 TRAINING_SHARE: Final = 0.6
-# Of the numbers to 40 the one with which every kind of row of both data sets comes nearest to that share.
+# The number up to 40 with which all kinds of rows of both data sets are nearest to that share.
 _SALT: Final = 23
 
 _QUOTED: Final = re.compile(r"\"([^\"\n]*)\"")
-# Clamber's made-up tasks are about one of two categories; these words tell the pairs.
+# Clamber's made-up tasks are about one of two categories. These words identify the pairs.
 _PAIRS: Final = {
     "proper noun": "proper noun",
     "does not contain": "proper noun",
@@ -32,20 +32,20 @@ _STEM: Final = 4
 
 
 def is_for_training(group: str) -> bool:
-    """Tell whether the rows of a group are for training."""
+    """Return whether the rows of a group are for training."""
     digest = hashlib.sha256(f"{_SALT} {group}".encode()).digest()
     return int.from_bytes(digest[:4], "big") < TRAINING_SHARE * 2**32
 
 
 def clamber_group(row: Mapping[str, Any]) -> str:
-    """Name what a row of clamber has in common with others made after the same template.
+    """Name the group of a row of clamber: rows of one template are in one group.
 
-    Made-up tasks are grouped by their categories, sentences about who did something by their verb, and all others
-    are by themselves.
+    Made-up tasks are grouped by their categories, sentences about who did something by their verb. Each other row is
+    its own group.
     """
     question: str = row["question"]
     if row["subclass"] == "ICL":
-        # Not the letters that are to be put out.
+        # Without the single letters of the expected output.
         categories = " ".join([quoted for quoted in _QUOTED.findall(question) if len(quoted) > 1][:2]).lower()
         return f"task {next(pair for word, pair in _PAIRS.items() if word in categories)}"
     if row["subclass"] == "co-reference":

@@ -48,7 +48,7 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Prepared:
-    """Examples of one kind, alone or with history, as numbers.
+    """The inputs of training for one kind of examples, alone or with history.
 
     Attributes:
         features: float32, shape (n_examples, n_features), scaled.
@@ -63,26 +63,26 @@ class Prepared:
 
     @property
     def labels(self) -> NDArray[np.intp]:
-        """1 for ambiguous."""
+        """Return labels: 1 for ambiguous."""
         return np.array([example.is_ambiguous for example in self.examples], dtype=np.intp)
 
     @property
     def sources(self) -> NDArray[np.str_]:
-        """Where each comes from."""
+        """Return the source of each example."""
         return np.array([example.source for example in self.examples])
 
     @property
     def is_labelled(self) -> NDArray[np.bool_]:
-        """Which are rows of a data set about ambiguity."""
+        """Return which examples are rows of a data set about ambiguity."""
         return np.array([example.is_labelled for example in self.examples])
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """How much each counts."""
+        """Return the weight of each example."""
         return np.array([example.weight for example in self.examples])
 
     def take(self, rows: NDArray[np.intp]) -> Prepared:
-        """Some of them."""
+        """Return some of the examples."""
         return Prepared([self.examples[row] for row in rows], self.features[rows], self.vectors[rows], self.grams[rows])
 
 
@@ -95,18 +95,18 @@ class Scale:
 
 
 def scale_of(wordings: Sequence[Wording]) -> Scale:
-    """Measure features: those of a question on all, those of its history on conversations."""
+    """Compute the scale of features: those of the question on all examples, those of the history on conversations."""
     of_questions = np.array([list(alone(wording).values()) for wording in wordings])
     of_history = np.array([list(within(wording).values()) for wording in wordings if wording.recent])
     parts = (of_questions, of_history)
     mean = np.concatenate([part.mean(axis=0) for part in parts])
     deviation = np.concatenate([part.std(axis=0) for part in parts])
-    # What is the same in all examples tells nothing, and must not be blown up elsewhere.
+    # A feature that is the same in all examples says nothing, and must not get a large scale.
     return Scale(mean.astype(np.float32), np.where(deviation > 0, deviation, 1).astype(np.float32))
 
 
 def prepare(examples: Sequence[Example], scale: Scale) -> Prepared:
-    """Count and embed."""
+    """Compute the features and vectors of examples."""
     wordings = [take_apart(example.question, example.history) for example in examples]
     is_within = bool(wordings[0].recent)
     texts = []
@@ -162,7 +162,7 @@ def fit(data: Prepared, projection: Vectors) -> Part:
 
 
 def odds(part: Part, data: Prepared, projection: Vectors) -> Vectors:
-    """Log odds before calibration: float32, shape (n_examples,)."""
+    """Return the log odds before calibration: float32, shape (n_examples,)."""
     recipe = _WITHIN if data.examples[0].history else _ALONE
     by_example, by_weight = part.blend
     linear = data.features @ part.features + data.vectors @ part.vectors + data.grams @ part.grams + part.bias
@@ -175,7 +175,7 @@ def _points(data: Prepared, recipe: Recipe, projection: Vectors) -> Vectors:
 
 
 def _regress_together(data: Prepared) -> list[NDArray[np.float64]]:
-    """One regression on features and pieces of text: weights of features, vectors and pieces, and the bias."""
+    """Fit one regression on features and pieces of text; return weights of features, vectors, pieces, and the bias."""
     stacked = hstack([csr_matrix(data.features) * 0.2, data.grams * 4.0]).tocsr()
     fitted = LogisticRegression(C=1.0, max_iter=2_000).fit(stacked, data.labels, data.weights)
     features, grams = np.split(fitted.coef_[0], [data.features.shape[1]])
@@ -183,13 +183,14 @@ def _regress_together(data: Prepared) -> list[NDArray[np.float64]]:
 
 
 def _regress_apart(data: Prepared) -> list[NDArray[np.float64]]:
-    """Three regressions on features, vectors and pieces of text, added up so that each counts as much as the others."""
+    """Fit three regressions on features, vectors and pieces of text, and add them with equal spread."""
     weights, total = [], np.zeros(1)
     for block, strength in ((data.features, 0.001), (data.vectors * 20.0, 0.0005), (data.grams * 3.0, 1.0)):
         fitted = LogisticRegression(C=strength, max_iter=2_000).fit(block, data.labels, data.weights)
         decided = fitted.decision_function(block)[data.is_labelled]
         weights.append(fitted.coef_[0] / decided.std())
-        # About its mean: the bias over the spread would depend on how many examples there are, and calibration with it.
+        # The mean is subtracted. Otherwise the bias, and with it the calibration, would depend on the number of
+        # examples.
         total += (fitted.intercept_ - decided.mean()) / decided.std()
     features, vectors, grams = weights
     return [features, vectors * 20.0, grams * 3.0, total]
@@ -197,13 +198,13 @@ def _regress_apart(data: Prepared) -> list[NDArray[np.float64]]:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a part is trained; found by cross-validation within the training side.
+    """The settings for training a part, chosen by cross-validation within the training side.
 
     Attributes:
-        width: Of the comparison with examples.
-        feature_weight: What features count for in it.
-        blend: What the comparison and the regressions count for.
-        regress: Gives the weights of features, vectors and pieces of text, and the bias.
+        width: Kernel width of the comparison with examples.
+        feature_weight: Weight of features in the comparison.
+        blend: Weights of the comparison and of the regressions.
+        regress: Returns the weights of features, vectors and pieces of text, and the bias.
     """
 
     width: float
@@ -217,15 +218,15 @@ _WITHIN: Final = Recipe(0.7, 0.05, (4.0, 1.0), _regress_apart)
 
 
 def cross_validate(data: Prepared, projection: Vectors) -> NDArray[np.float64]:
-    """Judge every example by models that were trained on none of its group; the mean of several shufflings.
+    """Judge every example by models that were trained without its group; the mean over several shuffles.
 
     Returns:
-        Log odds, shape (n_examples,); not a number for those that were made, which are only trained on.
+        Log odds, shape (n_examples,); NaN for made examples, which are only used for training.
     """
     groups = np.array([example.group for example in data.examples])
     total = np.where(np.isin(data.sources, _TESTED), 0.0, np.nan)
     for repeat in range(_REPEATS):
-        # Each source has folds of its own, so that those of one do not depend on what the others have.
+        # Each source has its own folds, so that the folds of one source do not depend on other sources.
         folds = zip(
             *(_folds(data, groups, source, repeat) for source in sorted({*data.sources} & {*_TESTED})), strict=True
         )
@@ -243,13 +244,13 @@ def _folds(data: Prepared, groups: NDArray[np.str_], source: str, repeat: int) -
 
 
 def calibrate(odds: NDArray[np.float64], labels: NDArray[np.intp], *, at_best_f1: bool) -> tuple[float, float]:
-    """Find slope and intercept that make probabilities of log odds (Platt, 1999).
+    """Find slope and intercept that turn log odds into probabilities (Platt, 1999).
 
     Args:
-        odds: Of examples that were not trained on.
+        odds: Log odds of examples that were not used for training.
         labels: 1 for ambiguous.
-        at_best_f1: Move the intercept so that a half is where the F1 to be expected of these probabilities is best.
-            Where few questions are ambiguous, hardly one would be more likely so than not.
+        at_best_f1: Move the intercept so that the threshold of a half has the best expected F1. If few questions are
+            ambiguous, hardly any would otherwise have a probability above a half.
     """
     fitted = LogisticRegression(C=1e6).fit(odds[:, None], labels)
     slope, intercept = float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
@@ -262,7 +263,7 @@ def calibrate(odds: NDArray[np.float64], labels: NDArray[np.intp], *, at_best_f1
 
 
 def fit_kinds(parts: Sequence[Prepared]) -> Vectors:
-    """Train what tells the kinds apart, on ambiguous examples: float32, shape (3, DIMENSIONS + len(ALONE) + 2)."""
+    """Train the classifier of kinds on ambiguous examples: float32, shape (3, DIMENSIONS + len(ALONE) + 2)."""
     inputs, labels, weights = [], [], []
     for part in parts:
         for row, example in enumerate(part.examples):
@@ -279,7 +280,7 @@ def fit_kinds(parts: Sequence[Prepared]) -> Vectors:
 
 
 def training_data(data_dir: Path, *, only_training_side: bool) -> tuple[Prepared, Prepared, Scale]:
-    """Prepare all rows, or the training side: questions alone, and conversations; and how their features are scaled."""
+    """Prepare all rows, or the training side: questions alone, conversations, and the scale of their features."""
 
     def chosen(examples: Sequence[Example]) -> list[Example]:
         return [example for example in examples if not only_training_side or is_for_training(example.group)]
@@ -312,7 +313,7 @@ def _calibrated(data: Prepared, projection: Vectors) -> Part:
 
 
 def check(questions: Prepared, conversations: Prepared) -> None:
-    """Print what cross-validation says."""
+    """Print the results of cross-validation."""
     projection = fit_projection([questions, conversations])
     for data in (questions, conversations):
         judged, rows = cross_validate(data, projection), data.is_labelled

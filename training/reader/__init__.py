@@ -1,1 +1,1 @@
-"""Trains the reader of answers: a network that finds the words of a passage that answer a question."""
+"""Trains the reader: a network that finds the words of a passage that answer a question."""

@@ -1,4 +1,4 @@
-"""In which order examples are trained on."""
+"""The order of examples in training."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from training.reader.examples import Example
 
 _BATCH: Final = 16
-# So many batches are made of windows sorted by length, because a short window beside a long one costs as much.
+# Windows are sorted by length within this many batches. A short window costs as much as the longest one of its batch.
 _SORTED_TOGETHER: Final = 40
 
 
@@ -29,7 +29,7 @@ def plan(examples: Sequence[Example], epochs: int) -> list[list[Example]]:
 
 
 def count_pieces(batches: Sequence[Sequence[Example]]) -> int:
-    """How many word pieces the network reads, padding included."""
+    """Return the number of word pieces that the network reads, including padding."""
     return sum(len(batch) * max(map(_length, batch)) for batch in batches)
 
 

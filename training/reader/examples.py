@@ -1,4 +1,4 @@
-"""Pairs as what the network reads, and what it should say."""
+"""Converts pairs to inputs and targets of the network."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from training.reader.pairs import Pair
 
 @dataclass(frozen=True)
 class Example:
-    """A window, and what the network should say.
+    """A window with the target of the network.
 
     Attributes:
-        first: The word piece that the answer begins with; None if the passage does not answer.
-        last: The word piece that the answer ends with.
+        first: The first word piece of the answer; None if the passage does not answer.
+        last: The last word piece of the answer.
     """
 
     window: Window
@@ -23,7 +23,7 @@ class Example:
 
 
 def examples_of(windows: Windows, pair: Pair) -> list[Example]:
-    """Make what is trained on; a window that holds a part of the answer, or nothing of it, is left out."""
+    """Make the examples of a pair. Windows without the whole answer are left out."""
     read = [*windows.of(pair.question, pair.title, pair.passage)]
     if pair.start is None:
         return [Example(window, None, None) for window in read]

@@ -13,7 +13,7 @@ _LARGEST: Final = 127
 
 
 def quantize(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round the numbers of each row to multiples of a scale, of which the row's largest number has 127.
+    """Round the numbers of each row to multiples of a scale. The row's largest number is 127 times the scale.
 
     Args:
         matrix: Shape (out, in).
@@ -23,7 +23,7 @@ def quantize(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.
         scales are the matrix, each number within half a scale.
     """
     largest = np.abs(matrix).max(axis=1, keepdims=True)
-    # A row of zeros would be divided by zero.
+    # Avoids a division by zero for a row of zeros.
     scales = np.maximum(largest, np.finfo(np.float32).tiny) / np.float32(_LARGEST)
     return np.clip(np.rint(matrix / scales), -_LARGEST, _LARGEST).astype(np.int8), scales.astype(np.float32)
 

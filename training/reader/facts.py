@@ -1,4 +1,4 @@
-"""Pairs from plain facts that we made up, such as "Records are deleted after 90 days": Wikipedia has hardly any."""
+"""Pairs from made-up plain facts, such as "Records are deleted after 90 days", which Wikipedia hardly has."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Fact:
 
     Attributes:
         asked: All questions and key words that the sentence answers, in lower case, without question marks.
-        start: Where in the sentence the answer begins, in characters.
+        start: Offset of the answer in the sentence, in characters.
     """
 
     question: str
@@ -38,20 +38,20 @@ class Fact:
     answer: str
 
     def leaves_open(self, other: Fact) -> bool:
-        """Whether the sentence does not answer the question of another fact, and lacks a word of it."""
+        """Return whether the sentence does not answer the question of another fact, and lacks one of its words."""
         return _plain(other.question) not in self.asked and not _stems(other.question) <= _stems(self.sentence)
 
 
 def values() -> dict[str, list[str]]:
-    """The values that stand in the place of names in braces, by name."""
+    """Return the values that replace names in braces, by name."""
     return dict(tomllib.loads(_FILE.read_text(encoding="utf-8"))["values"])
 
 
 def fact_pairs(count: int) -> list[Pair]:
-    """Make facts, each sentence form as often as the others, and two pairs of each: the same each time.
+    """Make facts, with all sentence forms equally often, and two pairs of each. The result is always the same.
 
-    In the first pair the fact answers, alone or among others. In the second pair other facts do not, preferably such
-    as share a word with the question.
+    In the first pair the fact answers, alone or among others. In the second pair other facts do not answer; facts that
+    share a word with the question are preferred.
     """
     chance = random.Random(_SEED)  # noqa: S311 - no secret
     content = tomllib.loads(_FILE.read_text(encoding="utf-8"))

@@ -17,14 +17,14 @@ _WIDTH: Final = 384
 _HEADS: Final = 12
 _LAYERS: Final = 6
 _EPSILON: Final = 1e-12
-# Added to the scores of padding: its share of the attention is 0 then.
+# Added to the scores of padding, so that its share of the attention is 0.
 _MASKED: Final = -10000.0
 _PROJECTIONS: Final = ("query", "key", "value")
 _EMBEDDED_AT_ONCE: Final = 64
 
 
 class _Linear(nn.Module):
-    """A linear layer that computes with as many bits as its input has; its weights keep all theirs."""
+    """A linear layer that computes in the precision of its input; its weights keep full precision."""
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class _Linear(nn.Module):
 
 
 class _Norm(_Linear):
-    """Layer normalization, likewise."""
+    """Layer normalization in the precision of its input."""
 
     def forward(self, inputs: Tensor) -> Tensor:
         weight, bias = self.weight.to(inputs.dtype), self.bias.to(inputs.dtype)
@@ -51,7 +51,7 @@ class _Layer(nn.Module):
             return published[f"{name}.{part}.weight"], published[f"{name}.{part}.bias"]
 
         projections = [weights(f"attention.self.{projection}") for projection in _PROJECTIONS]
-        # One product of matrices in place of three.
+        # One matrix product instead of three.
         self.projections = _Linear(*(torch.cat(of_all) for of_all in zip(*projections, strict=True)))
         self.attention_output = _Linear(*weights("attention.output.dense"))
         self.attention_norm = _Norm(*weights("attention.output.LayerNorm"))
@@ -80,15 +80,15 @@ class _Layer(nn.Module):
 
 
 class Reader(nn.Module):
-    """The reader as it is before training: the published encoder, and heads that are random, by a seed.
+    """The reader before training: the published encoder, and random heads from a seed.
 
     Args:
-        seed: Of the heads.
-        precision: What activations are computed with.
-        trained: Weights of a reader to go on from, in place of the published ones and of the heads, by name.
+        seed: The seed of the heads.
+        precision: The precision of activations.
+        trained: Weights of a trained reader by name, to continue from; they replace the published ones and the heads.
 
     Attributes:
-        precision: What activations are computed with. Weights are float32.
+        precision: The precision of activations. Weights are float32.
     """
 
     word_embeddings: Tensor
@@ -135,10 +135,10 @@ class Reader(nn.Module):
 
     @torch.no_grad()
     def embed(self, texts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """Compute what the encoder was published for: vectors of unit length, shape (n_texts, 384).
+        """Compute embeddings, as the published encoder does: vectors of unit length, shape (n_texts, 384).
 
         Args:
-            texts: Of each, the numbers of its word pieces.
+            texts: The ids of the word pieces of each text.
         """
         vectors = torch.empty(len(texts), _WIDTH)
         order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
@@ -151,7 +151,7 @@ class Reader(nn.Module):
         return vectors.numpy()
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
-        """What is trained, float32, by the names that BERT has for it."""
+        """Return the trained weights, float32, by their names in BERT."""
         named: dict[str, Tensor] = {}
         for number, layer in enumerate(self.layers):
             assert isinstance(layer, _Layer)  # noqa: S101 - ModuleList does not know it
@@ -177,13 +177,13 @@ class Reader(nn.Module):
 
 
 def pad(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Make rows equally long with zeros, which are no word piece: int64, shape (n_rows, length of the longest)."""
+    """Pad rows with zeros, which are no word piece: int64, shape (n_rows, length of the longest)."""
     length = max(map(len, rows))
     return torch.tensor([[*row, *[0] * (length - len(row))] for row in rows])
 
 
 def fast_precision() -> torch.dtype:
-    """bfloat16 where the CPU computes with it, which takes a third of the time; float32 elsewhere."""
+    """Return bfloat16 if the CPU supports it, which takes a third of the time; else float32."""
     capabilities = torch.cpu.get_capabilities()
     has_bfloat16 = capabilities.get("amx_bf16") or capabilities.get("avx512_bf16")
     return torch.bfloat16 if has_bfloat16 else torch.float32

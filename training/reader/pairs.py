@@ -1,4 +1,4 @@
-"""What the reader is trained on: a question or some key words, a passage, and where the passage answers, if it does."""
+"""The training pairs of the reader: a question or key words, a passage, and the place of the answer, if any."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOWER_CASE: Final = 0.1
 _WHOLE_PARAGRAPH: Final = 0.4
 _CROP_SENTENCES: Final = (1, 2, 3, 4)
 
-# Which kind of passage does not answer: shares of all questions, in this order. The rest has a similar paragraph.
+# Kinds of passages that do not answer: shares of all questions, in this order. The rest gets a similar paragraph.
 _SWAPPED: Final = 0.25
 _REST: Final = 0.2
 _SAME_ARTICLE: Final = 0.3
@@ -34,7 +34,7 @@ _REST_SENTENCES: Final = (2, 3, 4)
 _SIMILAR: Final = 5
 _SIMILAR_OF_ARTICLE: Final = 3
 _YEARS_APART: Final = (-31, -12, -3, 2, 7, 40)
-# A question about the other one of two is not answered by a sentence about the first.
+# A sentence about one of two opposites does not answer a question about the other.
 _OPPOSITES: Final = (
     ("first", "last"), ("largest", "smallest"), ("highest", "lowest"), ("oldest", "youngest"), ("most", "least"),
     ("more", "fewer"), ("before", "after"), ("northern", "southern"), ("north", "south"), ("eastern", "western"),
@@ -66,10 +66,10 @@ class Pair:
     """A question and a passage.
 
     Attributes:
-        title: Of the page that the passage is from, or "".
-        start: Where in the passage the answer begins, in characters; None if the passage does not answer.
+        title: The title of the passage's page, or "".
+        start: Offset of the answer in the passage, in characters; None if the passage does not answer.
         answer: Words of the passage, or "".
-        kind: How it was made. With an answer: "question", "keywords", "vaguer", "fact", "record". Without one:
+        kind: How the pair was made. With an answer: "question", "keywords", "vaguer", "fact", "record". Without one:
             "swapped" (the question names something else), "opposite", "rest" (the paragraph without the sentences of
             the answer), "same article", "similar" and "random" (other paragraphs), "other facts", "other attribute"
             (other facts of the thing) and "other subject" (facts of another thing).
@@ -84,13 +84,13 @@ class Pair:
 
 
 def keywords(question: str) -> str | None:
-    """Leave only the words that say what a question is about, at most six; None if there are fewer than two."""
+    """Keep only the words for the topic of a question, at most six; None if there are fewer than two."""
     kept = [word for word in _WORD.findall(question.rstrip("?. ")) if word.lower() not in _STOP_WORDS]
     return " ".join(kept[:_MAX_KEYWORDS]) if len(kept) >= 2 else None
 
 
 def vaguer(question: str) -> str | None:
-    """Cut off what a question says last after a preposition, if four words are left; None otherwise."""
+    """Remove the last prepositional phrase of a question, if four words are left; None otherwise."""
     for found in reversed(list(_PREPOSITION.finditer(question))):
         before = question[: found.start()]
         if len(before.split()) >= 4 and found.start() < len(question) - 4:
@@ -99,7 +99,7 @@ def vaguer(question: str) -> str | None:
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Where the sentences of a text begin and end, in characters."""
+    """Return the offsets where the sentences of a text begin and end, in characters."""
     bounds = [0, *(found.end() for found in _SENTENCE_END.finditer(text)), len(text)]
     return [(begin, end) for begin, end in itertools.pairwise(bounds) if end > begin]
 
@@ -110,12 +110,12 @@ def make_pairs(
     paragraph_vectors: NDArray[np.float32],
     question_vectors: NDArray[np.float32],
 ) -> list[Pair]:
-    """Make a pair with an answer of each question, and one without, in random order: the same each time.
+    """Make one pair with an answer and one without for each question, in a random order that is always the same.
 
     Args:
-        paragraphs: Of all articles.
-        questions: About them.
-        paragraph_vectors: Shape (n_paragraphs, n_dims), of unit length: with those of the questions they say which
+        paragraphs: The paragraphs of all articles.
+        questions: Questions about these paragraphs.
+        paragraph_vectors: Shape (n_paragraphs, n_dims), of unit length. With the vectors of questions, they show which
             paragraphs are similar to a question that they do not answer.
         question_vectors: Shape (n_questions, n_dims), of unit length.
     """
@@ -160,7 +160,7 @@ class _PairMaker:
         return (asked.lower() if self.chance.random() < _LOWER_CASE else asked), kind
 
     def _crop_around(self, text: str, start: int, answer: str) -> tuple[str, int]:
-        """Take the paragraph, or some of its sentences with the answer among them; and where the answer is then."""
+        """Return the paragraph, or some of its sentences with the answer, and the new offset of the answer."""
         bounds = sentences(text)
         if self.chance.random() < _WHOLE_PARAGRAPH or len(bounds) < 2:
             return text, start
@@ -173,7 +173,7 @@ class _PairMaker:
         return text[begin:end].rstrip(), start - begin
 
     def _crop(self, text: str, question: str) -> str:
-        """Take the paragraph, or some of its sentences, with the one among them that has most words of the question."""
+        """Return the paragraph, or some of its sentences, including the one with most words of the question."""
         bounds = sentences(text)
         if self.chance.random() < _WHOLE_PARAGRAPH or len(bounds) < 2:
             return text
@@ -187,7 +187,7 @@ class _PairMaker:
         self, question: Question, pair: Pair, similar: Sequence[int], of_article: Sequence[int]
     ) -> Pair | None:
         draw, made = self.chance.random(), None
-        # Key words and vaguer questions may name too little for the exchange of a name to change the answer.
+        # In key words and vaguer questions, another name may not change the answer.
         if draw < _SWAPPED and pair.kind == "question":
             made = self._opposite(question, pair) or self._swapped(question, pair)
         if made is None and draw < _SWAPPED + _REST:
@@ -199,7 +199,7 @@ class _PairMaker:
         return made or self._elsewhere(question, pair, similar, "similar")
 
     def _opposite(self, question: Question, pair: Pair) -> Pair | None:
-        """Ask about the last in place of the first, where the paragraph has no such word."""
+        """Ask about an opposite, such as last for first, if the paragraph does not have that word."""
         text = self._paragraphs[question.paragraph].text.lower()
         for word in _WORD.findall(question.text):
             other = _OPPOSITE.get(word)
@@ -209,7 +209,7 @@ class _PairMaker:
         return None
 
     def _swapped(self, question: Question, pair: Pair) -> Pair | None:
-        """Ask about a name, or a year, that the paragraph does not have."""
+        """Ask about a name or a year that is not in the paragraph."""
         paragraph = self._paragraphs[question.paragraph]
         names = [name for name in _NAME.findall(question.text) if name in paragraph.text]
         years = [year for year in _YEAR.findall(question.text) if year in paragraph.text]
@@ -236,7 +236,7 @@ class _PairMaker:
         return None
 
     def _rest(self, question: Question, pair: Pair) -> Pair | None:
-        """Take sentences of the paragraph that hold no answer."""
+        """Use sentences of the paragraph without an answer."""
         text, answer_end = self._paragraphs[question.paragraph].text, question.start + len(question.answer)
         kept = [text[begin:end] for begin, end in sentences(text) if end <= question.start or begin >= answer_end]
         kept = [sentence for sentence in kept if not question.is_answered_in(sentence)]
@@ -248,7 +248,7 @@ class _PairMaker:
         return Pair(pair.question, pair.title, passage, None, "", "rest")
 
     def _elsewhere(self, question: Question, pair: Pair, others: Sequence[int], kind: str) -> Pair | None:
-        """Take any of some other paragraphs, if it holds no answer."""
+        """Use one of some other paragraphs, if it has no answer."""
         for number in self.chance.sample(list(others), len(others)):
             other = self._paragraphs[number]
             if number != question.paragraph and not question.is_answered_in(other.text):

@@ -1,4 +1,4 @@
-"""Pairs from things with several facts each: a fact of the thing that was asked about need not be the one asked for."""
+"""Pairs from things with several facts each: not every fact about a thing answers a question about it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _SENTENCES_WITHOUT_ANSWER: Final = (2, 3, 4, 5)
 
 @dataclass(frozen=True)
 class _Told:
-    """A sentence, and where in it the answer stands.
+    """A sentence with the place of its answer.
 
     Attributes:
-        start: Of the answer, in characters.
+        start: Offset of the answer, in characters.
     """
 
     sentence: str
@@ -35,10 +35,10 @@ class _Told:
 
 
 def record_pairs(count: int) -> list[Pair]:
-    """Make two pairs for each of so many questions: the same each time.
+    """Make two pairs for each of `count` questions. The result is always the same.
 
-    In the first pair a passage of some facts about a thing answers. In the second pair the passage tells other facts of
-    that thing, or the same ones of another thing.
+    In the first pair, a passage with some facts about a thing answers. In the second pair, the passage has other facts
+    about that thing, or the same facts about another thing.
     """
     chance = random.Random(_SEED)  # noqa: S311 - no secret
     content = tomllib.loads(_FILE.read_text(encoding="utf-8"))
@@ -51,7 +51,7 @@ def record_pairs(count: int) -> list[Pair]:
 
 
 class _Record:
-    """One thing, another of its kind, and what is asked about the first."""
+    """One thing, another thing of its kind, and the question about the first."""
 
     def __init__(self, subject: dict[str, Any], values: dict[str, list[str]], chance: random.Random) -> None:
         self._subject, self._values, self._chance = subject, values, chance
@@ -77,7 +77,7 @@ class _Record:
         return Pair(self._question, title, passage, start, told.answer, "record")
 
     def _passage(self, name: str, number: int, *, has_answer: bool) -> tuple[str, str, _Told]:
-        """Title, passage and the sentence about what was asked for, or the last one."""
+        """Return title, passage and the sentence about the fact that was asked for, or the last sentence."""
         others = [one for one in self._subject["facts"] if one is not self._asked_for]
         chosen = self._chance.sample(others, number - has_answer)
         told = self._tell(self._asked_for, name)
@@ -92,12 +92,12 @@ class _Record:
     def _tell(self, fact: dict[str, Any], name: str) -> _Told:
         filled = self._fill(self._chance.choice(fact["sentences"]), name)
         before, answer, after = filled.replace(">", "<").split("<")
-        # Marks of code belong to the text, and not to the answer.
+        # Code marks belong to the text and not to the answer.
         return _Told(before + answer + after, len(before) + answer.startswith("`"), answer.strip("`"))
 
     def _fill(self, form: str, name: str) -> str:
         values = {"it": name} | {key: self._chance.choice(of_key) for key, of_key in self._values.items()}
-        # The name of a program begins a sentence as it is written.
+        # The name of a program keeps its case at the start of a sentence.
         values |= {key.capitalize(): value[0].upper() + value[1:] for key, value in values.items() if key != "it"}
         is_words = name.startswith(("the ", "this ", "it"))
         return form.format(It=name[0].upper() + name[1:] if is_words else name, **values)

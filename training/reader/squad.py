@@ -13,7 +13,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 FILE: Final = "new_wiki_v1.0.json"
-# What benchmarks measure on.
+# The corpora of benchmarks.
 EVALUATED: Final = ("squad2.corpus", "ambignq.corpus", "musique.corpus")
 _SHARED_WORDS: Final = 8
 _MAX_ANSWER_WORDS: Final = 25
@@ -25,7 +25,7 @@ class Paragraph:
     """A paragraph of Wikipedia.
 
     Attributes:
-        article: As the file names it: words joined by "_", some letters as % and digits.
+        article: The name in the file: words joined by "_", some letters as % and digits.
     """
 
     article: str
@@ -33,7 +33,7 @@ class Paragraph:
 
     @property
     def title(self) -> str:
-        """Of the article, as people write it."""
+        """Return the article's title, as people write it."""
         return unquote(self.article).replace("_", " ")
 
 
@@ -42,10 +42,10 @@ class Question:
     """A question about a paragraph.
 
     Attributes:
-        paragraph: Its number.
-        answer: What most people gave. If no two gave the same, the answer of middle length.
-        start: Where in the paragraph that begins, in characters.
-        answers: All that were given, normalized.
+        paragraph: The number of the paragraph.
+        answer: The answer of most people. If all answers differ, the one of middle length.
+        start: Offset of the answer in the paragraph, in characters.
+        answers: All answers, normalized.
     """
 
     paragraph: int
@@ -55,24 +55,24 @@ class Question:
     answers: frozenset[str]
 
     def is_answered_in(self, text: str) -> bool:
-        """Whether a text holds one of the answers."""
+        """Return whether a text has one of the answers."""
         normalized = normalize(text)
         return any(answer and answer in normalized for answer in self.answers)
 
 
 def normalize(text: str) -> str:
-    """Words in lower case, without punctuation."""
+    """Return the words in lower case, without punctuation."""
     return " ".join(_WORD.findall(text.lower()))
 
 
 def word_sequences(text: str) -> set[str]:
-    """All sequences of eight words."""
+    """Return all sequences of eight words."""
     words = _WORD.findall(text.lower())
     return {" ".join(words[first : first + _SHARED_WORDS]) for first in range(len(words) - _SHARED_WORDS + 1)}
 
 
 def evaluated_sequences(folder: Path) -> set[str]:
-    """All sequences of eight words in the corpora that benchmarks measure on."""
+    """Return all sequences of eight words in the corpora of benchmarks."""
     sequences = set()
     for name in EVALUATED:
         with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
@@ -89,7 +89,7 @@ def read(articles: Iterable[dict[str, Any]], excluded: set[str]) -> tuple[list[P
         excluded: Sequences of eight words. A paragraph with one of them is left out.
 
     Returns:
-        Paragraphs, questions with answers of at most 25 words, and how many paragraphs were left out.
+        Paragraphs, questions with answers of at most 25 words, and the number of paragraphs that were left out.
     """
     paragraphs: list[Paragraph] = []
     questions = []

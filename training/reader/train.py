@@ -54,7 +54,7 @@ _WEIGHT_DECAY: Final = 0.01
 _WARM_UP: Final = 0.06
 _LAST_RATE: Final = 0.02
 _LARGEST_GRADIENT: Final = 1.0
-# The score of a token that is not of the passage, in the loss.
+# The score of tokens outside the passage in the loss.
 _NOT_ALLOWED: Final = -10000.0
 _STEPS_BETWEEN_REPORTS: Final = 50
 _STEPS_BETWEEN_CHECKPOINTS: Final = 100
@@ -76,14 +76,14 @@ def wikipedia_pairs(data_dir: Path, evaluated_dir: Path, reader: Reader, windows
 
 
 def some_fact_pairs(count: int) -> list[Pair]:
-    """Choose from the pairs of made-up facts: the same each time, and the first of more."""
+    """Choose from the pairs of made-up facts, always the same. A larger choice contains a smaller one."""
     pairs = fact_pairs(_FACTS)
     random.Random(_FACTS_SEED).shuffle(pairs)  # noqa: S311 - no secret
     return pairs[:count]
 
 
 def loss_of(reader: Reader, batch: Sequence[Example]) -> Tensor:
-    """Cross-entropy of answerability, and of first and last word piece where the passage answers."""
+    """Return the cross-entropy of answerability, and of the first and last word piece if the passage answers."""
     ids = pad([example.window.tokens for example in batch])
     types, is_passage = torch.zeros_like(ids), torch.zeros_like(ids, dtype=torch.bool)
     for row, example in enumerate(batch):
@@ -104,7 +104,7 @@ def loss_of(reader: Reader, batch: Sequence[Example]) -> Tensor:
 
 
 def train(reader: Reader, batches: Sequence[Sequence[Example]], checkpoint: Path) -> None:
-    """Train on all batches, or on those that are left according to the checkpoint, which is kept up to date.
+    """Train on all batches, or on the rest after a checkpoint. It updates the checkpoint.
 
     Raises:
         ValueError: If the checkpoint is of a training on other batches.
@@ -170,7 +170,7 @@ def _keep(reader: Reader, optimizer: torch.optim.Optimizer, fingerprint: str, st
         "reader": reader.state_dict(),
         "optimizer": optimizer.state_dict(),
     }
-    # An interruption while it is written leaves the checkpoint before it.
+    # If the write is interrupted, the earlier checkpoint stays.
     beside = checkpoint.with_name(f"{checkpoint.name}.new")
     torch.save(kept, beside)
     beside.replace(checkpoint)
@@ -182,7 +182,7 @@ def _seconds_per_piece(reader: Reader, batches: Sequence[Sequence[Example]]) -> 
     chosen = ordered[:: max(1, len(ordered) // _TIMED_BATCHES)]
     if not chosen:
         return 0.0
-    # The first batch takes longer, because memory is reserved: it is not timed.
+    # The first batch is not timed, because it also reserves memory.
     loss_of(reader, chosen[0]).backward()  # type: ignore[no-untyped-call]
     began = time.monotonic()
     for batch in chosen:
