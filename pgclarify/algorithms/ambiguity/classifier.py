@@ -32,13 +32,13 @@ _KINDS: Final = tuple(AmbiguityKind)
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a classifier sees of questions, and makes of it: what a `Correction` is trained on.
+    """The inputs and log odds of a classifier for some questions: the data that a `Correction` is trained on.
 
     Attributes:
-        is_within: Whether turns stand before the question, shape (n_questions,).
+        is_within: Whether the question has history, shape (n_questions,).
         odds: Log odds of being ambiguous, float64, shape (n_questions,).
-        features: Scaled, float32, shape (n_questions, len(WITHIN)); those of the history are 0 where there is none.
-        vectors: Of the questions themselves, float32, shape (n_questions, DIMENSIONS).
+        features: Scaled, float32, shape (n_questions, len(WITHIN)); those of the history are 0 without history.
+        vectors: Vectors of the questions themselves, float32, shape (n_questions, DIMENSIONS).
         places: For each question the places of its pieces of text, in [0, BUCKETS).
     """
 
@@ -51,13 +51,13 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class _Weighed:
-    """Some questions of one kind, and what speaks for their being ambiguous: summands of the log odds, float32.
+    """Some questions of one kind, with the summands of their log odds of being ambiguous, float32.
 
     Attributes:
-        rows: Their places among all questions, shape (n,).
+        rows: Places of the questions among all, shape (n,).
         wordings: The questions.
-        is_within: Whether turns stand before them.
-        vectors: Of the texts of each, side by side, shape (n, texts * DIMENSIONS).
+        is_within: Whether they have history.
+        vectors: Concatenated vectors of the texts of each question, shape (n, texts * DIMENSIONS).
         features: Scaled, shape (n, n_features).
         by_feature: Shape (n, n_features).
         by_wording: Shape (n,).
@@ -77,7 +77,7 @@ class _Weighed:
 
     @property
     def odds(self) -> NDArray[np.float32]:
-        """Log odds, shape (n,)."""
+        """Return the log odds, shape (n,)."""
         total: NDArray[np.float32] = self.by_feature.sum(axis=1) + self.by_wording + self.by_meaning + self.constant
         return total
 
@@ -94,9 +94,9 @@ class AmbiguityClassifier:
 
     Attributes:
         embedding_model: The model whose vectors the classifier was trained on.
-        version: Changes with the trained file, and with what corrects it.
-        threshold: Default threshold of the classifier that ships: a question is ambiguous if its probability is at
-            least this.
+        version: Changes with the trained file, and with its correction.
+        threshold: Default threshold of the shipped classifier: a question is ambiguous if its probability is at least
+            this.
     """
 
     embedding_model: Final = "all-MiniLM-L6-v2"
@@ -117,9 +117,9 @@ class AmbiguityClassifier:
         return _load()
 
     def corrected(self, trained: TrainedVersion) -> AmbiguityClassifier:
-        """Make the classifier that judges as this one, corrected by what labelled questions have taught.
+        """Return this classifier with a correction that was learned from labelled questions.
 
-        Its version names both. This one stays as it is.
+        Its version names both. This classifier does not change.
 
         Raises:
             ConfigurationError: If the version was trained on another classifier, or its weights are broken.
@@ -147,7 +147,7 @@ class AmbiguityClassifier:
         return [text, recent, f"{recent} {text}"] if recent else [text]
 
     def threshold_for(self, history: Sequence[str]) -> float:
-        """The probability from which on a question with this history is called ambiguous by default."""
+        """Return the default threshold for a question with this history."""
         return self._threshold(is_within=bool(take_apart("", history).recent))
 
     def _threshold(self, *, is_within: bool) -> float:
@@ -183,7 +183,7 @@ class AmbiguityClassifier:
         return [judgement for judgement in judged if judgement is not None]
 
     def see(self, asked: Sequence[tuple[str, Sequence[str]]], vectors: NDArray[np.float32]) -> Seen:
-        """Say what is seen of questions, for training a `Correction`.
+        """Return the inputs and log odds of questions, for training a `Correction`.
 
         Args:
             asked: As for `judge`.

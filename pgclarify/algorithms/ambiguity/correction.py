@@ -1,4 +1,4 @@
-"""What a log of labelled questions teaches beyond the classifier that ships: weights, which are added to its own."""
+"""A correction of the shipped classifier: weights that are learned from a log of labelled questions."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pgclarify.errors import ConfigurationError
 _ENDS: Final = tuple(np.cumsum([2, 2, len(WITHIN), DIMENSIONS, BUCKETS]).tolist())
 
 WEIGHTS: Final[int] = _ENDS[-1]
-"""How many numbers a correction has, in this order: a bias for questions alone and one for questions with history;
-what the shipped log odds count for, for both; then weights of features, of the vector, and of pieces of text."""
+"""Number of weights in a correction. Their order: a bias for questions alone and one for questions with history;
+a factor of the shipped log odds for each of the two; then weights of features, of the vector, of pieces of text."""
 
 
 class Correction:
     """A version of the classifier that was trained on labelled questions, ready to judge.
 
     The log odds of a question are those of the shipped classifier times a factor, plus a linear model of the same
-    features, of the vector of the question, and of its words and letters in a row.
+    features, of the question's vector, and of its n-grams of words and letters.
 
     Args:
         trained: The version.
@@ -38,7 +38,7 @@ class Correction:
     """
 
     def __init__(self, trained: TrainedVersion) -> None:
-        # Without the weights, of which an array takes a tenth of the memory.
+        # The weights are kept only as an array, which needs a tenth of the memory.
         self.trained = replace(trained, weights=())
         self.weights: NDArray[np.float32] = np.asarray(trained.weights, dtype=np.float32)
         if self.weights.shape != (WEIGHTS,) or not np.isfinite(self.weights).all():
@@ -49,28 +49,28 @@ class Correction:
             )
 
     def bias(self, *, is_within: bool) -> float:
-        """What is added to the log odds of one kind of question: with turns before them, or without."""
+        """Return the bias for one kind of question, with history or without."""
         return float(self.weights[int(is_within)])
 
     def shipped(self, *, is_within: bool) -> float:
-        """What the log odds of the shipped classifier are multiplied by."""
+        """Return the factor of the shipped classifier's log odds."""
         return float(self.weights[_ENDS[0] + int(is_within)])
 
     @property
     def features(self) -> NDArray[np.float32]:
-        """Weights of the scaled features, shape (len(WITHIN),)."""
+        """Return the weights of the scaled features, shape (len(WITHIN),)."""
         return self.weights[_ENDS[1] : _ENDS[2]]
 
     @property
     def vector(self) -> NDArray[np.float32]:
-        """Weights of the vector of the question, shape (DIMENSIONS,)."""
+        """Return the weights of the question's vector, shape (DIMENSIONS,)."""
         return self.weights[_ENDS[2] : _ENDS[3]]
 
     @property
     def grams(self) -> NDArray[np.float32]:
-        """Weights of pieces of text, shape (BUCKETS,)."""
+        """Return the weights of pieces of text, shape (BUCKETS,)."""
         return self.weights[_ENDS[3] :]
 
     def judges(self, *, is_within: bool) -> bool:
-        """Whether it judges questions of one kind; the shipped classifier judges the others."""
+        """Return whether it judges questions of one kind; the shipped classifier judges the others."""
         return self.trained.judges_conversations if is_within else self.trained.judges_questions

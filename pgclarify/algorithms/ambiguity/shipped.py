@@ -28,7 +28,7 @@ PROJECTED: Final = 128
 _SMALL: Final = 512
 _LARGEST: Final = 127
 _LEAST_STEP: Final = 1e-6
-# Exceptions that numpy, zipfile and zlib raise for a file that is no archive, or that was changed.
+# Exceptions of numpy, zipfile and zlib for a file that is not an archive, or that was changed.
 _UNREADABLE: Final = (
     ValueError, TypeError, OSError, EOFError, KeyError, RuntimeError, MemoryError, SyntaxError, tokenize.TokenError,
     zipfile.BadZipFile, zlib.error,
@@ -159,7 +159,7 @@ def _read(content: bytes) -> dict[str, NDArray[Any]]:
 
 
 def _count(arrays: Mapping[str, NDArray[Any]], name: str) -> int:
-    """How many rows an array has; none if it is missing, or one number."""
+    """Return the number of rows of an array; 0 if it is missing, or is one number."""
     return arrays[name].shape[0] if name in arrays and arrays[name].ndim else 0
 
 

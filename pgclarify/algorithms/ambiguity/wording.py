@@ -10,7 +10,7 @@ from typing import Final
 
 from pgclarify.language.words import ASKING, AUXILIARIES, WORD, word_set
 
-# Only the beginning of a pasted page is judged, and the end of a turn.
+# Limit of characters. Only the beginning of a question is judged, and the end of a turn.
 MOST_CHARS: Final = 2_000
 MOST_TURNS: Final = 10
 # A pronoun mostly refers to the last two exchanges, each a question and an answer.
@@ -57,11 +57,11 @@ class Wording:
         content: Its words that name a thing, a quality or an act.
         referential: Its words that refer to something said elsewhere.
         names: Its names: words with a capital that do not begin a sentence.
-        quotes: How many quotations it has.
+        quotes: Number of quotations.
         has_antecedent: Whether a name, a quotation or a noun stands before the first referential word, so that this
             word may refer to it.
         recent: The last two exchanges before it, as one text; empty without history.
-        turns: How many turns there are before it.
+        turns: Number of turns before it.
         words_before: All words of those turns.
         last_question: The words of the last question before it.
         last_answer: The words of the turn after that question.
@@ -169,14 +169,14 @@ def _is_content(word: str) -> bool:
 
 
 def _is_noun(words: Sequence[str], place: int) -> bool:
-    """Whether a word looks like a noun or an adjective of one: it follows an article, or is a plural."""
+    """Return whether a word looks like a noun or an adjective before a noun: it follows an article, or is a plural."""
     word = words[place]
     is_plural = word.endswith("s") and len(word) >= _PLURAL_LENGTH
     return _is_content(word) and (is_plural or (place > 0 and words[place - 1] in _NOUN_FOLLOWS))
 
 
 def _names(text: str, *, starts: bool = False) -> tuple[str, ...]:
-    """List words with a capital, in lower case. starts: include the first word, as in an answer that is no sentence."""
+    """List words with a capital, in lower case. starts: include the first word, for an answer without a sentence."""
     found = []
     for match in _CAPITALIZED.finditer(text):
         before = text[: match.start()].rstrip(" \t\"'(\u201c\u2018")
@@ -197,7 +197,7 @@ def _bare(word: str) -> str:
 
 
 def _refers(words: Sequence[str], place: int) -> bool:
-    """Whether a word refers to something said elsewhere. "there" in "is there", and "that" before a clause, do not."""
+    """Return whether a word refers to other text. "there" in "is there", and "that" before a clause, do not."""
     word = words[place]
     if word not in REFERENTIAL:
         return False
