@@ -1,4 +1,4 @@
-"""What the owner of a corpus may do with its budgets, and what is left to administrators."""
+"""What the owner of a corpus may do with its budgets, and what only administrators may do."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_what_will_not_do_is_refused_with_a_way_out(owner: Connection, given: li
 def test_a_name_tells_nothing_of_budgets_that_are_hidden(
     connection: Connection, connect: Connect, make_role: MakeRole, owner: Connection
 ) -> None:
-    """What another corpus, or all corpora, call their budgets is free in a corpus of one's own."""
+    """The names of budgets of other corpora, or of all corpora, may be used again for one's own corpus."""
     assert scalar(connection, SET, "secret", None, f'{{"period": "day", "max_calls": 5, "role": "{make_role()}"}}')
     stranger = connect(make_role("pgclarify_user"))
     stranger.execute("select pgclarify.create_corpus('theirs')")

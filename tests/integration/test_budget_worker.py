@@ -54,7 +54,7 @@ def test_a_run_ends_with_what_it_has_and_is_finished_later(
     assert set(first) <= {("partial",)}
     assert last_run(superuser) == ("partial", 'budget "support" is spent', None, 3)
     assert any('budget "support" is spent' in warning for warning in warnings)
-    # Another role's runs have nothing to do with it, and what is paid for is there for all.
+    # The budget does not apply to another role's runs, and paid replies serve all roles.
     assert scalar(superuser, "select count(*) from pgclarify.clarify(%s, top_k => 2)", QUESTION) > 0
     superuser.execute("update pgclarify.budget set max_calls = 1000")
     again = asker.execute("select status from pgclarify.clarify(%s)", [QUESTION]).fetchall()

@@ -1,7 +1,7 @@
 """The requester cannot be forged. Each attack expects the role that its run is recorded under, or its SQLSTATE.
 
-Mallory is a pgclarify_user with a schema of her own. The superuser's maintenance, and Alice's privileges, are what she
-is after: corpus "secret" is Alice's alone.
+Mallory is a pgclarify_user with a schema of her own. She attacks the superuser's maintenance and Alice's privileges:
+only Alice may read corpus "secret".
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class House:
     connect: Connect
 
     def requesters(self) -> list[str]:
-        """Who asked, run by run."""
+        """The requester of each run."""
         rows = self.superuser.execute("select requested_by from pgclarify.run order by run_id")
         return [row[0] for row in rows]
 
     def as_mallory(self, *statements: str) -> Connection:
-        """A connection of Mallory's in which she has prepared something; {} stands for her schema."""
+        """A connection of Mallory after some statements of hers. {} stands for her schema."""
         connection = self.connect(self.mallory)
         for statement in statements:
             connection.execute(statement.replace("{}", f"{self.mallory}_home").encode())
@@ -180,7 +180,7 @@ class TestSomebodyElsesQuery:
         assert house.requesters() == [house.mallory]
 
     def test_a_definer_wrapper_asks_as_its_owner(self, house: House) -> None:
-        """What Mallory owns asks as Mallory, and what Alice lends asks as Alice: never as who is logged in."""
+        """Objects of Mallory ask as Mallory, and functions that Alice shares ask as Alice, never as the login."""
         house.as_mallory(
             "create function {}.ask() returns bigint language sql security definer as"
             " $$ select pgclarify.submit('cars', 'insurance') $$"
@@ -217,7 +217,7 @@ class TestSomebodyElsesQuery:
 
 
 def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
-    """Every function that takes a proof, with arguments that nothing is wrong with but the proof."""
+    """Each function that takes a proof, with valid arguments except for the proof."""
     arguments = {
         "corpus": "'insurance'",
         "name": "'insurance'",

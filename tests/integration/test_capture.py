@@ -1,4 +1,4 @@
-"""What triggers note of an attached table: every change once, nothing that was rolled back, and never an error."""
+"""What triggers record of an attached table: each change once, nothing that was rolled back, and no errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Attach = Callable[..., int]
 
 @pytest.fixture
 def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
-    """Who owns corpus "kb" and schema "app", with a table in it."""
+    """The owner of corpus "kb" and of schema "app", which has a table."""
     role = make_role("pgclarify_user", name="alice")
     connection.execute(f"create schema app authorization {role}".encode())
     session = connect(role)
@@ -28,7 +28,7 @@ def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Conn
 
 @pytest.fixture
 def attach(alice: Connection) -> Attach:
-    """Attaches a table of alice's."""
+    """Attach a table of alice."""
 
     def attach_table(table: str = "app.article", id_column: str = "id", **options: Any) -> int:
         return int(scalar(alice, "select pgclarify.attach_table('kb', %s, %s, 'body')", table, id_column))
@@ -38,7 +38,7 @@ def attach(alice: Connection) -> Attach:
 
 @pytest.fixture
 def noted(connection: Connection) -> Callable[[], list[tuple[str, str | None]]]:
-    """What was noted since it was last asked: table and key, in no order but that of names."""
+    """The changes recorded since the last call: table and key, sorted by name."""
 
     def take() -> list[tuple[str, str | None]]:
         rows = connection.execute(
@@ -64,7 +64,7 @@ def keys(rows: list[tuple[str, str | None]]) -> list[str | None]:
         ("insert into app.article select from generate_series(1, 0)", []),
         ("update app.article set title = 'New'", ["1", "2", "3"]),
         ("update app.article set id = id + 10 where id = 2", ["12", "2"]),
-        # 3 is an old and a new id: once as each.
+        # 3 is both an old and a new id: one entry for each.
         ("update app.article set id = id + 1 where id >= 2", ["2", "3", "3", "4"]),
         ("delete from app.article where id = 3", ["3"]),
         ("delete from app.article where id = 99", []),
@@ -84,7 +84,7 @@ def test_every_change_is_noted(
     alice: Connection, attach: Attach, noted: Noted, statement: str, expected: list[str | None]
 ) -> None:
     if "id + 1 " in statement:
-        # In this order no id is there twice.
+        # In this order no id exists twice.
         alice.execute("truncate app.article; insert into app.article values (3), (2)")
     attach()
     alice.execute(statement.encode())
@@ -95,7 +95,7 @@ def test_every_change_is_noted(
 def test_many_rows_of_a_statement_are_noted_together(
     alice: Connection, connection: Connection, attach: Attach, noted: Noted, rows: int
 ) -> None:
-    """Workers take them by parts, and so the arrays stay short."""
+    """Workers take them in parts, so the arrays stay short."""
     alice.execute("create table app.many (id integer unique, body text)")
     attach("app.many")
     parts = "select count(*), max(cardinality(keys)) from pgclarify_private.change"
@@ -306,7 +306,7 @@ def test_no_write_fails_without_the_id_column_as_it_was(
     writes = ("insert into app.note (body) values ('a')", "update app.note set body = 'b'", "delete from app.note")
     alice.execute(table.encode())
     attach("app.note")
-    # All in one session, which keeps plans and functions as they were.
+    # All in one session, which keeps its old plans and functions.
     for write in writes:
         alice.execute(write.encode())
     assert noted() == []

@@ -19,14 +19,14 @@ from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, sta
 pytestmark = pytest.mark.rolled_back
 
 NO_TRIGGER_OF_OURS, DENIED = "39P01", "42501"
-# As superuser, who sees all of it.
+# As superuser, because a superuser sees all rows.
 NOTED = """
     select relation::regclass::text, key
     from pgclarify_private.change cross join unnest(coalesce(keys, array[null])) as key
     order by relation::regclass::text, key
 """
 LOOT = "select as_whom from pg_temp.loot"
-# Code that a session puts where a name without a schema would be found.
+# Code of a session that a name without a schema could find.
 TRAP = """
     create temp table loot (as_whom text);
     grant all on loot to public;
@@ -36,7 +36,7 @@ TRAP = """
     create temp view old_rows as select pg_temp.evil() as id;
     grant select on new_rows, old_rows to public;
 """
-# Who may execute the function of the one source, by grants and not by being its owner.
+# Roles that may execute the function of the source by grants, without its owner.
 GRANTEES = """
     select privilege.grantee::regrole::text
     from pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner))) as privilege
@@ -57,7 +57,7 @@ def source_id(alice: Connection) -> int:
 
 @pytest.fixture
 def carol(alice: Connection, connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
-    """Another user, who may use schema app, which is alice's."""
+    """Another user, who may use alice's schema app."""
     role = make_role("pgclarify_user", name="carol")
     connection.execute(f"grant usage, create on schema app to {role}".encode())
     return connect(role)
@@ -80,7 +80,7 @@ class TestOtherTriggers:
             == DENIED
         )
 
-    # Each pair of these once.
+    # Each of these pairs is tried once.
     @pytest.mark.parametrize(
         ("table", "event", "name", "level"),
         [
@@ -158,7 +158,7 @@ class TestOtherTriggers:
 def test_no_cast_of_the_owners_is_called(
     alice: Connection, connect: Connect, connection: Connection, role: str
 ) -> None:
-    """The id can become of a type of the owner's after the snapshot in which we look at the type."""
+    """The id's type can become a type of the owner after the snapshot of our check."""
     alice.execute("create table app.typed (id text unique, body text)")
     attach(alice, "app.typed")
     alice.execute("create type app.letter as enum ('a', 'b')")
@@ -207,7 +207,7 @@ class TestRole:
             "select pgclarify.create_corpus('mine')",
             "set local role pgclarify_owner",
             "grant pgclarify_capture to current_user",
-            # Its own functions it cannot name, so it cannot change them or move them to where it could.
+            # It cannot name its own functions, so it can neither change them nor move them to another schema.
             "grant execute on function pgclarify_private.capture_N() to public",
             "alter function pgclarify_private.capture_N() security invoker",
             "alter function pgclarify_private.capture_N() set schema pgclarify_capture",

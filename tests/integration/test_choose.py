@@ -1,4 +1,4 @@
-"""Choosing among reformulations, with a worker played by hand: no model is asked."""
+"""Choosing among reformulations, with a worker played by hand and without model calls."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CHOOSE = "select pgclarify.choose(%s, %s)"
 
 @pytest.fixture
 def run_id(connection: Connection, worker: HandWorker, alice: Connection) -> int:
-    """A run of alice's that offers two reformulations."""
+    """A run of alice that offers two reformulations."""
     return carry_out(worker, enter(connection, alice.info.user))
 
 
@@ -62,7 +62,7 @@ class TestChoose:
         }
 
     def test_begins_another_one_each_time(self, alice: Connection, run_id: int) -> None:
-        """Two people who share a role may have the same run, and no more than that."""
+        """Two users who share a role may have the same run, and only that."""
         first, second = choose(alice, run_id), choose(alice, run_id)
         assert first["conversation_id"] != second["conversation_id"]
         assert first["turn"] == second["turn"] == 1
@@ -160,7 +160,7 @@ class TestAgain:
     def test_no_stranger_can_keep_others_from_replying(
         self, alice: Connection, stranger: Connection, second_run: int
     ) -> None:
-        # Any role may take an advisory lock of any number: here those that stood for conversations once.
+        # Any role may take any advisory lock: here the locks that once belonged to conversations.
         stranger.execute("select pg_advisory_lock(1885823084, -number) from generate_series(1, 100) as number")
         alice.execute("set lock_timeout = '1s'")
 
@@ -243,7 +243,7 @@ class TestRefused:
     ) -> None:
         assert state_of(stranger, CHOOSE, [run_id, 1]) == UNDEFINED_OBJECT
         assert state_of(stranger, CHOOSE, [run_id + 1, 1]) == UNDEFINED_OBJECT
-        # Who may look may not speak for others.
+        # A role that may read a conversation may not reply in it.
         analyst = connect(make_role("pgclarify_user", "pg_monitor"))
         assert scalar(analyst, "select count(*) from pgclarify.clarifying_question_list") == 2
         for statement in (CHOOSE, "select pgclarify.reply(%s, %s::text)"):

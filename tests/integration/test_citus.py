@@ -1,4 +1,4 @@
-"""What is made on a server with Citus stays there, and what users make is copied to the nodes as before."""
+"""Our objects on a server with Citus stay on it, and users' objects are copied to the nodes as before."""
 
 from __future__ import annotations
 

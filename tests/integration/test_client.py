@@ -51,14 +51,14 @@ ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')
 
 @pytest.fixture
 def client(service: Service, model: Server) -> Iterator[Client]:
-    """A client of a role that may ask and nothing else."""
+    """A client of a role that may only ask."""
     with pgclarify.connect(as_role(service.dsn, service.asker)) as connected:
         yield connected
 
 
 @pytest.fixture
 async def async_client(service: Service, model: Server) -> AsyncIterator[AsyncClient]:
-    """The same, to be awaited."""
+    """The asynchronous client of the same role."""
     async with pgclarify.connect_async(as_role(service.dsn, service.asker)) as connected:
         yield connected
 
@@ -300,7 +300,7 @@ def test_a_statement_timeout_cancels_the_run(service: Service, model: Server, as
         url = psycopg.conninfo.make_conninfo(as_role(service.dsn, service.asker), options=options)
         with pgclarify.connect(url) as client, pytest.raises(CallCancelled):
             client.clarify("client's statement timeout", top_k=len(DOCUMENTS))
-        # On a slow machine the time may be up before there is a run.
+        # On a slow machine the timeout may come before there is a run.
         if status_of(asker, "client's statement timeout") is not None:
             break
     assert status_of(asker, "client's statement timeout") == "cancelled"

@@ -1,4 +1,4 @@
-"""A server set up as docker-compose.yml has it: everyone needs a password, the loopback too."""
+"""A server set up as in docker-compose.yml: each role needs a password, also the loopback."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def free_port() -> int:
 
 
 def start(cluster: Path, folder: Path) -> int:
-    """Start the server, and return its port: one that was free may be taken a moment later, so some are tried."""
+    """Start the server, and return its port. A free port may be taken a moment later, so several are tried."""
     for is_last in (False, False, False, True):
         port = free_port()
         settings = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
@@ -67,10 +67,10 @@ def start(cluster: Path, folder: Path) -> int:
 def dsn(server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """URL of a server that always asks for a password. The password is in the environment, as in a container.
 
-    It asks for the shared server because with that comes the system user that servers run as when we are root.
+    It needs the shared server, which creates the system user for servers when the tests run as root.
     """
     options = variables("database")
-    # Not tmp_path: its parents are closed to the server's user.
+    # Not tmp_path: the server's user may not read its parent folders.
     with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as name:
         folder = Path(name)
         if os.geteuid() == 0:
@@ -111,7 +111,7 @@ def test_a_question_where_everyone_needs_a_password(
             quotes = scalar(asker, "select string_agg(citations::text, '') from pgclarify.clarify('car deductible')")
         assert "four hundred dollars" in quotes
         worker.stop()
-        # The server learns a moment later that the worker has gone.
+        # The server notices the end of the worker a moment later.
         until(lambda: not is_healthy(dsn))
 
     for wrong in ("", "guess"):
@@ -122,7 +122,7 @@ def test_a_question_where_everyone_needs_a_password(
 
 
 def is_healthy(dsn: str) -> bool:
-    """What the worker's health check says, in the shell that Compose runs it with."""
+    """The exit code of the worker's health check, in the shell that Compose uses."""
     check = SERVICES["worker"]["healthcheck"]["test"].replace("$$", "$")
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": programs, "PGCLARIFY_DATABASE_URL": dsn}

@@ -35,7 +35,7 @@ def refusing(chat: Chat) -> Reply:
 
 
 def failing(chat: Chat) -> Reply:
-    """Refuse to be asked."""
+    """Refuse the call."""
     return Reply.error(401) if chat.purpose == "confirmation" else by_rules(chat)
 
 
@@ -68,7 +68,7 @@ def test_what_is_not_confirmed_is_an_abstention(
     cut_off = clarify(asker, verify="model", refresh=2)
     assert scalar(asker, "select status from pgclarify.run_summary where run_id = %s", cut_off) == "partial"
     assert {row[0] for row in superuser.execute(VERDICTS, [cut_off]).fetchall()} == {"abstained", "failed"}
-    # Before it has ended, the ledger tells of it.
+    # Before the run ends, the ledger has the call.
     with superuser.transaction(force_rollback=True):
         superuser.execute("delete from pgclarify.stage where run_id = %s", [confirmed])
         lines = "\n".join(

@@ -1,4 +1,4 @@
-"""What runs cost, however they end; asking anew; and what was used by whom."""
+"""The cost of runs, with each kind of end; repeated questions; and usage by role."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TestRuns:
         for run_id in (paying, free, unpriced):
             worker.start(run_id)
         pay(worker, paying, "abc")
-        # What is in the ledger costs nothing, and the extractive provider has a price.
+        # Replies from the ledger cost nothing, and the extractive provider has a price.
         pay(worker, free, "abc")
         pay(worker, free, "d", model="extractive-1")
         pay(worker, unpriced, "e", model="unheard-of")
@@ -63,7 +63,7 @@ class TestRuns:
             (30, "0.1", Decimal("0.000027")),
             (30, None, 0),
             (None, "0.1", 0),
-            # A server that counts more than there was.
+            # A server that reports too many tokens.
             (1000, "0.1", Decimal("0.000036")),
         ],
     )
@@ -153,7 +153,7 @@ class TestPriceRuns:
         price(connection)
         price(connection, "a-local-one", "0", "0")
 
-        # What is free costs nothing, however many tokens it took; of others it has to be known.
+        # Free calls cost nothing, with any number of tokens. Other calls need known tokens.
         assert scalar(owner, "select pgclarify.price_runs(now() - interval '1 year')") == 2
         assert [cost(connection, run_id)[2] for run_id in runs] == [None, COST, None, None]
         assert [cost(connection, run_id)[2] for run_id in (uncounted, local)] == [None, 0]

@@ -1,4 +1,4 @@
-"""Runs that workers were lost with: who is carried out alone, and who fails, by the statements that workers send."""
+"""Runs whose workers died: which runs are carried out alone and which fail, by the statements of workers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALONE_FROM, MOST_CRASHES = 2, 10
 
 
 class Fleet:
-    """Workers of which one at a time is there."""
+    """Workers, only one at a time."""
 
     def __init__(self, connection: Connection, hire: Hire) -> None:
         self._connection, self._hire = connection, hire
@@ -40,7 +40,7 @@ class Fleet:
         )
 
     def crash(self) -> None:
-        """Have the worker killed, and another come that takes its jobs over."""
+        """Kill the worker, and let another one take over its jobs."""
         self.worker.die()
         self.worker = self._hire()
         self.worker.send("requeue_lost_jobs", worker_id=self.worker.worker_id)
@@ -116,7 +116,7 @@ def test_an_attempt_that_has_stored_a_reply_counts_none(fleet: Fleet) -> None:
         store(fleet.worker, run_id, f"reply {number}")
         fleet.crash()
         assert fleet.crashes(run_id) == 0
-    # Nothing new: what the last attempt stored is of an earlier one.
+    # No progress: an earlier attempt had stored these replies.
     fleet.take([run_id])
     assert fleet.worker.start(run_id) is not None
     fleet.crash()

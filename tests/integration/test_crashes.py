@@ -75,7 +75,7 @@ def test_two_workers_share_the_queue_until_one_dies(
     answered = 40
     with held_back(own_model, after=answered):
         run_ids = submit_many(connection, 32)
-        # All that was answered is stored, and both have runs in hand.
+        # All replies are stored, and both workers have runs.
         until(lambda: paid(connection) == answered and scalar(connection, at_work) == 2)
         second.kill()
 

@@ -1,4 +1,4 @@
-"""What dashboards show to whom: questions without an answer, ambiguous ones, answers out of date, documents cited."""
+"""What dashboards show to each role: questions without an answer, ambiguous ones, old answers, cited documents."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Office:
         return run_id
 
     def catch_up(self) -> None:
-        """Do what a worker does after runs have ended."""
+        """Do the worker's tasks after the end of runs."""
         self.worker.send("count_served", most=100)
         self.worker.send("group_questions", most=100, run_ids=[], vectors=[], skipped_models=[])
 
@@ -292,7 +292,7 @@ class TestStaleAnswer:
         assert seen(office.analyst, "stale_answer", self.columns) == [("cars", 1, None)]
 
     def test_is_none_that_only_another_role_would_get_otherwise(self, office: Office) -> None:
-        """A change of a document of hers is one for her answers, and not for his."""
+        """A change of her document concerns her answers, not his."""
         office.carry_out(office.alice, "cars", ["one"])
         office.carry_out(office.bob, "cars", ["one"])
         office.carry_out(office.bob, "pets")
@@ -352,7 +352,7 @@ def test_runs_are_summed_up_while_they_go_on_and_after(office: Office) -> None:
 
     rows = [("boats", 0, 3, 0, 0), ("cars", 2, 3, 0, 1)]
     assert seen(office.alice, "run_summary", columns) == rows
-    # As a version before this one left it, until it gets its group.
+    # A row of an earlier version, before it gets its group.
     office.maintenance.execute("update pgclarify.run set interpretations = null, candidates = null, verdicts = null")
     assert seen(office.analyst, "run_summary", columns) == rows
 

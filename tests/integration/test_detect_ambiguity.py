@@ -29,7 +29,7 @@ def detect(connection: Connection, question: str, history: list[str] | None = No
 
 @pytest.fixture
 def rules(superuser: Connection) -> Iterator[Connection]:
-    """Where rules are made; they last as long as the test."""
+    """A session for rules, which are removed at the end of the test."""
     yield superuser
     superuser.execute("delete from pgclarify.ambiguity_rule")
 
@@ -210,7 +210,7 @@ class TestManyQuestions:
     ) -> None:
         questions = [f"Is it about number {number}, or about {number * 7}?" for number in range(501)]
         with pytest.raises(psycopg.Error) as error, superuser.transaction():
-            # Nothing is found before the time is up.
+            # The timeout comes before the first result.
             superuser.execute("lock table pgclarify.detection in share mode")
             asker.execute('select pgclarify.detect_ambiguity_many(%s, \'{"timeout": "1ms"}\')', [questions])
 

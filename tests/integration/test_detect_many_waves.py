@@ -28,7 +28,7 @@ UNSTARTED = "select run_id from pgclarify.run where status = 'queued' order by r
 
 @pytest.fixture
 def waves(desk: Desk) -> Desk:
-    """Where a wave is one run."""
+    """A session in which a wave is one run."""
     desk.owner.execute(
         "create or replace function pgclarify_private.questions_at_once() returns integer language sql"
         " immutable parallel safe"
@@ -49,7 +49,7 @@ def asking() -> Iterator[Callable[..., Future[list[dict[str, Any]]]]]:
 
 
 def next_run(desk: Desk) -> int:
-    """The run that comes next, which is the only one that waits."""
+    """The next run, which is the only pending one."""
     ((run_id,),) = until(lambda: desk.owner.execute(UNSTARTED).fetchall())
     return int(run_id)
 
@@ -105,7 +105,7 @@ def test_of_one_that_did_not_succeed_say_so_and_the_others_are_there(
 
 @pytest.mark.wording
 def test_a_timeout_says_what_is_done_and_how_to_read_it(waves: Desk, asking: Any) -> None:
-    # However long the first wave takes, the time is up once the second one is entered.
+    # With any duration of the first wave, the timeout comes after the second one is entered.
     waves.owner.execute(
         """
         create or replace function pgclarify_private.deadline(timeout interval) returns timestamptz language sql

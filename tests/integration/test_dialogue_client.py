@@ -24,13 +24,13 @@ CLEAR = "How high is the deductible for a rental car that is damaged by hail?"
 
 @pytest.fixture
 def client(service: Service, model: Server) -> Iterator[Client]:
-    """A client of a role that may ask and nothing else."""
+    """A client of a role that may only ask."""
     with pgclarify.connect(as_role(service.dsn, service.asker)) as connected:
         yield connected
 
 
 def knows_no_unicorns(chat: Chat) -> Reply:
-    """Find no passage that is about the last of the subjects."""
+    """A behavior: no passage is about the last subject."""
     return ABSTENTION if chat.passage is not None and SUBJECTS[-1] in chat.outside else by_rules(chat)
 
 

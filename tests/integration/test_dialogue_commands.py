@@ -38,7 +38,7 @@ Run = Callable[..., "Done"]
 
 
 class Done:
-    """What a command left behind."""
+    """The result of a command."""
 
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code, self.out, self.err = code, out, err
@@ -50,7 +50,7 @@ class Done:
 
 @pytest.fixture
 def run(service: Service, model: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs commands as a role that may ask and nothing else."""
+    """Run commands as a role that may only ask."""
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", as_role(service.dsn, service.asker))
     monkeypatch.setenv("COLUMNS", "200")
 
@@ -156,7 +156,7 @@ def test_a_model_that_fails_shows_in_how_rewrite_ends(run: Run, model: Server) -
 
 def test_an_empty_corpus_is_named_as_such(run: Run, asker: psycopg.Connection[Any]) -> None:
     asker.execute("select pgclarify.create_corpus(name => 'bare')")
-    # The worker has to notice it first.
+    # The worker must notice it first.
     until(lambda: run("ask", "rental car", "--corpus", "bare").code == 0)
     for command in ("ask", "list", "ask-back"):
         done = run(command, "rental car", "--corpus", "bare")
@@ -270,14 +270,14 @@ class TestAskBack:
 
 
 class Terminal:
-    """A command that takes a person for granted: what it shows is read, and answers are typed."""
+    """A command on a terminal: the test reads its output and types answers."""
 
     def __init__(self, screen: int) -> None:
         self._screen = screen
         self.shown = ""
 
     def read_until(self, words: str) -> str:
-        """What is shown until these words are, ANSI sequences left out."""
+        """The output up to these words, without ANSI sequences."""
         deadline = time.monotonic() + 60
         while words not in (plain := re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.shown).replace("\r", "")):
             assert time.monotonic() < deadline, plain
@@ -318,7 +318,7 @@ def on_a_terminal(service: Service, *arguments: str) -> Iterator[tuple[Terminal,
 
 
 def sleeps(process_id: int) -> bool:
-    """Whether a process has been asleep for a while, and not just between two things that it does."""
+    """Whether a process has been asleep for a while, not only for a moment."""
 
     def naps() -> str | None:
         (told,) = re.findall(r"^State:\t(\w)[\S\s]*^voluntary_ctxt_switches:\t(\d+)", status.read_text(), re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What is done with the runs of a dialogue as with any other: looking at them, waiting, cancelling, and reading on."""
+"""Runs of a dialogue work like all other runs: reading them, waiting, cancelling and following them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker keeps of a dialogue, by the statements that it sends; and the evidence, as its readers see it."""
+"""What a worker stores of a dialogue, by its statements; and the evidence, as readers see it."""
 
 from __future__ import annotations
 
@@ -330,7 +330,7 @@ class TestEvidence:
         return run
 
     def seen(self, played: Played, run: Run, ordinal: int) -> tuple[list[dict[str, Any]], list[str]]:
-        """The citations and the documents of an entry, for who asked."""
+        """The citations and the documents of an entry, for the requester."""
         row = played.desk.owner.execute(
             """
             select cited.citations, cited.document_ids
@@ -384,7 +384,7 @@ class TestEvidence:
 
         citations, document_ids = self.seen(played, run, 2)
 
-        # What was quoted of a document that is gone stays, as in any run, and where it stood; everywhere alike.
+        # Quotes of a deleted document stay, as in each run, with their place; in all tables alike.
         gone = [] if is_there else ["101"]
         assert document_ids == [*gone, "102"]
         assert [
@@ -402,7 +402,7 @@ class TestEvidence:
 
 
 def _said(reason: DetectionReason) -> dict[str, Any]:
-    """A reason as it is kept: only one that a corpus gave has documents."""
+    """A reason as it is stored. Only a reason from a corpus has documents."""
     return {name: value for name, value in asdict(reason).items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""What the pages say about SQL: options against those that are checked, and every block of SQL against a server."""
+"""The SQL on the pages: options agree with those that are checked, and each block of SQL runs on a server."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ SQL_PAGES = [
 ]
 REFERENCE = CHECKOUT / "docs" / "reference"
 OPTIONS = {heading: rows for page in SQL_PAGES for heading, rows in tables(page, "option").items()}
-# They create and drop roles, so they run where nothing stays.
+# They create and drop roles, so they run where these do not stay.
 OPERATIONS_PAGE = CHECKOUT / "docs" / "operations.md"
 ROLES_PAGE = CHECKOUT / "docs" / "roles.md"
 # The budgets on this page are for all roles.
 BUDGETS_PAGE = CHECKOUT / "docs" / "budgets.md"
 # This page needs the cluster of tests/cluster.py.
 CITUS_PAGE = CHECKOUT / "docs" / "citus.md"
-# The number that stands in the pages for the run that was submitted last.
+# The number on the pages that means the last submitted run.
 RUN_ID = "17"
 
 INDEXING = """
@@ -41,7 +41,7 @@ do $$ begin
 end $$;
 """
 
-# Names that are none of the database's: modules and functions of the Python package, parameters of a session, a dump.
+# Names that are not in the database: modules and functions of the Python package, session parameters, a dump.
 ELSEWHERE = {"algorithms", "client", "connect", "errors", "install", "protocols", "testing"}
 ELSEWHERE |= {"corpus", "count_questions", "reuse_runs", "sql"}
 
@@ -191,7 +191,7 @@ def test_functions_and_views_that_pages_name_exist(connection: psycopg.Connectio
 
 
 def psql(dsn: str, script: str) -> str:
-    """What psql prints for a script, which has to succeed."""
+    """The output of psql for a script, which must succeed."""
     done = subprocess.run(
         [embedded.binary("psql"), "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", dsn],
         input=script,
@@ -267,7 +267,7 @@ def try_out(pages: list[Path], dsn: str) -> None:
         shown = re.search(rf"^block {place}\n(.*?)(?=^block |\Z)", printed, re.M | re.S)
         assert shown, block.code
         if block.output is not None:
-            # Answers are the provider's matter; columns are ours.
+            # Answers depend on the provider, so only columns are compared.
             assert columns(block.output) == columns(shown[1]), block.code
 
 

@@ -1,4 +1,4 @@
-"""The doctor and status on real databases: healthy ones, and ones with something taken away."""
+"""The doctor and status on real databases: healthy ones, and ones with a missing part."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(*arguments: str) -> int:
 
 
 class Doctor:
-    """Runs `pgclarify doctor --json` on a database."""
+    """Run `pgclarify doctor --json` on a database."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._monkeypatch = monkeypatch
@@ -35,7 +35,7 @@ class Doctor:
         monkeypatch.setenv("PGCLARIFY_LLM_PROVIDER", "extractive")
 
     def __call__(self, dsn: str) -> tuple[int, dict[str, dict[str, Any]]]:
-        """Exit code, and checks by name; the worst of one name."""
+        """Exit code, and checks by name. Of several with one name, the worst."""
         self._monkeypatch.setenv("PGCLARIFY_DATABASE_URL", dsn)
         code = run("doctor", "--json")
         report = json.loads(self._capsys.readouterr().out)

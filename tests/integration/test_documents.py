@@ -1,4 +1,4 @@
-"""Documents: added, changed, indexed and removed, with counts that always agree."""
+"""Documents are added, changed, indexed and removed, and counts always agree."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ class TestIndexing:
         while claimed := worker.claim(max_documents=1, after_corpus_id=turns[-1] if turns else 0):
             turns.append(claimed[0]["corpus_id"])
 
-        # One corpus at a time; one whose model no worker has loaded waits.
+        # One corpus at a time. A corpus whose model no worker has loaded waits.
         assert turns == [1, 2, 1, 2, 2]
 
     @pytest.mark.committed
@@ -233,7 +233,7 @@ class TestIndexing:
         taken = worker.claim()
 
         assert len(late) == len(taken) == 1
-        # Who lost the lease stores nothing, who holds it does.
+        # The worker that lost the lease stores nothing; the one that has it does.
         assert slow.store(late) == 0
         assert worker.store(taken) == 1
         assert_counts_agree(connection)
@@ -296,7 +296,7 @@ class TestIndexing:
 
         assert status(connection) == (1, 1, 0, 1, 1)
         assert contents(connection) == [("1", "Cars.")]
-        # Added again it is tried again, even as it is.
+        # If it is added again, it is tried again, even without a change.
         assert scalar(connection, ADD, "1", "Trucks.")
         assert status(connection) == (1, 1, 1, 1, 0)
         assert not scalar(connection, ADD, "1", "Trucks.")

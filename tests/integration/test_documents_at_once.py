@@ -152,7 +152,7 @@ class TestAtOnce:
     def test_an_open_transaction_holds_up_nobody_else(
         self, connection: Connection, hire: Hire, connect: Connect
     ) -> None:
-        """Who removes a document and does not commit yet blocks neither writers nor workers on other documents."""
+        """An uncommitted removal of a document blocks neither writers nor workers on other documents."""
         connection.execute("select pgclarify.create_corpus('insurance')")
         worker = hire()
         scalar(connection, ADD, "1", "Cars are insured.")

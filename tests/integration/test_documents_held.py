@@ -41,7 +41,7 @@ class TestClaiming:
         scalar(connection, ADD, "late", "Trucks.")
         user = connect()
         user.execute("begin")
-        # Their rows in the queue stay as they are: the content does.
+        # Their rows in the queue do not change, because the content does not.
         user.execute(
             "select pgclarify.add_document('insurance', 'old ' || n, 'Cars.', uri => 'x')"
             " from generate_series(0, 5) as n"

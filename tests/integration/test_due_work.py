@@ -1,4 +1,4 @@
-"""What a worker is told that there is to do."""
+"""The list of due work that a worker gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers over documents that are edited: nothing is paid for twice, and citations say where their quote stands now."""
+"""Answers over edited documents: nothing is paid for twice, and citations have the present place of their quote."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECTIONS = {
     "map": "A navigation device with maps of all of Europe is lent for five dollars each day and must be brought back.",
 }
 QUESTION = "what does it cost"
-# What view interpretation_citation says, and what a caller of clarify gets.
+# The citations in view interpretation_citation and in the result of clarify.
 FROM_VIEW = """
     select quote, start_char, end_char, is_current from pgclarify.interpretation_citation
     where run_id = %s and document_id = 'manual' order by quote
@@ -36,7 +36,7 @@ FROM_RESULT = """
 
 
 def write(connection: Connection, sections: dict[str, str]) -> str:
-    """Put the manual in its place; its content."""
+    """Store this edition of the manual, and return its content."""
     content = "\n\n".join(f"# The {topic}\n\n{text}" for topic, text in sections.items())
     assert scalar(connection, "select pgclarify.add_document(%s, 'manual', %s)", CORPUS, content)
     wait_until_searchable(connection)
@@ -50,7 +50,7 @@ def ask(connection: Connection) -> int:
 
 
 def quoted(connection: Connection, run_id: int) -> dict[str, tuple[int, int, bool]]:
-    """By quote from the manual: where it stands, and whether it does."""
+    """By quote from the manual: its place, and whether it is still there."""
     rows = connection.execute(FROM_VIEW.encode(), [run_id]).fetchall()
     assert rows == connection.execute(FROM_RESULT.encode(), [run_id]).fetchall()
     return {quote: (start, end, is_current) for quote, start, end, is_current in rows}
@@ -66,7 +66,7 @@ def test_only_what_was_edited_is_asked_again_and_quotes_are_found_again(
 ) -> None:
     run_worker(database, own_model.base_url)
     load(connection)
-    # Runs are reused among equal roles, and a superuser has each role that another test makes meanwhile.
+    # Runs are reused among roles with equal rights. A superuser gets each role that another test makes meanwhile.
     asker = connect(make_role("pgclarify_user"))
     content = write(connection, SECTIONS)
     ids = "select array_agg(id order by ordinal) from pgclarify.passage where document_id = 'manual'"
@@ -100,7 +100,7 @@ def test_only_what_was_edited_is_asked_again_and_quotes_are_found_again(
             assert (start, end) == cited[quote][:2]
     assert all(is_current for _, _, is_current in quoted(asker, second).values())
 
-    # What only moves leaves answers as they are: the same run serves them, and its quotes are found again.
+    # If texts only move, answers do not change: the same run is reused, and its quotes are found again.
     content = write(connection, dict(reversed((SECTIONS | edited).items())))
     assert scalar(asker, "select pgclarify.submit(%s, top_k => 100)", QUESTION) == second
     assert own_model.calls == asked + 1

@@ -1,4 +1,4 @@
-"""Edited documents: what did not change stays as it is, and what did is new everywhere."""
+"""Edited documents: unchanged passages keep their rows, and changed passages are new in all tables."""
 
 from __future__ import annotations
 

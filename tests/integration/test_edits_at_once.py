@@ -32,7 +32,7 @@ class TestAtTheSameTime:
     def test_a_passage_that_went_meanwhile_leaves_the_document_pending(
         self, connection: Connection, worker: HandWorker, hire: Hire
     ) -> None:
-        """Staged without a vector, because the passage was there when it was asked for."""
+        """Staged without a vector, because the passage existed when its hash was requested."""
         add(connection, CARS, TRUCKS)
         worker.index_everything()
         add(connection, CARS, VANS)

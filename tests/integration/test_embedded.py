@@ -1,4 +1,4 @@
-"""The embedded server, for real: each test has a data directory of its own."""
+"""The real embedded server. Each test has its own data directory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ START = "import sys; from pathlib import Path; from pgclarify import embedded; p
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    # Not tmp_path: each session of pytest closes the folder above all of them to other users, and so to our server.
+    # Not tmp_path: pytest closes its parent folder to other users, so the server could not read it.
     with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as name:
         yield Path(name)
 

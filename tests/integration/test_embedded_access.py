@@ -1,4 +1,4 @@
-"""Who comes into the embedded server by the rules that people have, and how far a role gets from there."""
+"""Which connections the embedded server accepts by its rules for users, and what a role may do then."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.integration.by_hand import Connection, scalar, state_of
 
 SESAME = "open sesame"
 DENIED, NO_WORKER = "42501", "PC001"
-# What dblink says where a server did not ask for a password, or a server that turned it down.
+# The error of dblink if a server did not ask for a password, or of a server that rejected it.
 TURNED_DOWN = {"2F003", "08001"}
 WHERE = "host={host} port={port} dbname=pgclarify"
 
@@ -61,7 +61,7 @@ def may_come(dsn: str, user: str, password: str | None = None) -> bool:
 
 
 def check_rules(dsn: str) -> None:
-    """The person who owns the data is the superuser, and any other role proves its password."""
+    """The user who owns the data is the superuser. All other roles need their password."""
     assert may_come(dsn, "postgres")
     assert may_come(dsn, "alice", SESAME)
     assert may_come(dsn, "mighty", SESAME)

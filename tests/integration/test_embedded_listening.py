@@ -1,4 +1,4 @@
-"""The embedded server on TCP: who comes in, and what stays as it was."""
+"""The embedded server on TCP: which connections it accepts, and what does not change."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_tcp_is_open_to_members_of_our_roles_with_their_passwords(data_dir: Path
     for user in ("postgres", "boss", "stranger", "pgclarify_loopback"):
         assert not may_enter(address, user)
 
-    # Other superusers come in as any member does: the doctor tells of them.
+    # Other superusers may connect like any member: the doctor reports them.
     with closing(psycopg.connect(dsn)) as connection:
         found = connection.execute(query("cli_list_open_superusers")).fetchall()
     assert [user for user in ("postgres", "root", "chief", "mighty") if may_enter(address, user)] == ["root"]

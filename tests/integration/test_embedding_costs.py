@@ -1,4 +1,4 @@
-"""What embedding endpoints cost: who sees it, which budgets it is charged to, and what waits when they are spent."""
+"""The cost of embedding endpoints: who sees it, which budgets pay, and what waits when they are spent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ USAGE = """
 
 
 def corpus(connection: Connection, worker: HandWorker, name: str = "cars", model: str = MODEL) -> int:
-    """Make a corpus, and open its space; the id of the space."""
+    """Create a corpus, open its space, and return the id of the space."""
     scalar(connection, "select pgclarify.create_corpus(%s, %s)", name, model)
     worker.open_spaces()
     return int(scalar(connection, "select max(embedding_space_id) from pgclarify.embedding_space"))
@@ -207,7 +207,7 @@ class TestBudgets:
         add(connection, "1")
         assert worker.claim() == []
         assert f'"{PRICED}"' in why(connection)
-        # What is free may be embedded under any budget.
+        # Free models may be used under any budget.
         price(connection, PRICED, "0", "0")
         connection.execute("select pgclarify.set_budget('all', options => '{\"max_cost_usd\": 0}')")
         assert worker.claim() != []

@@ -1,4 +1,4 @@
-"""A corpus embedded by an endpoint: worker processes, and a server that is there or not."""
+"""A corpus embedded by an endpoint: worker processes, and a server that runs or does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A change of model among workers that hold the corpus most of the time: it asks them for a pause, and not for long."""
+"""A change of model while workers lock the corpus most of the time: it asks them for a short pause."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def held(connect: Connect) -> Iterator[None]:
 
 
 def pass_on(connection: Connection, interval: str) -> None:
-    """Have the pause begin so much earlier."""
+    """Move the start of the pause back by an interval."""
     connection.execute("update pgclarify.embedding_space set paused_until = paused_until - %s::interval", [interval])
 
 
@@ -64,7 +64,7 @@ def test_workers_begin_nothing_meanwhile(connection: Connection, connect: Connec
     connection.execute("select pgclarify.build_graph('insurance')")
 
     def begun() -> tuple[int, int, bool]:
-        """How many documents, attached tables and passages to link a worker takes up."""
+        """How many documents, attached tables and passages to link a worker starts on."""
         linked = worker.send("link_passages", max_passages=10)[0]["passages"]
         return len(worker.claim(lease=0)), len(worker.send("list_waiting_sources")), linked > 0
 

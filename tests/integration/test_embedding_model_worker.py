@@ -1,4 +1,4 @@
-"""Another embedding model for a corpus, with worker processes and models that compute."""
+"""Another embedding model for a corpus, with worker processes and real models."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_worker_fills_and_switches(
 ) -> None:
     run_worker(database, own_model.base_url)
     load(connection)
-    # Runs are reused among equal roles, and a superuser has each role that another test makes meanwhile.
+    # Runs are reused among roles with equal rights. A superuser gets each role that another test makes meanwhile.
     asker = connect(make_role("pgclarify_user"))
     wait_until_searchable(connection)
     ask = "select count(*) from pgclarify.clarify('what does a rental cost', top_k => 4, timeout => '5min')"

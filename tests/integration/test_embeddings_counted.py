@@ -1,4 +1,4 @@
-"""What this process has had embedded is counted: also at its end, and only later while budgets are locked."""
+"""The embeddings of this process are counted: also at its end, and later if budgets are locked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Erasing a document, step by step: what goes, what stays, who may, and what comes late."""
+"""Erasing a document, step by step: what is deleted, what stays, who may erase, and late replies."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ class TestWhatStays:
         assert erase(alice)
 
         assert connection.execute(figures).fetchone() == before
-        # Nor does the sum of what was paid change once a late reply has it worked out anew.
+        # The sum of payments does not change either, when a late reply computes it again.
         worker.send("settle_run", run_id=run_id)
         assert connection.execute(figures).fetchone() == before
         assert connection.execute("select reply from pgclarify.completion order by completion_id").fetchall() == [

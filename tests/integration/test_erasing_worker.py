@@ -45,7 +45,7 @@ def secret(superuser: Connection, model: Server) -> Iterator[str]:
 
 
 def ask_everything(asker: Connection) -> None:
-    """Have each operation read all passages."""
+    """Let each operation read all passages."""
     asker.execute("select * from pgclarify.clarify(%s, top_k => 20)", [QUESTION])
     (run_id,) = asker.execute("select max(run_id) from pgclarify.run").fetchone() or (None,)
     asker.execute("select * from pgclarify.consolidate(%s)", [run_id])
