@@ -1,4 +1,4 @@
-"""Estimates against what happens: a real worker, and a model server that counts its calls."""
+"""Estimates, compared with the real calls: a real worker, and a model server that counts its calls."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class TestWhatItSays:
         before = model.calls
         first = estimate(asker, [*questions, *questions])
         assert model.calls == before, "an estimate asks nobody"
-        # Of each question its relaxation, and a verdict on each passage.
+        # For each question, its relaxation and a verdict on each passage.
         assert (first.calls, first.calls_at_most, first.reused_calls) == (3 * (1 + TOP_K), 3 * (1 + TOP_K), 0)
 
         clarify_many(asker, questions)
@@ -143,7 +143,7 @@ class TestWhatItSays:
         model.behavior = behave
         clarify_many(asker, questions, top_k=2)
         model.behavior = by_rules
-        # Two verdicts, each asked for twice: all of that was paid for.
+        # Two verdicts, each called twice, and all calls were paid for.
         after = estimate(asker, questions, top_k=2)
         assert (after.calls, after.reused_calls) == (0, 5)
 

@@ -1,4 +1,4 @@
-"""The command eval compare on evaluations that are kept, as the roles that may see them."""
+"""The command eval compare on stored evaluations, as roles that may see them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HASH_OF_OTHERS = bytes(31) + b"\1"
 
 
 class Done:
-    """What a command left behind."""
+    """The result of a command."""
 
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code, self.out, self.err = code, out, " ".join(err.split())
@@ -104,7 +104,7 @@ def test_a_limit_makes_it_fail(alice: Connection, compare: Compare) -> None:
     assert done.code == 1
     assert "Failed: answer_coverage went from 0.750 to 0.700" in done.err
     assert json.loads(done.out)["cases"] == 2
-    # What cannot be checked does not pass.
+    # A check that is not possible fails.
     done = compare("main", "branch", "--fail-below", "grounded_f1=-1")
     assert (done.code, "grounded_f1" in done.err) == (1, True)
 

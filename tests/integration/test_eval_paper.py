@@ -27,7 +27,7 @@ QUESTIONS: list[dict[str, Any]] = [
      "documents": ["108"], "intent": "the cleaning fee", "clarifying_questions": ["which fee"], "is_ambiguous": False,
      "history": ["Who rents it?", "Ida Holm."], "rewrites": ["What does Ida Holm pay for smoking?"]},
 ]  # fmt: skip
-# So few passages are searched and sampled that a paper takes seconds.
+# Few passages are searched and sampled, so that a paper takes seconds.
 SMALL = {
     "verdict": ("top_k=2",),
     "sunar": ("top_k=2", "budget=2", "batch=2", "samples=2", "max_steps=1"),
@@ -37,7 +37,7 @@ SMALL = {
 
 @pytest.fixture
 def run(run_as_asker: Run, service: Service, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs commands as a role that may load documents, and ask a model from here."""
+    """Run commands as a role that may load documents and call a model from this process."""
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", service.dsn)
     return run_as_asker
 
@@ -90,9 +90,9 @@ def test_again_nothing_is_made_twice_and_other_questions_are(
 
 
 def test_interrupted_it_goes_on_where_it_was(run: Run, data: Path, service: Service, model: Server) -> None:
-    """The endpoint goes away in the middle of a row: the rows before it are done, and it keeps its first question."""
+    """The endpoint stops in the middle of a row. Earlier rows are complete, and this row keeps its first question."""
 
-    # Nothing that another test has paid for.
+    # No reply that another test has paid for.
     asked = [{**row, "question": f"{row['question']} And how much today?"} for row in QUESTIONS]
     (data / "ours.questions.jsonl").write_text("\n".join(map(json.dumps, asked)))
 
@@ -117,7 +117,7 @@ def test_interrupted_it_goes_on_where_it_was(run: Run, data: Path, service: Serv
 
 
 def test_a_row_in_which_questions_failed_is_made_again(run: Run, data: Path, model: Server) -> None:
-    """A prompt that is too long for the endpoint as it is set up says nothing of the method."""
+    """A prompt that is too long for the endpoint's settings does not count against the method."""
     asked = [{**row, "question": f"{row['question']} And how much now?"} for row in QUESTIONS]
     (data / "ours.questions.jsonl").write_text("\n".join(map(json.dumps, asked)))
     too_long = Reply.error(413, "the prompt is too long")

@@ -1,4 +1,4 @@
-"""What evaluations read of corpora, workers, runs and the ledger, and what they may not read."""
+"""What evaluations read from corpora, workers, runs and the ledger, and what they may not read."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ Run = Callable[..., "Done"]
 
 
 class Done:
-    """What a command left behind."""
+    """The result of a command."""
 
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code, self.out, self.err = code, out, err
@@ -47,7 +47,7 @@ def run(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> Run:
-    """Runs commands as a role that may ask and nothing else, in a folder with a data set."""
+    """Run commands as a role that may only ask, in a folder with a data set."""
     for name, value in environment(as_role(service.dsn, service.asker), model.base_url).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("COLUMNS", "200")

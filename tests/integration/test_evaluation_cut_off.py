@@ -1,4 +1,4 @@
-"""What ends an evaluation before its time, and how it goes on, with a real server and real workers."""
+"""What interrupts an evaluation, and how it continues, with a real server and real workers."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def scalar_of(service: Service, statement: str) -> Any:
 
 @pytest.fixture
 def loaded(database: str, run_worker: Callable[..., Worker], own_model: Server) -> tuple[str, Worker, Settings]:
-    """A database of the test's own, with a worker that may be killed."""
+    """A separate database, with a worker that the test may kill."""
     alive = run_worker(database, own_model.base_url)
     with closing(psycopg.connect(database, autocommit=True)) as connection:
         load(connection)
@@ -161,7 +161,7 @@ async def test_a_worker_that_dies_ends_it_and_another_goes_on(
             alive.kill()
 
     async with open_bench(dsn, settings, None, concurrency=1) as bench:
-        # It is entered into the ledger like a worker, and does not pass for one.
+        # It registers with the ledger like a worker, but does not count as one.
         await bench.judge("model")
         with pytest.raises(NoWorker):
             await carry_out(bench, data_set, of("clarify", top_k=2), concurrency=1, on_progress=told)

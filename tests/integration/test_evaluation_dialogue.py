@@ -82,7 +82,7 @@ async def test_every_way_to_rewrite(bench: Bench, model: Server, data_set: DataS
         assert first.values["rewritten"] == 1
     assert finished.summaries["bleu"].cases == 1, "of others nobody wrote a rewrite"
     assert finished.summaries["recall@10"].cases == 5
-    # Only what documents are known of is searched with.
+    # Only questions with known documents are searched.
     assert metrics["retrievals"] == pytest.approx(5 / len(CASES))
 
 

@@ -1,4 +1,4 @@
-"""Who sees and who writes evaluations, with real logins."""
+"""Who may see and who may write evaluations, with real logins."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class TestWhoSees:
         ):
             explained = alice.execute(f"explain (analyze, costs off, timing off) {query}".encode()).fetchall()
             told = "\n".join(row[0] for row in explained)
-            # The roles, and the evaluations that are visible: neither once a row.
+            # Roles and visible evaluations are computed once, not for each row.
             assert set(re.findall(r"loops=(\d+)", told)) == {"1"}
             assert "hashed SubPlan" in told
             if index is not None:
@@ -157,7 +157,7 @@ class TestWhoWrites:
         analysts = make_role("pgclarify_user", name="analysts")
         load(connection, analyst=analysts)
         eval_run_id = evaluate(connect(make_role("pgclarify_user")))
-        # One sees it, the other does not; neither is told more of it than of what does not exist.
+        # One sees it, the other does not. For both, the error is the same as for a missing one.
         for other in (connect(make_role(analysts)), connect(make_role("pgclarify_user"))):
             for number in (eval_run_id, 999):
                 assert state_of(other, RECORD, [number, 2, None]) == INSUFFICIENT_PRIVILEGE

@@ -1,4 +1,4 @@
-"""What the report of evaluations reads of the tables."""
+"""What the report of evaluations reads from the tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.reported import Page, check_page
 
 @pytest.fixture(autouse=True)
 def corpus(connection: Connection) -> None:
-    """What all evaluations here are on."""
+    """The data set of all evaluations here."""
     load(connection)
 
 
@@ -41,7 +41,7 @@ async def test_all_metrics_and_outputs_of_what_is_shown(database: str) -> None:
     assert report.members[0].values[2] == {"answer_coverage": 1.0, "calls": 3.0, "seconds": 1.0}
     curves = report.members[0].curves
     assert curves is not None
-    # The second case brought nothing.
+    # The second case had no result.
     assert curves.calls == [(0.0, 0.0), (1.0, 0.0), (2.0, 0.5), (3.0, 0.5)]
     assert [one.case_id for one in report.cases.shown] == ["case 1", "case 2"]
     assert [given.readings[0].answer for given in report.cases.shown[0].given] == ["Cars", "Cars"]

@@ -1,4 +1,4 @@
-"""Evaluations as they are begun, kept, resumed, finished and found."""
+"""Evaluations are started, stored, resumed, finished and found."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.integration.evaluating import CASE, OUTPUT, load, plan, tables_of
 
 @pytest.fixture(autouse=True)
 def corpus(connection: Connection) -> None:
-    """What all evaluations here are on."""
+    """The data set of all evaluations here."""
     load(connection)
 
 
@@ -40,7 +40,7 @@ class TestBegin:
             first = await tables.begin(plan(planned_cases=3))
             for ordinal in (1, 3):
                 await tables.record(first.eval_run_id, ordinal, CASE, OUTPUT, {}, None)
-            # The server may take its time to notice a session that is gone.
+            # The server may notice the end of a session late.
             await tables.leave(first.eval_run_id)
         async with tables_of(database, role) as tables:
             # Keys in another order are the same settings.
@@ -77,7 +77,7 @@ class TestBegin:
         load(connection, "other")
         async with tables_of(database) as tables:
             first = await tables.begin(plan())
-            # Not even while the first goes on does it stand in the way.
+            # It does not conflict, even while the first one still runs.
             second = await tables.begin(plan(**change))
 
             assert second.eval_run_id != first.eval_run_id
@@ -114,7 +114,7 @@ class TestBegin:
             assert not any(one.is_resumed for one in begun)
             for tables, one in zip((hers, his, any_ones), begun, strict=True):
                 await tables.leave(one.eval_run_id)
-            # A superuser sees them all, and resumes what is its own.
+            # A superuser sees all of them, and resumes its own.
             assert (await any_ones.begin(plan())).eval_run_id == begun[2].eval_run_id
 
     async def test_who_evaluates_is_the_role_that_was_set(self, database: str, make_role: MakeRole) -> None:
@@ -154,7 +154,7 @@ class TestBegin:
             async with tables_of(database) as other:
                 again = await other.begin(plan())
                 await other.leave(again.eval_run_id)
-            # Its session is gone, and it does no harm to let go of what went with it.
+            # Its session has ended, and a release of its lock afterwards does no harm.
             await tables.leave(begun.eval_run_id)
 
             assert again.eval_run_id == begun.eval_run_id
@@ -353,7 +353,7 @@ class TestFind:
 
     async def test_by_id_or_by_name(self, database: str) -> None:
         first = await self.finished(database)
-        # A name that looks like an id, of an evaluation that is not it.
+        # A name that looks like the id of another evaluation.
         named = await self.finished(database, name=str(first))
         other = await self.finished(database, name="2024")
         async with tables_of(database) as tables:

@@ -1,4 +1,4 @@
-"""What a run did, told line by line: a clarify in every state, a consolidation, and searches."""
+"""Explanations of a clarify in each state, of a consolidation, and of searches."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_an_explored_search_shows_how_each_passage_was_reached(desk: Desk) -> No
     settings = {"search": "dense", "retrieval": "adaptive", "reranker": "signal", "budget": 100, "top_k": 10}
     run_id = desk.start(desk.enter("search", settings))
     desk.choose(run_id, ("103", 0.9, "neighbor", "102", 2), ("101", 0.8, "dense", None, 1))
-    # What led to a passage need not be among the best itself.
+    # The passage that leads to another one need not be among the best itself.
     desk.choose(run_id, ("104", 0.7, "neighbor", "101", 2))
     desk.worker.finish(
         run_id,

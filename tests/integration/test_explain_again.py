@@ -1,4 +1,4 @@
-"""What becomes of an equal question, as the last line tells it."""
+"""The last line of an explanation: what happens to an equal question."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OTHERS_SERVE = "a new run, since another model, other prompts or another version
 
 
 class TestAskedAgain:
-    """The last line says what becomes of an equal question, and that is what becomes of it."""
+    """The last line says what happens to an equal question, and the next call confirms it."""
 
     def last(self, desk: Desk, run_id: int) -> str:
         return desk.told(run_id).splitlines()[-1].removeprefix("  Asked again: ")

@@ -1,4 +1,4 @@
-"""What runs of a dialogue did: what was found ambiguous, rewritten, and which way a question went; in every state."""
+"""Explanations of runs of a dialogue, in each state: detections, rewrites and the route of a question."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class TestRewriting:
 
 
 class TestRoute:
-    """What became of a question that is asked back about only if it is ambiguous."""
+    """The explanation of a question's route, with ask_back auto."""
 
     def told(self, desk: Desk, kind: str | None, route: str | None, saved: int | None = None) -> str:
         run_id = desk.start(desk.submit(ask_back="auto"))

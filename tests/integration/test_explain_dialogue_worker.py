@@ -18,7 +18,7 @@ HISTORY = ["Who painted the altar?", "Ida Holm."]
 
 
 def ask(asker: psycopg.Connection[Any], function: str, *parameters: Any) -> list[str]:
-    """Call a function that waits; what is told of its run."""
+    """Call a function that waits, and return the explanation of its run."""
     places = ", ".join(["%s"] * len(parameters))
     asker.execute(f"select pgclarify.{function}({places})".encode(), parameters)
     return explained(asker, scalar(asker, "select max(run_id) from pgclarify.run_summary")).splitlines()

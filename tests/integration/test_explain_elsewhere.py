@@ -1,4 +1,4 @@
-"""What a run did, told by the command line and by Python."""
+"""Explanations on the command line and in Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["desk"]
 
 
 class TestElsewhere:
-    """The command line and Python say what SQL says."""
+    """The command line and Python show the same as SQL."""
 
     def command(self, desk: Desk, database: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         variables = environment(as_role(database, desk.user.info.user), None) | {"COLUMNS": "40", "PGTZ": "UTC"}

@@ -1,4 +1,4 @@
-"""What an investigation did, told step by step, also while it goes on."""
+"""Explanations of an investigation, step by step, also while it runs."""
 
 from __future__ import annotations
 

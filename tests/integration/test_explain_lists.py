@@ -1,4 +1,4 @@
-"""What runs did that ask back or list answers: each of those with what proves it."""
+"""Explanations of runs that ask back or list answers, each with its proof."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of many passages did, told among many runs."""
+"""The explanation of a run with many passages, among many runs."""
 
 from __future__ import annotations
 

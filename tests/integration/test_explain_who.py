@@ -1,4 +1,4 @@
-"""Who is told what a run did, and which titles."""
+"""Which roles get an explanation of a run, and with which titles."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TestWho:
 
         for session in (connect(analyst), desk.user):
             told = explained(session, run_id)
-            # An analyst sees all passages of all runs; who asked, only those that it may read now.
+            # An analyst sees all passages of all runs. The requester sees only those that it may read now.
             assert ("passage 1 of 101: grounded" in told) is (session is not desk.user)
             assert "passage 2 of 102 (Deductible): abstained" in told
             # Headings and ids are the run's own.

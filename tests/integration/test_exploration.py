@@ -1,4 +1,4 @@
-"""Exploration in the database: from passages to their neighbors, and the candidates that are kept."""
+"""Exploration in the database: from passages to their neighbors, and the recorded candidates."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ async def test_an_exploration_sends_few_statements(
 
     assert [one.passage.document_id for one in first] == ["0", "10"]
     assert {one.passage.document_id for one in explored} == {"0", "10", "25", "45", "70", "100"}
-    # Five batches, the last of which leads nowhere any more.
+    # Five batches. The last one leads to no new passage.
     assert sent == ["find_passages", *["find_neighbors"] * 4, "record_candidates"]
     leads = connection.execute(
         "select near.document_id, via.document_id, candidate.batch from pgclarify.candidate"

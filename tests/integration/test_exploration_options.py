@@ -18,7 +18,7 @@ __all__ = ["user", "worker"]
 
 
 class TestOptions:
-    """What `search` takes, and what the run keeps of it."""
+    """The options of `search`, and the settings that the run stores."""
 
     @in_turn(
         "options, kept",

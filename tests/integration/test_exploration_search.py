@@ -1,4 +1,4 @@
-"""The search that an exploration begins with, and which runs may go on with it."""
+"""The search that an exploration starts with, and which runs may continue from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Following attached tables: documents become what the rows are; what stands in the way is said, and stops nothing."""
+"""Following attached tables: documents become equal to the rows. Problems are reported, and stop nothing else."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class TestLoading:
         ]
         worker.index_everything()
         assert scalar(connection, "select (documents, pending, failed) = (4, 0, 2) from pgclarify.corpus_status")
-        # What the row says no more is not found.
+        # Text that the row no longer has is not found.
         assert connection.execute("select distinct document_id from pgclarify.passage order by 1").fetchall() == [
             ("2",),
             ("6",),

@@ -14,7 +14,7 @@ from tests.integration.counts import assert_counts_agree
 from tests.integration.in_step import assert_in_step
 
 ATTACH = "select pgclarify.attach_table('kb', 'article', 'id', 'body', '{\"readers\": \"groups\"}')"
-# What a worker is told when it gives way: it comes again.
+# The error of a worker that gives way. It tries again.
 BATCH = {"max_changes": 7, "max_rows": 7, "max_documents": 7, "max_bytes": 200}
 WAITS = {None, "55P03", "40P01", "40001"}
 STEP = {"changes": "follow_changes", "load": "load_source", "removal": "remove_source"}
@@ -127,7 +127,7 @@ class TestAtOnce:
             *(lambda worker=worker: follow_some(worker, 15) for worker in workers),
         )
 
-        # Who writes to a table that has been dropped is told so.
+        # A write to a dropped table gets an error.
         assert states[0] is None, states
         assert states[1] in ({None, "42P01"} if upheaval == "drop table article" else {None}), states
         assert states[2:] == [None] * 3, states

@@ -1,4 +1,4 @@
-"""Attached tables that cannot be followed, and rows that cannot be documents: it is said, and stops nothing else."""
+"""Attached tables that cannot be followed, and rows that cannot be documents, are reported and stop nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading attached tables runs code of their owners: it reads nothing of others, and nothing that it does lasts."""
+"""Reading attached tables runs code of their owners. That code reads nothing of others, and its effects do not last."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def plant(note: int, bob: Connection, connection: Connection) -> Plant:
         bob.execute(
             f"create function bobs.work() returns boolean language plpgsql as $work$ declare v_text text; {declared}"
             f" begin perform pg_advisory_lock({RAN}); {code} return true; end $work$;"
-            # Who makes the index runs it, too.
+            # The role that makes the index runs the code, too.
             " create function bobs.spy() returns boolean language plpgsql immutable as $spy$ begin"
             f" return current_user = '{bob.info.user}' or bobs.work(); end $spy$".encode()
         )
@@ -134,7 +134,7 @@ class TestWhatItReads:
             ("23514", "23514"),
             ("40001", "40001"),
             ("57014", "57014"),
-            # What these mean to a worker is not for others to say.
+            # Owners' code must not raise SQLSTATEs that have a meaning for a worker.
             ("PC000", "38000"),
             ("PC006", "38000"),
             ("08006", "38000"),

@@ -1,4 +1,4 @@
-"""Going on in a conversation: what it keeps of how it began, with a worker played by hand."""
+"""Continuing a conversation: the settings that it keeps from its start, with a worker played by hand."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def corpus(connection: Connection, admin: Connection) -> Iterator[str]:
 
 
 def verifier(connection: Connection, role: str) -> str | None:
-    """What the server checks a password by."""
+    """The hash by which the server checks a password."""
     row = connection.execute("select rolpassword from pg_authid where rolname = %s", [role]).fetchone()
     return None if row is None else row[0]
 
@@ -107,7 +107,7 @@ def test_a_login_is_made_with_a_password_that_the_server_never_gets(
     kept = verifier(connection, ann)
     assert kept is not None
     assert kept.startswith("SCRAM-SHA-256$4096:")
-    # Others write to it, too, and may be in the middle of a letter.
+    # Other processes write to it, too, and may be in the middle of a character.
     log = scalar(connection, "select pg_read_binary_file('server.log')").decode(errors="replace")
     assert kept in log
     assert "sesame" not in log + printed + said
@@ -128,7 +128,7 @@ def test_a_person_types_a_password_twice_and_unseen(database: str, connection: C
         os.close(theirs)
         shown = ""
         for prompt in (f"Password of {ann}: ", "Repeat for confirmation: "):
-            # What is typed before the last blank is there is thrown away.
+            # Input before the prompt is complete is discarded.
             while not shown.endswith(prompt):
                 assert select.select([ours], [], [], 60)[0], shown
                 shown += os.read(ours, 10_000).decode()

@@ -165,7 +165,7 @@ class TestLinking:
         assert scalar(corpus, begin, 0.1, 1) is None
         assert scalar(corpus, begin, 0.000009, 1) == ""
 
-        # The walk goes on where it is, until there are enough again.
+        # The walk continues at its place, until enough passages wait again.
         corpus.execute("update pgclarify.embedding_space set linking_document_id = '7'")
         assert scalar(corpus, begin, 0.000009, 1) == "7"
         add(corpus, {f"newer {number}": f"Newer {number}." for number in range(10)})

@@ -1,4 +1,4 @@
-"""Users, indexers, linkers and a rebuilding of the graph at the same time: the graph that comes out is right."""
+"""Users, indexers, linkers and a rebuild of the graph at the same time: the resulting graph is right."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PASSING = (psycopg.errors.DeadlockDetected, psycopg.errors.LockNotAvailable)
 
 
 def assert_right(connection: Connection, worker: HandWorker) -> None:
-    """Once everything has been worked off, the graph has no fault, and what is counted is there."""
+    """Check that, after all work is done, the graph has no fault, and counts agree."""
     worker.index_everything()
     link(worker)
     worker.send("fold_tallies")
@@ -90,7 +90,7 @@ def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire
             task.result()
 
     if similarity == "lexical":
-        # How rare a word is has changed since the first lists were made.
+        # The rarity of words has changed since the first lists were made.
         connection.execute("select pgclarify.build_graph('insurance')")
     assert_right(connection, hire())
 

@@ -32,7 +32,7 @@ _Done = TypeVar("_Done")
 
 
 class Building(GraphBuilding):
-    """One that stops between reading and writing, and after some writes, for what a test does meanwhile."""
+    """A builder that stops between reading and writing, and after some writes, so that a test can act meanwhile."""
 
     meanwhile: Meanwhile = staticmethod(lambda: None)
     room = 10**9
@@ -269,7 +269,7 @@ async def test_a_worker_that_comes_back_writes_nothing_old(loaded: Connection, c
     def meanwhile() -> None:
         connect().execute(seen, ["2000-01-01", stopped.worker_id])
         loaded.execute("select pgclarify.remove_document('insurance', '3')")
-        # What is gone is taken out of all lists that there are.
+        # Deleted passages are removed from all lists.
         assert other.send("link_passages", max_passages=5)[0]["passages"] == 1
         connect().execute(seen, ["2100-01-01", stopped.worker_id])
 

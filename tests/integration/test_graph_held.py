@@ -1,4 +1,4 @@
-"""The neighborhood graph while transactions of users are open: what they hold is skipped, and comes later."""
+"""The neighborhood graph while transactions of users are open: locked passages are skipped, and linked later."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_deletion_that_is_thought_better_of(small: Connection, connect: Connec
     small.execute("select pgclarify.remove_document('insurance', '0')")
     load(small, worker, 12)
     link(worker)
-    # The list of 10 is held, and still names what is gone.
+    # The list of 10 is locked, and still names the deleted passage.
     assert lists(small)["10"] == ["0", "25"]
 
     other.execute("rollback")

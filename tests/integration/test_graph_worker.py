@@ -17,7 +17,7 @@ LINKED = "select linked = passages and passages > 0 from pgclarify.corpus_status
 
 @pytest.fixture
 def linked(service: Service, superuser: psycopg.Connection[Any]) -> Service:
-    """The service, once its worker has linked its corpus."""
+    """The service, after its worker has linked its corpus."""
     until(lambda: scalar(superuser, LINKED, CORPUS), 120)
     return service
 

@@ -1,4 +1,4 @@
-"""Runs that another session holds while replies come: nothing else waits, and nothing that was paid is left out."""
+"""Runs that another session has locked while replies come: nothing else waits, and each payment is counted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COST = Decimal("0.00014")
 
 @pytest.fixture
 def worker(connection: Connection, hire: Hire) -> HandWorker:
-    """A worker that gives up soon where it would have to wait, and prices."""
+    """A worker with a short lock timeout, and prices."""
     hired = hire()
     hired.connection.execute("set lock_timeout = '500ms'")
     price(connection)
@@ -59,6 +59,6 @@ def test_replies_are_kept_and_counted_while_somebody_drops_a_corpus(
     if settled_by == "the worker":
         worker.send("settle_run", run_id=cancelled)
     else:
-        # It waited for too long, so that the job was put back.
+        # It waited too long, so the job was put back.
         assert worker.start(cancelled) is None
     assert scalar(connection, paid, cancelled) == COST

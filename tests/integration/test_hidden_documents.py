@@ -1,4 +1,4 @@
-"""Documents that a role may not read change nothing of what it reads and of what functions tell it.
+"""Documents that a role may not read change nothing in the rows that it reads and in the results of functions.
 
 The test makes two databases and does the same in both. In one of them, hidden documents come, change and go as well. It
 compares, column by column, all that a role without them can see: each relation that it may select from, and each
@@ -30,9 +30,9 @@ OPEN_TO_ALL = {
     # Ids come from one sequence: gaps show that other passages were made, in any corpus.
     ("passage", "id"): "one sequence of all passages",
 }
-# What differs beside that once the first document of a corpus has readers.
+# Other columns that differ after the first document of a corpus has readers.
 OF_THE_FIRST = {
-    # They count what is restricted, too; so they are null where anything is.
+    # They count restricted passages, too. So they are null if any passage is restricted.
     ("corpus_status", "pending"): "null from the first restricted document on",
     ("corpus_status", "pending_passages"): "null from the first restricted document on",
     ("corpus_status", "linked"): "null from the first restricted document on",
@@ -80,7 +80,7 @@ OPEN = {
 
 
 class World:
-    """A database in which alice may read some documents, and not those of the board.
+    """A database in which alice may read some documents, but not those of the board.
 
     Attributes:
         alice: Her session.
@@ -96,11 +96,11 @@ class World:
         )
 
     def hide(self, number: int) -> None:
-        """Have a hidden document say what she may ask about."""
+        """Let a hidden document contain words of her questions."""
         self.add(f"hidden {number}", f"The merger {number}: cars, and vans, and boats.", [self.board])
 
     def settle(self) -> None:
-        """Do all that workers do."""
+        """Do all work of workers."""
         self.worker.index_everything()
         link(self.worker)
         for name in ("fold_tallies", "apply_term_changes"):
@@ -118,7 +118,7 @@ class World:
         self.hide(7)
 
     def ask(self) -> None:
-        """Have her questions answered, and one explored."""
+        """Answer her questions, and explore one of them."""
         self.alice.execute("set pgclarify.reuse_runs = off")
         for question in QUESTIONS:
             answered(self.worker, self.alice, question, "insurance")
@@ -153,7 +153,7 @@ class World:
         """).fetchall()
 
     def look(self) -> Seen:
-        """All that she sees, by relation or function and column."""
+        """All values that she sees, by relation or function and column."""
         self.passages = dict(
             self.maintenance.execute(
                 "select id, document_id || ' ' || ordinal || ' ' || content from pgclarify.passage"
@@ -169,7 +169,7 @@ class World:
         return seen
 
     def read(self, name: str, query: str) -> Seen:
-        """Rows in an order of their own, as columns; or how it is refused."""
+        """Sorted rows, as columns; or the error."""
         with self.alice.cursor(row_factory=dict_row) as cursor:
             try:
                 rows = [self.plain(name, row) for row in cursor.execute(query.encode()).fetchall()]
@@ -245,7 +245,7 @@ def test_change_nothing_that_another_role_sees(make_world: MakeWorld, is_first: 
         stirred.settle()
     assert_counts_agree(stirred.maintenance)
 
-    # What she can find shows in both, after all that.
+    # She can still find the same documents in both databases.
     for world in (plain, stirred):
         world.add("five", "Cars are towed.")
         world.settle()

@@ -1,4 +1,4 @@
-"""A role is its name and its oid: a new role of an old name has nothing of what the old one had, and can work."""
+"""A role is its name and its oid. A new role with an old name has no rights of the old one, and can work."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OF_RUN = (
 
 
 def recreate(admin: Connection, role: str, *memberships: str) -> None:
-    """Make another role under this name."""
+    """Replace the role by another one with the same name."""
     admin.execute(sql.SQL("drop role {0}; create role {0} login").format(sql.Identifier(role)))
     for membership in memberships or ("pgclarify_user",):
         admin.execute(sql.SQL("grant {} to {}").format(sql.Identifier(membership), sql.Identifier(role)))
@@ -67,7 +67,7 @@ class TestRecreated:
 
     @pytest.fixture
     def filled(self, house: House) -> House:
-        """All that a role can have, of a corpus that it may search and of one that it owns."""
+        """All kinds of rows of a role, in a corpus that it may search and in one that it owns."""
         house.converse(house.corpus_id)
         answered(house.worker, house.asker, "cars", "hidden")
         house.asker.execute("select pgclarify.create_corpus('own')")
@@ -130,7 +130,7 @@ class TestRecreated:
         assert state_of(house.connect(role), "select pgclarify.drop_corpus('own')") == REFUSED
 
     def test_does_not_go_on_with_its_runs(self, filled: House, admin: Connection) -> None:
-        """A worker looks with the rights of who asked, and that role is gone."""
+        """A worker reads with the rights of the requester, and that role no longer exists."""
         waiting = filled.enter("clarify", filled.corpus_id)
         recreate(admin, filled.team)
 

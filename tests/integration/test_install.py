@@ -1,4 +1,4 @@
-"""Installing: twice, twenty times at once, over an older schema and over a newer one."""
+"""Installs: twice, twenty at once, over an older schema and over a newer one."""
 
 from __future__ import annotations
 

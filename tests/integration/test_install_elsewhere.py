@@ -1,4 +1,4 @@
-"""Installing on servers that are not ours: new ones, ones of few rights, ones that ask for passwords, and standbys."""
+"""Installs on other servers: new ones, ones with few rights, ones that ask for passwords, and standbys."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PASSWORD = "a shared secret"  # noqa: S105 - of servers that live as long as the
 
 @pytest.fixture
 def new_server() -> Iterator[str]:
-    """A server on which nothing of ours has ever been. Not in pytest's folder, which other runs close to its user."""
+    """A server without any of our objects. Not in pytest's folder, because other runs close it to the server's user."""
     with tempfile.TemporaryDirectory(prefix="pgclarify-tests-") as folder:
         dsn = embedded.start(Path(folder))
         hurry(dsn)
@@ -64,7 +64,7 @@ def make_tenant(new_server: str, root: psycopg.Connection[Any]) -> Callable[[str
 
 
 def ask(dsn: str, user: str = "postgres") -> str | None:
-    """The SQLSTATE that a question ends with, where no worker lives."""
+    """The SQLSTATE of a question without a worker."""
     with closing(psycopg.connect(dsn, user=user, autocommit=True)) as connection:
         connection.execute("select pgclarify.create_corpus(gen_random_uuid()::text)")
         corpus = scalar(connection, "select max(corpus) from pgclarify.corpus_status")
@@ -72,7 +72,7 @@ def ask(dsn: str, user: str = "postgres") -> str | None:
 
 
 def init(dsn: str, **settings: str) -> dict[str, Any]:
-    """What `pgclarify init --json` says."""
+    """The output of `pgclarify init --json`."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PGCLARIFY_", "OPENAI_"))}
     done = subprocess.run(
         [sys.executable, "-m", "pgclarify.cli", "init", "--json"],
@@ -92,7 +92,7 @@ def demand_password(root: psycopg.Connection[Any]) -> None:
     rules.write_text(above.code + rules.read_text())
     root.execute("select pg_reload_conf()")
     until(lambda: scalar(root, "select count(*) from pg_hba_file_rules where user_name = '{pgclarify_loopback}'") == 1)
-    # The postmaster, which makes sessions, reads the file on its own time.
+    # The postmaster makes sessions, and reads the file some time later.
     until(lambda: not may_come_without_password(root))
 
 
@@ -182,7 +182,7 @@ def test_a_role_that_was_there_is_given_what_it_lacks(
     root.execute("create role pgclarify_role_maker")
     needed = ("alter role pgclarify_loopback login", "alter role pgclarify_role_maker createrole")
 
-    # A role that it has not made, a tenant may not alter; nothing is left behind.
+    # A tenant may not alter a role that it has not made. Nothing remains.
     with pytest.raises(ConfigurationError) as refused:
         installer.install(make_tenant("first"))
     assert refused.value.sqlstate == "42501"

@@ -16,7 +16,7 @@ from tests.integration.by_hand import Hire, scalar
 from tests.workers import until
 
 QUESTION = "Who made the bridge over the Ure?"
-# Who has submitted a run does not know its number before the answer has come.
+# The caller learns the id of its run only with the answer.
 IS_WAITING = """
     select
         exists (select from pgclarify.run)

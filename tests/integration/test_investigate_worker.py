@@ -48,14 +48,14 @@ CHAIN_DOCUMENTS = {
 
 @pytest.fixture
 def client(service: Service, model: Server) -> Iterator[Client]:
-    """A client of a role that may ask and nothing else."""
+    """A client of a role that may only ask."""
     with pgclarify.connect(as_role(service.dsn, service.asker)) as connected:
         yield connected
 
 
 @pytest.fixture
 def graph(service: Service, superuser: Connection) -> None:
-    """All passages have neighbors: a run is served again while as many have as when it began."""
+    """Wait until all passages have neighbors: a run is reused only while their number is the same."""
     linked = "select linked = passages from pgclarify.corpus_status where corpus = %s"
     until(lambda: scalar(superuser, linked, CORPUS), 120)
 
@@ -157,7 +157,7 @@ def test_steps_land_before_the_run_is_over(client: Client, asker: Connection, mo
     with pytest.raises(RunFailed):
         client.investigation(run_id)
 
-    # What the cancelled run paid for is kept.
+    # The replies that the cancelled run paid for are kept.
     model.behavior = by_rules
     calls = model.calls
     again = client.submit_investigation(asked)
@@ -199,7 +199,7 @@ def test_a_cancelled_call_cancels_its_run(service: Service, model: Server, asker
         )
         with pgclarify.connect(url) as client, pytest.raises(CallCancelled):
             client.investigate(question)
-        # On a slow machine the time may be up before there is a run.
+        # On a slow machine the timeout may come before there is a run.
         if scalar(asker, status, question) is not None:
             break
     assert scalar(asker, status, question) == "cancelled"

@@ -1,4 +1,4 @@
-"""A worker that counts as dead stores a reply, while a call for the same input stands in line elsewhere."""
+"""A worker that counts as dead stores a reply, while another worker has a call for the same input in its queue."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Leak:
         return None
 
     def signature(self, function: str, payload: str) -> bytes:
-        """What pgclarify's own functions would sign for the leak's present transaction."""
+        """A signature as pgclarify's own functions would make for the leak's present transaction."""
         row = self._superuser.execute(
             "select pgclarify_private.sign(concat_ws(' ', 'loopback', %s::text, %s::text, %s::jsonb))",
             [self.send("select pgclarify_private.loopback_challenge()"), function, payload],
@@ -186,7 +186,7 @@ def test_a_callers_proof_is_no_signature(
 
 
 def test_none_leaks(connection: Connection, asked: list[Any], connect: Connect, make_role: MakeRole) -> None:
-    """However a call ends, the session that made it has no connection left."""
+    """After any end of a call, its session has no open connection."""
     witness = connect()
     clarify = "select * from pgclarify.clarify('rentals', timeout => '0.05s')"
 
@@ -195,7 +195,7 @@ def test_none_leaks(connection: Connection, asked: list[Any], connect: Connect, 
     assert state_of(connection, clarify) == TIMED_OUT
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(state_of, connection, clarify.replace("0.05s", "10min"))
-        # Cut off once its run is entered.
+        # Interrupted after its run is entered.
         until(lambda: len(runs(witness)) == 3 or waiting.done())
         witness.execute("select pg_cancel_backend(%s)", [connection.info.backend_pid])
         assert waiting.result() == CANCELED

@@ -44,7 +44,7 @@ def requeue(worker: HandWorker) -> int:
 
 
 def take_job(connection: Connection, worker: HandWorker) -> None:
-    """Have the worker take the job of the one run."""
+    """Let the worker take the job of the only run."""
     queue_worker_id = scalar(connection, "select worker_id from pgclarify_queue.procrastinate_register_worker_v1()")
     worker.send("note_heartbeat", worker_id=worker.worker_id, embedding_models=[], queue_worker_id=queue_worker_id)
     connection.execute(

@@ -1,4 +1,4 @@
-"""The ledger: one claimant a call, leases that end, replies that stay; and answers that are served again."""
+"""The ledger: one claimant for each call, leases that end, replies that stay, and answers that are reused."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class TestClaims:
         first, second = hire(), hire()
         held = claim(first, 1, ["a", "b"]).ours
 
-        # Not by who does not hold it, whether it knows of it or not.
+        # A worker without the lease cannot release it, whether it knows of it or not.
         second.give_back([held["a"]])
         second.give_back([held["a"]], first.leases)
         assert claim(second, 2, ["a"]).others == {"a"}
@@ -150,7 +150,7 @@ class TestClaims:
         first.give_back([held["a"]])
         taken = claim(second, 2, ["a", "b"])
         assert (set(taken.ours), taken.others) == ({"a"}, {"b"})
-        # Whose lease was taken over cannot release it either.
+        # A worker whose lease was taken over cannot release it either.
         first.give_back(list(held.values()))
         assert claim(hire(), 3, ["a"]).others == {"a"}
 
@@ -160,7 +160,7 @@ class TestClaims:
 
         assert set(claim(second, 2, ["a"]).ours) == {"a"}
 
-        # Who comes late has paid all the same: its reply is as good.
+        # A late worker has paid all the same, so its reply is accepted.
         store(first, {late: "late"})
         assert claim(second, 2, ["a"]).answered == {"a": "late"}
 
@@ -185,7 +185,7 @@ class TestClaims:
 
         claims = claim(living, 3, ["late", "new", "mine", "given back", "dead", "new"])
         assert set(claims.ours) == {"late", "new", "mine", "given back", "dead"}
-        # What an earlier attempt of the run asked may be answered late as well.
+        # A call of an earlier attempt of the run may also get its reply late.
         assert claims.taken_over == {"dead", "late", "mine"}
         assert claim(hanging, 2, ["late"]) == Claims({}, {}, {"late"}, set())
 
@@ -222,7 +222,7 @@ class TestClaims:
 
     @pytest.mark.committed
     def test_sessions_that_share_inputs_share_the_calls(self, connection: Connection, hire: Hire) -> None:
-        """Four runs over the same inputs, each in an order of its own: every input is called for exactly once."""
+        """Four runs over the same inputs, each in a different order: each input is called exactly once."""
         workers = [hire() for _ in range(4)]
         inputs = [f"input {number}" for number in range(40)]
         start = Barrier(4)

@@ -1,4 +1,4 @@
-"""Answers one by one from end to end: a real worker, and a model server that lists by rules."""
+"""Lists of answers from end to end: a real worker, and a model server that lists by rules."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_they_are_paid_for_once(asker: Connection, superuser: Connection, model:
     calls = model.calls
     assert list_answers(asker, QUESTION, top_k=19) == first
     assert model.calls == calls
-    # Another limit is another run, whose first rounds are in the ledger.
+    # Another limit makes another run. Its first rounds come from the ledger.
     (only,) = list_answers(asker, QUESTION, top_k=19, max_answers=1)
     assert (only["run_id"] != first[0]["run_id"], only["answer"]) == (True, first[0]["answer"])
     assert model.calls == calls

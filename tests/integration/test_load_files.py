@@ -1,4 +1,4 @@
-"""The command load and files of many kinds: what is stored, what is said of the rest, and how it exits."""
+"""The command load with files of many kinds: the stored documents, the messages about the others, and exit codes."""
 
 from __future__ import annotations
 

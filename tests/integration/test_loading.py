@@ -1,4 +1,4 @@
-"""The command load: what a file's document is called, what it replaces, and what it must not."""
+"""The command load: the id of a file's document, and which documents it may and may not replace."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ class TestMirror:
 
 class TestAtOnce:
     def test_a_file_that_two_find_is_one_document(self, connect: Connect, connection: Connection) -> None:
-        """Both have seen that it is new, each under an id of its own."""
+        """Both have seen that it is new, each with a different id."""
         connection.execute("select pgclarify.create_corpus('c')")
         with ThreadPoolExecutor() as threads, connect() as first, first.transaction():
             assert put(first, "sub/x.md", "m:/a/sub/x.md") == 1

@@ -1,4 +1,4 @@
-"""A long document is indexed part by part: nothing else waits for all of it, and nothing of it is embedded twice."""
+"""A long document is indexed in parts: nothing else waits for the whole document, and no part is embedded twice."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DIMENSIONS = 8
 
 
 def text_of(passages: int, word: str = "old") -> str:
-    """A text of about so many passages, no two the same."""
+    """A text of about this many passages, all different."""
     return "\n\n".join(
         f"Paragraph {number} of the {word} book says, in twenty words or so, what {number} means to ships and sailors."
         for number in range(passages)
@@ -58,7 +58,7 @@ class CountingEmbedder(FakeEmbedder):
 
 
 class Indexer:
-    """What a worker does for documents, step by step or until nothing waits."""
+    """A worker's work on documents, step by step or until none is pending."""
 
     def __init__(self, pool: Pool, worker: HandWorker, embedder: CountingEmbedder) -> None:
         self.embedder = embedder

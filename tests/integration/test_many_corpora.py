@@ -1,4 +1,4 @@
-"""Many corpora: no statement locks more because there are more of them, and none waits for what others do to theirs."""
+"""Many corpora: no statement locks more because there are more of them, or waits for changes to another corpus."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make_corpora(connection: Connection, worker: HandWorker, count: int, name: s
 
 @contextmanager
 def rolled_back(connection: Connection) -> Iterator[None]:
-    """A transaction of which nothing stays."""
+    """A transaction that is rolled back."""
     with connection.transaction(force_rollback=True):
         yield
 

@@ -1,4 +1,4 @@
-"""What can be the name of an embedding model, and what is said of one that no worker has loaded."""
+"""Valid names of an embedding model, and the message about one that no worker has loaded."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Who may not read learns nothing: not from answers, counts and errors, nor from what others asked.
+"""A role without access learns nothing: not from answers, counts and errors, and not from questions of others.
 
-Each test lets an outsider do what an insider does, and compares with a world in which there is nothing to learn.
+Each test lets an outsider do what an insider does, and compares the results with a database without the secret.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ PRIVATE = {"budget_counter", "citation_tally", "embedding_usage", "asked_run", "
 
 
 def refusal(connection: Connection, statement: str, name: str) -> dict[str, str | None]:
-    """What a statement is refused with, and the name in it left out."""
+    """The error of a refused statement, without the name in it."""
     with pytest.raises(psycopg.Error) as refused:
         connection.execute(statement.encode())
     diagnostic = refused.value.diag
@@ -122,7 +122,7 @@ def answered(worker: HandWorker, user: Connection, question: str, corpus: str) -
 
 
 class TestCorpus:
-    """A corpus of another reader's does not exist."""
+    """For a user, a corpus with another reader does not exist."""
 
     @pytest.fixture
     def stranger(self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> Connection:
@@ -141,10 +141,10 @@ class TestCorpus:
     def test_is_refused_as_one_that_is_not_there(self, stranger: Connection, statement: str) -> None:
         there = refusal(stranger, statement.format("'hidden'"), "hidden")
 
-        # As many letters, which likeness to other names depends on.
+        # The same number of letters, because similarity to other names depends on it.
         assert there == refusal(stranger, statement.format("'hiddem'"), "hiddem")
         assert there["sqlstate"] == "42704"
-        # Nor does a typing error lead there.
+        # A typing error does not lead to it either.
         assert "hidden" not in str(refusal(stranger, statement.format("'hiden'"), "hiden"))
         stranger.execute("set pgclarify.corpus = 'hidden'")
         by_setting = refusal(stranger, statement.format("null"), "hidden")
@@ -269,7 +269,7 @@ class TestPassages:
         for method in ("dense", "lexical", "hybrid"):
             found = retrieve(stranger, worker, "zebra insured", vector_of(HIDDEN), search=method)
             assert [passage["document_id"] for passage in found] == ["open"]
-            # A word that only the secret has, and what is nearest to it.
+            # A word that only the secret has, and the nearest text.
             found = retrieve(stranger, worker, "zebra", vector_of(HIDDEN), search=method)
             assert [passage["document_id"] for passage in found] == ([] if method == "lexical" else ["open"])
         rows = seen(stranger)

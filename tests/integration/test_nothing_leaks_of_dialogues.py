@@ -14,7 +14,7 @@ from tests.integration.test_nothing_leaks import TABLES, refusal, seen
 
 pytestmark = pytest.mark.rolled_back
 
-# A word that stands nowhere but in what is hidden.
+# A word that occurs only in hidden texts.
 ANIMAL = "zebra"
 QUESTION = f"{ANIMAL} cars"
 DOCUMENT = f"{ANIMAL.title()} cars are insured."
@@ -208,7 +208,7 @@ class TestRows:
 
 
 class TestCalls:
-    """What does not exist for the caller is refused as if it were not there."""
+    """Objects that the caller may not see are refused as if they did not exist."""
 
     @pytest.mark.committed
     @in_turn(
@@ -253,7 +253,7 @@ class TestCalls:
 
         for statement in (detect, add, remove, budget, unset):
             there = refusal(stranger, statement.format("hidden"), "hidden")
-            # As many letters, which likeness to other names depends on.
+            # The same number of letters, because similarity to other names depends on it.
             assert there == refusal(stranger, statement.format("hiddem"), "hiddem")
             assert there["sqlstate"] == "42704"
             assert "hidden" not in str(refusal(stranger, statement.format("hiden"), "hiden"))
