@@ -38,7 +38,7 @@ def stranger(connect: Callable[..., Connection], make_role: Callable[..., str]) 
 def listener(
     database: str, connection: Connection, own_model: Server, run_worker: Callable[..., Worker], stranger: Connection
 ) -> int:
-    """The process of the server to which the only worker listens; a corpus is loaded."""
+    """The server process of the only worker's listening session. A corpus is loaded."""
     run_worker(database, own_model.base_url)
     load(connection)
     wait_until_searchable(connection)
@@ -56,7 +56,7 @@ def test_a_strangers_aborts_end_no_attempt_and_lose_no_call(
         until(lambda: scalar(connection, running) == 3)
         for _ in range(20):
             stranger.execute(ABORT_ALL)
-        # It is told of this one after all of those.
+        # This notification comes after all the others.
         run_ids += submit_many(connection, 1, "late")
         until(lambda: scalar(connection, running) == 4)
 

@@ -1,4 +1,4 @@
-"""On PostgreSQL 16 without dblink, the oldest server that can be had here: what is asked is what was typed."""
+"""PostgreSQL 16 without dblink, the oldest server available here: a question is stored as it was typed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_LOOPBACK = "PC005"
 @pytest.fixture(scope="module")
 def old_server() -> Iterator[str]:
     """The URL of a superuser on a server of PostgreSQL 16 with pgvector."""
-    # Not in pytest's folder, which other runs close to its user.
+    # Not in pytest's folder, because other runs close it to the server's user.
     with tempfile.TemporaryDirectory(prefix="pgclarify-16-") as folder:
         try:
             yield start_16(Path(folder))

@@ -1,4 +1,4 @@
-"""Options that are none: what is said of a parameter that stands among them, and of a misspelt name."""
+"""Unknown options: the errors for a parameter among the options, and for a misspelt name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INVALID_PARAMETER = "22023"
 
 @pytest.fixture(autouse=True)
 def corpus(connection: Connection) -> None:
-    """So that a call without a name has one."""
+    """A call without a corpus name then means this one."""
     connection.execute("select pgclarify.create_corpus('a')")
 
 

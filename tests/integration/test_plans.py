@@ -21,7 +21,7 @@ VECTOR = json.dumps([1.0] * DIMENSIONS)
 
 @contextmanager
 def plans(connection: Connection) -> Iterator[list[str]]:
-    """The plans of all statements that functions execute meanwhile, as auto_explain tells them."""
+    """The plans of all statements inside functions during the block, from auto_explain."""
     seen: list[str] = []
 
     def keep(diagnostic: psycopg.errors.Diagnostic) -> None:
@@ -42,7 +42,7 @@ def plans(connection: Connection) -> Iterator[list[str]]:
 
 @pytest.fixture
 def large(connection: Connection, hire: Hire) -> Connection:
-    """A corpus of a few thousand passages, as they are when they have just been loaded."""
+    """A corpus of a few thousand passages that were just loaded."""
     chance = random.Random(3)  # noqa: S311 - not for secrets
     connection.execute("select pgclarify.create_corpus('insurance')")
     words = [f"word{number}" for number in range(2000)]
@@ -97,13 +97,13 @@ def assert_more_are_looked_at_in_a_larger_corpus(large: Connection) -> None:
 
 
 def test_indexes_are_used(large: Connection) -> None:
-    """One test, since loading the passages takes longer than all that is asked of them."""
+    """One test, because loading the passages takes longer than all queries."""
     assert_indexes_are_used(large)
     large.execute("analyze")
     assert_indexes_are_used(large)
     assert_more_are_looked_at_in_a_larger_corpus(large)
 
-    # Row-level security asks once a query for the reader's roles, not once a row.
+    # Row-level security computes the reader's roles once for each query, not for each row.
     with large.transaction():
         large.execute("set local role pgclarify_reader")
         rows = large.execute("explain (costs off) select * from pgclarify.passage where corpus_id = 1").fetchall()
@@ -115,7 +115,7 @@ def test_indexes_are_used(large: Connection) -> None:
 
 
 def assert_readable_passages_are_found_by_their_readers_or_by_their_vectors(large: Connection) -> None:
-    # Few may be read, some of them by everyone: all of those are compared.
+    # The role may read few passages, some of them visible to all: all of these are compared.
     large.execute("update pgclarify.passage set readers = '{bob}' where document_id <> '3'")
     large.execute("update pgclarify.passage set readers = '{alice}' where document_id in ('1', '2')")
     large.execute(

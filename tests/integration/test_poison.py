@@ -1,4 +1,4 @@
-"""A run that kills the worker that carries it out: it fails, and those beside it do not."""
+"""A run that kills its worker: this run fails, and the runs beside it do not."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_run_that_kills_its_worker_fails_and_those_beside_it_succeed(
         return Reply(hangs=True)
 
     own_model.behavior = kill
-    # So that those beside it are under way when it kills them.
+    # Slow replies, so that the other runs are active when it kills the worker.
     own_model.latency = 0.5
     questions = ["healthy 1", "healthy 2", "poison", "healthy 3", "healthy 4"]
     run_ids = scalar(connection, "select pgclarify.submit_many(%s, top_k => 4)", questions)
@@ -41,7 +41,7 @@ def test_a_run_that_kills_its_worker_fails_and_those_beside_it_succeed(
         connection, unfinished
     ):
         if len(workers) == 1:
-            # As if it had killed as many workers while it was carried out alone: each costs seconds.
+            # Pretend that it has killed workers while it ran alone, because each kill costs seconds.
             suspect = "update pgclarify.run set crashes = crashes + %s where question = 'poison'"
             connection.execute(suspect, [SKIPPED])
         workers.append(run_worker(database, own_model.base_url))

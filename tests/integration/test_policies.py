@@ -1,4 +1,4 @@
-"""Who sees which rows, with real logins: corpora and their documents, runs and all that hangs on them."""
+"""Which roles see which rows, with real logins: corpora and their documents, runs and their dependent rows."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ class TestRuns:
     def test_a_citation_outlives_the_document_and_not_the_right_to_read_it(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
-        """What was answered stays answered, with its quote, but for who may not read the document now."""
+        """An answer stays with its quote, except for roles that may no longer read the document."""
         name = make_role("pgclarify_user", name="alice")
         create(connection, "insurance")
         content = "Cars are insured."

@@ -1,4 +1,4 @@
-"""How a process keeps its entry as a worker alive, and how it learns that it no longer is."""
+"""How a process keeps its worker entry alive, and how it learns that the entry has expired."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def test_an_event_loop_that_is_stuck_sends_none(
     monkeypatch.setattr(presence, "_LOOP_PATIENCE_SECONDS", 0.5)
     async with Presence.enter(database, **ENTRY, lease=SHORT) as entered:
         until(lambda: not scalar(connection, ALIVE, entered.worker_id))
-        # The loop goes on; no other worker was there to take anything over.
+        # The loop continues. There was no other worker to take anything over.
         await entered.say([], None)
         assert not entered.lost.done()
 

@@ -1,4 +1,4 @@
-"""How much price_runs reads for what it prices."""
+"""How many rows price_runs reads for the runs that it prices."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def unpriced(connection: Connection) -> Connection:
 
 
 def test_it_reads_no_more_calls_than_it_prices(unpriced: Connection) -> None:
-    # What the tables are too small for to be worth it.
+    # Without this, the planner would not use indexes on such small tables.
     unpriced.execute("set enable_seqscan = off")
     with unpriced.transaction():
         assert scalar(unpriced, "select pgclarify.price_runs(max_runs => 10)") == 10

@@ -1,4 +1,4 @@
-"""Who may do what: nothing is left to PUBLIC, and each role has what it needs."""
+"""Privileges: PUBLIC has none, and each role has those that it needs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PUBLIC_HAS = f"""
     where granted.grantee = 0
 """  # noqa: S608 - a constant
 
-# What each role may execute by grants to itself or to roles it is a member of.
+# The functions that each role may execute by grants to itself or to its groups.
 MAY_EXECUTE = f"""
     select p.oid::regprocedure::text
     from pg_proc as p
@@ -143,7 +143,7 @@ def test_who_reads_users_tables_has_no_other_rights(connection: psycopg.Connecti
     groups = "select roleid::regrole::text from pg_auth_members where member = %s::regrole"
     assert listed(connection, groups, role) == set()
     members = "select member::regrole::text from pg_auth_members where roleid = %s::regrole"
-    # Who has made it may drop it, and can neither take it on nor use its rights.
+    # Its creator may drop it, but can neither switch to it nor use its rights.
     assert listed(connection, members, role) <= {"pgclarify_owner", "pgclarify_role_maker"}
     for right in ("set", "usage"):
         has_it = "select pg_has_role('pgclarify_role_maker', %s, %s)"

@@ -32,7 +32,7 @@ def at(similarity: float) -> list[float]:
 def group(
     worker: HandWorker, vectors: dict[int, Sequence[float] | None] | None = None, *, skipped_models: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Group what has ended; vectors: of runs whose questions were wanted."""
+    """Group the ended runs. vectors: vectors for runs whose questions need one."""
     given = {run_id: None if vector is None else json.dumps(list(vector)) for run_id, vector in (vectors or {}).items()}
     (row,) = worker.send(
         "group_questions",
@@ -182,7 +182,7 @@ def test_a_question_that_was_relaxed_is_compared_as_it_was_asked(
 
 
 def test_what_cannot_be_embedded_is_grouped_by_its_words(connection: Connection, worker: HandWorker, ask: Ask) -> None:
-    # Nor has a run of an earlier version said which model its vector is of.
+    # A run of an earlier version has not stored the model of its vector, either.
     ask("cars", at(1))
     ask("Cars?", None)
     ask("autos", at(1))

@@ -1,4 +1,4 @@
-"""Groups of questions while others hold what they need, and after their runs are gone."""
+"""Groups of questions while other sessions lock their rows, and after their runs are deleted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_questions_of_a_corpus_that_somebody_holds_wait_and_no_others(
     ask("cars", at(1))
     ask("pills", at(1), corpus=other_corpus)
     with closing(connect("postgres")) as dropping, dropping.transaction():
-        # What drop_corpus takes first.
+        # The first lock that drop_corpus takes.
         dropping.execute("select from pgclarify.corpus where name = 'insurance' for update")
         assert group(worker)["grouped"] == 1
         assert [number is None for number in groups(connection)] == [True, False]

@@ -1,4 +1,4 @@
-"""Installing again: what has changed is made anew, what has not is left alone, and calls in progress go on."""
+"""Installing again: changed objects are replaced, others are not touched, and active calls continue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.migration import catalog
 
 @pytest.fixture
 def call_in_progress(connect: Connect, make_role: MakeRole) -> Connection:
-    """A session that has called us in a transaction that is still open, as one that waits for an answer has."""
+    """A session with a call of ours in an open transaction, like one that waits for an answer."""
     caller = connect(make_role("pgclarify_user"))
     caller.execute("begin")
     caller.execute("select from pgclarify_private.caller, pgclarify.run_summary, pgclarify.worker_status")

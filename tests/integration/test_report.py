@@ -1,4 +1,4 @@
-"""What the report of a run reads, and as whom."""
+"""What the report of a run reads, and with which role."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read(connect: Connect, role: str, run_id: int) -> RunReport:
 
 
 def told(report: RunReport) -> str:
-    """The text of its page, which is whole."""
+    """The text of its page, after a check that the page is complete."""
     page = Page(run_page(report))
     check_page(page)
     return page.text
@@ -61,7 +61,7 @@ class TestWhatIsRead:
         assert report.explanation[0].startswith("clarify in insurance")
         text = told(report)
         assert "neighbor of #1" in text
-        # The quote of these tests stands in no document.
+        # No document has the quote of these tests.
         assert "not current" in text
 
     def test_an_investigation_with_its_steps(self, desk: Desk, connect: Connect) -> None:

@@ -63,7 +63,7 @@ def test_a_search_is_one_call(asker: Connection, superuser: Connection, model: S
     assert rows[0][0] == "107"
     assert 0 < rows[2][1] <= rows[1][1] <= rows[0][1] < 1
     assert ledger(superuser) == [("reranking", "words-1", {}, True, 0)]
-    # It is asked where the language model is, with that one's key.
+    # It is called at the language model's endpoint, with the same key.
     assert model.keys == {API_KEY}
     run_id = scalar(superuser, "select max(run_id) from pgclarify.run")
     lines = "\n".join(line for (line,) in asker.execute("select pgclarify.explain(%s)", [run_id]))
@@ -124,7 +124,7 @@ class TestMoney:
         assert (completions, completion_tokens) == (1, 0)
         assert prompt_tokens > 0
         assert cost == Decimal(prompt_tokens) * 2 / 1_000_000
-        # Asked anew, the same passages cost nothing.
+        # A new run on the same passages costs nothing.
         before = model.rerank_calls
         asker.execute("set pgclarify.reuse_runs = off")
         search(asker, "unlimited mileage", budget=4)

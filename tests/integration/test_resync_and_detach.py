@@ -1,4 +1,4 @@
-"""Comparing attached tables again, detaching them, and what becomes of them with an upgrade."""
+"""Comparing attached tables again, detaching them, and attached tables after an upgrade."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class TestLexical:
             assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
 
     def test_scores_follow_what_changes(self, connection: Connection, hire: Hire) -> None:
-        """Removed and replaced passages count no more, nor do their words."""
+        """Removed and replaced passages no longer count, and their words do not either."""
         connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
         documents = {str(number): f"car {'van ' * number}truck{number % 3}" for number in range(12)}
         add_all(connection, documents)

@@ -35,10 +35,10 @@ def test_dense_finds_what_is_visible(
 ) -> None:
     """The visible ones are far from the question, behind all those that are not.
 
-    Few are all compared. Where many are visible they are not, and 10,000 are many. A test has not the time to make so
-    many: the counter pretends that there are more. A stranger, who may read none of them, finds none.
+    If few passages are visible, all are compared. If many (10,000) are visible, they are not. A test has no time to
+    make that many, so the counter pretends that there are more. A stranger, who may read none of them, finds none.
 
-    least_recall: Of many.
+    least_recall: The recall required when many are visible.
     """
     alice, bob = make_role("pgclarify_user", name="alice"), make_role(name="bob")
     chance = random.Random(7)  # noqa: S311 - not for secrets
@@ -167,7 +167,7 @@ def test_a_new_reader_reads_at_once(connection: Connection, connect: Connect, hi
 def test_roles_count_when_the_run_is_carried_out(
     connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
 ) -> None:
-    """A run retrieves with the roles that its requester has then, and a role that is gone has none."""
+    """A run retrieves with the roles that its requester has at that time. A deleted role has none."""
     team = make_role(name="team")
     alice = make_role("pgclarify_user", team, name="alice")
     connection.execute("select pgclarify.create_corpus('insurance')")

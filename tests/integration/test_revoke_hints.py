@@ -1,4 +1,4 @@
-"""What revoke_access says that a role keeps can be taken as it says."""
+"""The rights that revoke_access reports as remaining can be revoked as its hint says."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def test_a_run_can_be_watched_and_cancelled(asker: Connection, model: Server) ->
         asker.execute("select * from pgclarify.result(%s)", [run_id])
     assert caught.value.sqlstate == "PC003"
 
-    # What the cancelled run paid for is kept: the same question costs one call.
+    # The replies of the cancelled run are kept: the same question costs one call.
     model.behavior = by_rules
     before = model.calls
     assert wait(asker, [submit(asker, "watched", len(DOCUMENTS))]) == ["succeeded"]
@@ -248,7 +248,7 @@ def test_a_corpus_that_is_dropped_in_the_middle(asker: Connection, model: Server
     asker.execute("select pgclarify.drop_corpus('short-lived')")
     is_dropped.set()
 
-    # What was retrieved in time can still be judged and cited.
+    # Passages that were retrieved in time can still be judged and cited.
     assert wait(asker, [run_id]) == ["failed" if calls == 1 else "succeeded"]
     assert wait(asker, [submit(asker, f"others go on {calls}")]) == ["succeeded"]
 

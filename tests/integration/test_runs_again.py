@@ -1,4 +1,4 @@
-"""What was asked before, from end to end: served again, asked anew, paid for once, consolidated again."""
+"""Repeated questions from end to end: reused, run again, paid for once, consolidated again."""
 
 from __future__ import annotations
 

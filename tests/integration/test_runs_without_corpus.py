@@ -1,4 +1,4 @@
-"""Runs that are asked of no corpus, and what was said before a question."""
+"""Runs without a corpus, and the history of a question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make wording` runs these tests with texts that are replaced; without that its success would say nothing."""
+"""`make wording` runs tests with replaced texts. These tests check that the texts are replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spaces of corpora are opened by a worker, each model's beside those of the others."""
+"""A worker opens the spaces of corpora, and a failing model does not affect the others."""
 
 from __future__ import annotations
 

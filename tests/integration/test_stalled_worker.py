@@ -1,4 +1,4 @@
-"""A worker that stands still, or that the network cuts off: another takes its runs over, and it writes nothing more."""
+"""A worker that stalls or loses its network: another one takes over its runs, and it writes nothing more."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def written(connection: Connection) -> list[tuple[Any, ...]]:
 
 @contextmanager
 def stopped(worker: Worker) -> Iterator[None]:
-    """A process that stands still."""
+    """A process that is stopped."""
     assert worker.process.pid is not None
     os.kill(worker.process.pid, signal.SIGSTOP)
     try:
@@ -50,7 +50,7 @@ def stopped(worker: Worker) -> Iterator[None]:
 
 @contextmanager
 def cut_off(way: Network) -> Iterator[None]:
-    """A process that goes on, behind a network that is gone."""
+    """A process that continues, but has lost its network."""
     way.part()
     try:
         yield

@@ -1,4 +1,4 @@
-"""Every operation can be started without waiting, and its rows are those of the function that waits."""
+"""Each operation can be started without waiting, and gives the same rows as the function that waits."""
 
 from __future__ import annotations
 

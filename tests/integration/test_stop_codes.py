@@ -1,4 +1,4 @@
-"""Why a run has no result: known where a language model judged what was found, and said to be unknown elsewhere."""
+"""Why a run has no result: known if a language model judged the passages, otherwise reported as unknown."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Desk:
         return run_id
 
     def code(self, run_id: int) -> str | None:
-        """What run_summary says."""
+        """The row of run_summary."""
         found: str | None = scalar(self.asker, "select stop_code from pgclarify.run_summary where run_id = %s", run_id)
         return found
 

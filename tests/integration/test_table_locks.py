@@ -1,4 +1,4 @@
-"""No user can lock what others need, and runs wait for a lock that an administrator holds."""
+"""No user can lock tables that others need, and runs wait for an administrator's lock."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MODES = (
     "access exclusive",
 )
 STRONG = frozenset(MODES[MODES.index("row exclusive") + 1 :])
-# What a claim, a reply or a match of rules reads.
+# The tables that a claim, a reply or a match of rules reads.
 READ_BY_RUNS = {
     "pgclarify.budget",
     "pgclarify_private.budget_counter",

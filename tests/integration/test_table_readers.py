@@ -121,7 +121,7 @@ class TestReaders:
         assert state_of(connection, RESYNC.replace("app.article", table)) == "0A000"
         connection.execute("alter table app.part owner to postgres")
         if table == "app.whole":
-            # Who may do everything may do that.
+            # A superuser may do that, too.
             connection.execute(RESYNC.replace("app.article", table).encode())
 
 

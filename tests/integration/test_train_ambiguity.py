@@ -1,4 +1,4 @@
-"""train-ambiguity from a file of labels to a worker that judges by what was learned."""
+"""train-ambiguity, from a file of labels to a worker that uses the trained version."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_what_was_learned_judges_the_questions_of_its_corpus(
     (rewritten,) = rows(asker, "select * from pgclarify.rewrite(%s, options => %s)", VAGUE, given)
     assert (rewritten["was_ambiguous"], rewritten["rewritten"]) == (True, VAGUE)
     assert scalar(asker, VERSION, rewritten["run_id"]) == f"{shipped}+1"
-    # What is asked of no corpus is judged as before.
+    # Questions without a corpus are judged as before.
     assert detect(asker, VAGUE)["version"] == shipped
     # A router that clarifies goes the long way where it is ambiguous.
     routed = 'select run_id from pgclarify.clarify(%s, options => \'{"ask_back": "auto"}\', top_k => 1)'

@@ -250,7 +250,7 @@ def test_after_the_timeout_the_run_goes_on(asker: Connection, model: Server, lev
 def is_cancelled(
     service: Service, superuser: Connection, model: Server, question: str, level: str, seconds: int | None
 ) -> bool:
-    """Have a call cancelled, after so many seconds or by hand; whether its run had begun."""
+    """Let a call be cancelled, after some seconds or by hand; return whether its run had started."""
     with closing(service.connect()) as caller, ThreadPoolExecutor(1) as pool:
         # A superuser in disguise: once out of it, the connection can be asked what it left open.
         caller.execute(f"set role {service.asker}".encode())
@@ -347,7 +347,7 @@ def test_without_dblink_submit_wait_and_result_still_work(
         assert status == ("succeeded",)
         rows = asker.execute("select * from pgclarify.result(%s)", [run_id]).fetchall()
         assert rows
-        # What is answered needs no worker, and so no way to tell one.
+        # An answered question needs no worker, and so no loopback.
         assert asker.execute(CLARIFY, ["no second connection"]).fetchall() == rows
     finally:
         install(service.dsn)
