@@ -1,4 +1,4 @@
-"""The runs that a worker carries out: taken from the queue, dropped when they are lost, ended whatever happens."""
+"""The runs that a worker carries out. It takes them from the queue, drops lost runs, and always ends the others."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class RunExecutor:
 
     Args:
         runs: The tables of all runs.
-        models: What runs may ask.
-        quarantine: Keeps runs that workers were lost with apart from all others.
-        monitor: Told how runs end.
+        models: The language models that runs may ask.
+        quarantine: Separates runs that may have crashed a worker from all other runs.
+        monitor: Counts how runs end.
     """
 
     def __init__(self, runs: Runs, models: Models, quarantine: Quarantine, monitor: Monitor) -> None:
@@ -45,25 +45,25 @@ class RunExecutor:
         self._quarantine = quarantine
         self._monitor = monitor
         self._stores = Stores(ExplorationTables(runs), StepTables(runs), DialogueTables(runs), EstimateTables(runs))
-        # By attempt too: a run that was taken for lost may come back while the first attempt winds up.
+        # The key has the attempt too: a run that counted as lost may return while its first attempt still ends.
         self._held: dict[tuple[int, int], tuple[Run, asyncio.Task[None]]] = {}
 
     @property
     def in_hand(self) -> int:
-        """How many runs are being carried out."""
+        """Count the runs that are being carried out."""
         return len(self._held)
 
     async def carry_out(self, run_id: int, *, is_waited_for: bool) -> None:
-        """Carry a run out, whatever its operation; one that cannot be is marked as failed.
+        """Carry out a run of any operation. A run that cannot be carried out is marked as failed.
 
         Args:
             run_id: The run.
-            is_waited_for: Whether somebody waits for its answer: its calls go before those of a batch.
+            is_waited_for: Whether a caller waits for its answer. Then its calls go before those of a batch.
 
         Raises:
             ServerUnavailable: If the connection broke.
-            DatabaseBusy: If something stood in the way that passes.
-            RunLost: If another worker has taken the run over, and with it the job.
+            DatabaseBusy: If the database was busy; a retry may succeed.
+            RunLost: If another worker has taken over the run and its job.
         """
         try:
             async with self._quarantine.beside_others():
@@ -86,7 +86,7 @@ class RunExecutor:
             await asyncio.shield(task)
         except asyncio.CancelledError:
             if not task.cancelled():
-                # Told to stop, rather than dropped.
+                # The worker was asked to stop; the run is not lost.
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
                 raise
@@ -95,10 +95,10 @@ class RunExecutor:
         if tables.status is not None:
             self._monitor.note_end(run.operation, tables.status.value, tables.code)
             return
-        # Only now are all its calls over, if others have ended it.
+        # If another process ended the run, its calls are over only now.
         await tables.settle()
         if not await self._runs.is_over(run_id):
-            # A job that ended well would be deleted, and it is no longer ours.
+            # Without an error the queue would delete the job, which belongs to another worker now.
             raise RunLost(f"run {run_id} is carried out by another worker")
 
     async def stop_lost_runs(self) -> None:
@@ -113,7 +113,7 @@ class RunExecutor:
                 task.cancel()
 
     def drop_all(self) -> None:
-        """Stop working on all runs, and pay for nothing more."""
+        """Stop working on all runs, and make no more paid calls."""
         for _, task in self._held.values():
             task.cancel()
 
@@ -125,7 +125,7 @@ def models_of(
     at_endpoint: Callable[[str], Completer],
     classifier: Classifier,
 ) -> Models:
-    """Put together what the runs of a worker may ask; at_endpoint gives cross-encoders behind an endpoint."""
+    """Combine the models that runs of a worker may ask. at_endpoint returns cross-encoders behind an endpoint."""
     return Models(
         completer=language_models.completer,
         chat=language_models.chat,

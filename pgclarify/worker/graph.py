@@ -1,4 +1,4 @@
-"""The neighborhood graph, kept beside everything else."""
+"""Keeps the neighborhood graph up to date while the worker does its other work."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pgclarify.worker.graph_building import BuildFailed, GraphBuilding
 
 _logger = logging.getLogger(__name__)
 
-# A second of two cores: a transaction that holds up nobody for long.
+# About one second on two cores, so that no transaction blocks others for long.
 _PASSAGES_A_BATCH = 2000
 
 
 async def link(pool: Pool, building: GraphBuilding) -> None:
-    """Link passages, and unlink those that are gone, until nothing is left to do."""
+    """Link new passages and unlink deleted ones until nothing is left to do."""
     while await _build(building) or (await fetch(pool, "link_passages", max_passages=_PASSAGES_A_BATCH))[0]["passages"]:
         pass
 

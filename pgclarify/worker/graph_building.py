@@ -1,4 +1,4 @@
-"""All lists of a graph at once, made in the memory of a process: a fraction of what the index over vectors takes."""
+"""Builds all lists of a graph at once in the memory of a process, in a fraction of the time that the index needs."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.nearest_process import END
 
-# Below, what the database takes for it is not worth a process.
+# With fewer passages, the database is fast enough and a process is not worth its start.
 _LEAST_PASSAGES = 2000
-# Above, comparing all pairs takes longer than the index.
+# With more passages, comparing all pairs is slower than the index.
 _MOST_PASSAGES = 100_000
 _MOST_BYTES = 256 * 2**20
-# Each takes some 50 MB, and runs go first.
+# Each thread needs about 50 MB, and runs need the CPU too.
 _MOST_THREADS = 4
 _PASSAGES_A_READ = 2000
-# Some hundredths of a second of the event loop, and a tenth of a second of the database.
+# One write blocks the event loop for a few hundredths of a second, and takes the database a tenth of a second.
 _NEIGHBORS_A_WRITE = 16_000
-# A user may lock the corpus for as long as they like, and others wait to be linked.
+# A user may lock the corpus for any time. Then the build fails, because other corpora wait to be linked.
 _RETRY_SECONDS, _MOST_TRIES = 0.5, 60
-# The index makes the lists meanwhile.
+# After a failure, the index builds the lists for this time.
 _SKIP_SECONDS = 600.0
-# Ten times what comparing takes on one core that has nothing else to do: 100,000 passages have 20 minutes.
+# Ten times the time of comparing on one idle core: 100,000 passages have 20 minutes.
 _START_SECONDS = 60.0
 _SECONDS_A_MILLION_PAIRS = 0.12
 
 
 class BuildFailed(Exception):
-    """A graph could not be built here: its process had not enough memory, say."""
+    """A graph could not be built here, for example because its process had too little memory."""
 
 
 @dataclass(frozen=True)
 class _Passages:
-    """Those of a space, in the order in which they were read."""
+    """The passages of a space, in the order in which they were read."""
 
     document_ids: list[str] = field(default_factory=list)
     passage_ids: list[int] = field(default_factory=list)
@@ -63,16 +63,16 @@ class GraphBuilding:
         self._pool = pool
         self._worker_id = worker_id
         self._least_passages = least_passages
-        # Spaces with which it failed, and until when they are left to the database.
+        # Spaces for which the build failed, and until when the database builds their lists.
         self._skipped: dict[int, float] = {}
 
     async def build_once(self) -> bool:
-        """Build one graph whose lists are all to be made; False if there is none.
+        """Build one graph that has no lists yet; return False if there is none.
 
         Raises:
-            BuildFailed: If that cannot be done here. The graph is left to the database.
+            BuildFailed: If it cannot be built here. Then the database builds it.
             ServerUnavailable: If there is no connection.
-            DatabaseBusy: If it may go better later.
+            DatabaseBusy: If a later try may succeed.
             DatabaseError: If the server refuses.
         """
         now = asyncio.get_running_loop().time()
@@ -101,15 +101,15 @@ class GraphBuilding:
         return True
 
     async def _find(self, claimed: DictRow) -> tuple[_Passages, NDArray[np.int32], NDArray[np.float32]]:
-        # Some may come while it reads.
+        # Passages may be added while the process reads.
         room = claimed["passages"] * 5 // 4 + 1000
         sizes = [room, claimed["dimensions"], claimed["degree"], min(os.cpu_count() or 1, _MOST_THREADS)]
         process = await asyncio.create_subprocess_exec(
-            # -P: the present folder, which may hold anything, is no place to import from.
+            # -P: do not import from the current folder, which may have any files.
             *(sys.executable, "-P", "-m", "pgclarify.nearest_process", *map(str, sizes)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            # It has threads of its own, which those of the library for products of matrices would be in the way of.
+            # The process has its own threads; those of the matrix library would compete with them.
             env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
         )
         patience = _START_SECONDS + _SECONDS_A_MILLION_PAIRS * claimed["passages"] ** 2 / 1e6
@@ -133,7 +133,7 @@ class GraphBuilding:
         return passages, near, similarities.view(np.float32)
 
     async def _send(self, embedding_space_id: int, target: asyncio.StreamWriter, room: int) -> _Passages:
-        """Have the process read all vectors; returns whose they are."""
+        """Send all vectors to the process; return the passages that they belong to."""
         passages = _Passages()
         while True:
             (read,) = await fetch(
@@ -160,7 +160,7 @@ class GraphBuilding:
     async def _store(
         self, embedding_space_id: int, passages: _Passages, near: NDArray[np.int32], similarities: NDArray[np.float32]
     ) -> None:
-        """Write all lists, or those until the claim is lost: the graph is to be built anew, or the corpus is gone."""
+        """Write all lists. Stop if the claim is lost: the graph must be built again, or the corpus was deleted."""
         count, a_write = len(passages.passage_ids), max(1, _NEIGHBORS_A_WRITE // near.shape[1])
         for start in range(0, max(count, 1), a_write):
             end = min(start + a_write, count)

@@ -1,4 +1,4 @@
-"""What is found out about runs after they have ended: which questions mean the same, and which answers served again."""
+"""Work on runs that have ended: group questions with the same meaning, and count answers that were reused."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from pgclarify.worker.maintenance import in_turn
 
 _logger = logging.getLogger(__name__)
 
-# A transaction of some tenths of a second, unless all of them are in words that are new.
+# A transaction takes a few tenths of a second, or longer if all words are new.
 _MOST_RUNS = 200
 _MOST_ANSWERS = 1000
-# Some milliseconds.
+# A few milliseconds.
 _MOST_GROUPS = 2000
-# Embedding takes from runs what they need of the processor, and groups can wait; but a queue may never be empty.
+# Grouping yields to runs, because both need the CPU. But a queue may never be empty, so grouping waits only this long.
 _MOST_BEHIND_SECONDS = 300.0
-# A model that cannot be had may be there again soon; if it is not, words alone must do.
+# A model that fails is retried soon. If it keeps failing, questions are grouped by words alone.
 _RETRY_SECONDS = 60.0
 _PATIENCE_SECONDS = 900.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """A model that embeds nothing; both in seconds of the clock."""
+    """When a model began to fail and when it was last tried, in seconds of the clock."""
 
     began_at: float
     tried_at: float
 
 
 class QuestionGrouping:
-    """Puts runs that have ended into groups of questions that mean the same, and deletes groups without runs.
+    """Groups ended runs whose questions mean the same, and deletes groups without runs.
 
     Args:
         pool: The worker's connections.
         embedder: Loads a model by its name.
-        turn: Taken while questions are embedded, so that documents and passages have theirs.
-        is_busy: Whether the worker has something better to do.
-        clock: Seconds, from whenever.
+        turn: Lock that is held while questions are embedded; embedding documents and passages needs it too.
+        is_busy: Whether the worker has more important work.
+        clock: Returns seconds; only differences count.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class QuestionGrouping:
         self._pruned_to: int | None = None
 
     async def catch_up(self) -> None:
-        """Group until nothing is left, or until the worker has something better to do; after a while in any case.
+        """Group until nothing is left or the worker is busy. Ignore that it is busy if grouping waited too long.
 
         A question that was retrieved with in other words than it was asked in is embedded for that, unless its words
         are known.
@@ -100,17 +100,20 @@ class QuestionGrouping:
                 vectors |= await self._embed(model, wanted)
 
     async def prune(self) -> None:
-        """Look through some groups, a few more each time, and delete those whose runs were all deleted."""
+        """Check the next groups, and delete those whose runs were all deleted."""
         (row,) = await fetch(self._pool, "prune_question_groups", after=self._pruned_to, most=_MOST_GROUPS)
         self._pruned_to = row["seen"]
 
     def _is_skipped(self, model: str) -> bool:
-        """Whether questions wait for this model, which is not to be tried again yet."""
+        """Return whether questions wait for this model, which must not be tried again yet."""
         failure, now = self._failures[model], self._clock()
         return now - failure.tried_at < _RETRY_SECONDS and now - failure.began_at < _PATIENCE_SECONDS
 
     async def _embed(self, model: str, wanted: Mapping[int, str]) -> dict[int, str | None]:
-        """Vectors of questions as text, by run; None for who is grouped by words alone; empty if they are to wait."""
+        """Return vectors of questions as text, by run.
+
+        None for a run that is grouped by words alone; no runs at all if they must wait for the model.
+        """
         failure = self._failures.get(model)
         if failure is None or self._clock() - failure.tried_at >= _RETRY_SECONDS:
             try:
@@ -127,6 +130,6 @@ class QuestionGrouping:
 
 
 async def count_served(pool: Pool) -> None:
-    """Add up answers that were served again, until all are counted."""
+    """Count reused answers until all are counted."""
     while (await fetch(pool, "count_served", most=_MOST_ANSWERS))[0]["answers"]:
         pass

@@ -1,4 +1,4 @@
-"""What a worker may ask: one language model for everything, or rules that judge passages without one."""
+"""The models that a worker may ask: one language model for all calls, or rules that judge passages without a model."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pgclarify.protocols import Completer
 
 @dataclass(frozen=True, slots=True)
 class LanguageModels:
-    """What a worker may ask.
+    """The models that a worker may ask.
 
     Attributes:
         completer: Judges passages.
-        extractive: Gives a completer that asks nobody; None if completer is one, or if nobody will ask for it.
-        reasoning_effort: How much the model thinks before it answers; None if it is not told.
+        extractive: Returns a completer that makes no model calls; None if completer is one, or if it is not needed.
+        reasoning_effort: The reasoning effort that is sent to the model; None if none is sent.
     """
 
     completer: Completer
@@ -31,12 +31,12 @@ class LanguageModels:
 
     @property
     def chat(self) -> Completer | None:
-        """The completer if it is a language model, which answers every call; None if the rules stand in for one."""
+        """Return the completer if it is a language model, which answers every call; None if it is the rules."""
         return None if self.completer.provider == Provider.EXTRACTIVE else self.completer
 
     @property
     def prompt_version(self) -> str:
-        """The versions of all prompts, and the effort, as the worker announces them."""
+        """Return the versions of all prompts and the effort, as the worker announces them."""
         if self.chat is not None:
             return in_service(self.reasoning_effort)
         from pgclarify.providers.extractive.verifier import PROMPT_VERSION
@@ -44,7 +44,7 @@ class LanguageModels:
         return PROMPT_VERSION
 
     async def asking_nobody(self) -> Completer:
-        """Give a completer whose calls need no ledger, since it makes none.
+        """Return a completer that makes no model calls, so that it needs no ledger.
 
         Raises:
             ConfigurationError: If there is none.
@@ -62,8 +62,8 @@ async def open_language_models(settings: Settings, embedders: Embedders) -> Asyn
     """Open the language models that the settings ask for.
 
     Raises:
-        ConfigurationError: If that is an endpoint which is not set, or if nothing is set for a server of one's own: a
-            lost key must not pass for an answer.
+        ConfigurationError: If the settings ask for an endpoint and none is set. On a server of the user's own, the
+            provider auto fails too without an endpoint: a missing key must not silently select the rules.
         EmbeddingError: If it needs an embedding model that cannot be loaded.
     """
     opening = asyncio.Lock()

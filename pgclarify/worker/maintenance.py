@@ -1,4 +1,4 @@
-"""Maintenance: what a worker does again and again beside its runs."""
+"""Maintenance: the work that a worker repeats beside its runs."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _logger = logging.getLogger(__name__)
 
 _Done = TypeVar("_Done")
 
-# So that what fails at once does not fill the log.
+# A task that fails at once must not fill the log.
 _PAUSE_SECONDS = 2.0
-# Looking whether there is work is one statement, and people wait for what it finds.
+# The check for work is one statement, and people may wait for that work.
 _LOOK_SECONDS = 0.5
 _QUIET_LOOK_SECONDS = 2.0
 _QUIET_AFTER_SECONDS = 30.0
-# As long as a table is attached.
+# Always due while a table is attached.
 _ALWAYS_DUE = frozenset({"source_inspection"})
-# While a worker tries in vain, others wait behind it: not too often.
+# Each failed try makes other sessions wait, so it is not repeated often.
 _ORPHAN_RETRY_SECONDS = 60.0
 _LOCK_NOT_AVAILABLE = "55P03"
 _COUNTS_LIMIT = "4s"
 
 
 async def every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
-    """Do something again and again, with so many seconds in between.
+    """Repeat the work, with this many seconds in between.
 
     Raises:
         ServerUnavailable: If the database is gone.
@@ -46,7 +46,7 @@ async def every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
 
 
 async def whenever(due: asyncio.Event, work: Callable[[], Awaitable[None]], *, rest: float = 0.0) -> None:
-    """Do something whenever it is due, with so many seconds of rest in between.
+    """Do the work each time it is due, with at least `rest` seconds in between.
 
     Raises:
         ServerUnavailable: If the database is gone.
@@ -59,7 +59,7 @@ async def whenever(due: asyncio.Event, work: Callable[[], Awaitable[None]], *, r
 
 
 async def _try(work: Callable[[], Awaitable[None]]) -> None:
-    """Do something; what goes wrong is logged, and may go right the next time."""
+    """Do the work. Errors are logged, because the next try may succeed."""
     try:
         await work()
     except ServerUnavailable:
@@ -72,11 +72,11 @@ async def _try(work: Callable[[], Awaitable[None]]) -> None:
 
 
 async def keep_looking(pool: Pool, due: Mapping[str, asyncio.Event]) -> None:
-    """Look what there is to do, again and again: less often when there has been nothing for a while.
+    """Check repeatedly which work is due, and less often after a while without work.
 
     Args:
         pool: The worker's connections.
-        due: What to set when there is something, by the names of `pgclarify_private.due_work`.
+        due: Events to set when work is due, by the names of `pgclarify_private.due_work`.
 
     Raises:
         ServerUnavailable: If the database is gone.
@@ -86,7 +86,7 @@ async def keep_looking(pool: Pool, due: Mapping[str, asyncio.Event]) -> None:
     async def look() -> None:
         nonlocal last_found
         (row,) = await fetch(pool, "due_work")
-        # The functions may be those of a newer version by now, which knows of more.
+        # The functions may be of a newer version by now, which has more kinds of work.
         found = due.keys() & set(row["due"])
         for name in found:
             due[name].set()
@@ -100,31 +100,31 @@ async def keep_looking(pool: Pool, due: Mapping[str, asyncio.Event]) -> None:
 
 
 async def read_work_counts(pool: Pool) -> Mapping[str, Any]:
-    """Count what waits in the whole database, or give up after some seconds: metrics must not hold up the work."""
+    """Count waiting work in the whole database. Give up after some seconds, because metrics must not delay the work."""
     (row,) = await fetch_within(pool, _COUNTS_LIMIT, "work_counts")
     return row
 
 
 async def requeue_lost_jobs(pool: Pool, worker_id: int) -> None:
-    """Put jobs of dead workers back into the queue; worker_id: of this one."""
+    """Put jobs of dead workers back into the queue. worker_id is this worker's id."""
     (row,) = await fetch(pool, "requeue_lost_jobs", worker_id=worker_id)
     if row["jobs"]:
         _logger.info("took over %d jobs of workers that are gone", row["jobs"])
 
 
 async def ingest(ingestion: Ingestion, turn: asyncio.Lock) -> None:
-    """Index until nothing is pending, taking turns with ingest_long and reembed: 256 passages or so, each time."""
+    """Index until nothing is pending. It shares `turn` with ingest_long and reembed: about 256 passages a turn."""
     try:
         while await in_turn(turn, ingestion.ingest_once):
             pass
     except DatabaseBusy:
-        # What could not be stored is embedded again the next time: not at once.
+        # Passages that could not be stored are embedded again the next time. Wait, to avoid repeating that at once.
         await asyncio.sleep(_PAUSE_SECONDS)
         raise
 
 
 async def ingest_long(ingestion: LongIngestion, turn: asyncio.Lock) -> None:
-    """Index long documents, part by part. Moving one into place takes no model, and no turn."""
+    """Index long documents, part by part. The last step, moving a document into place, needs no model and no turn."""
     try:
         while (claimed := await in_turn(turn, partial(_embed_part, ingestion))) is not None:
             if claimed.is_staged and not await ingestion.publish(claimed):
@@ -142,18 +142,18 @@ async def _embed_part(ingestion: LongIngestion) -> LongDocument | None:
 
 
 async def count_terms(pool: Pool) -> None:
-    """Bring document frequencies up to date, however much is being ingested meanwhile."""
+    """Bring document frequencies up to date, also during ingestion."""
     while (await fetch(pool, "apply_term_changes"))[0]["changes"]:
         pass
 
 
 async def fold_tallies(pool: Pool) -> None:
-    """Keep the sums that every search makes short."""
+    """Fold tallies, so that every search adds up few rows."""
     await fetch(pool, "fold_tallies")
 
 
 async def reembed(reembedding: Reembedding, turn: asyncio.Lock) -> None:
-    """Fill spaces of other embedding models until none waits."""
+    """Fill spaces of other embedding models until no space waits."""
     try:
         while await in_turn(turn, reembedding.fill_once):
             pass
@@ -163,18 +163,18 @@ async def reembed(reembedding: Reembedding, turn: asyncio.Lock) -> None:
 
 
 async def in_turn(turn: asyncio.Lock, work: Callable[[], Awaitable[_Done]]) -> _Done:
-    """Do something that others do, too, one at a time, and return what it does."""
-    # The lock is fair: who waits for it comes before who has just had it.
+    """Do the work while holding the lock `turn`, and return its result."""
+    # The lock is fair: a waiting task gets it before the task that has just released it.
     async with turn:
         return await work()
 
 
 async def drop_orphans(pool: Pool, statement: str) -> None:
-    """Drop what dropped corpora or detached tables have left, one at a time, each in a transaction of its own.
+    """Drop the leftovers of dropped corpora or detached tables one at a time, each in its own transaction.
 
     Args:
         pool: The worker's connections.
-        statement: Name of the statement that drops one, and says as `dropped` which; null if there is none.
+        statement: Name of the statement that drops one and returns its name as `dropped`; null if there is none.
     """
     try:
         while (await fetch(pool, statement))[0]["dropped"] is not None:

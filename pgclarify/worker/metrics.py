@@ -39,12 +39,12 @@ _CALL_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 _MOST_MODELS = 10
 _LONGEST_MODEL = 100
 _OTHER_MODELS = "other"
-# Several servers may scrape one worker: the database is asked no more often than this.
+# Several servers may scrape one worker. The database is asked at most once in this time.
 _FRESH_SECONDS = 5.0
-# Prometheus itself gives up after ten seconds, and then has no metric at all.
+# Prometheus gives up after ten seconds, and then has no metric at all.
 _READ_SECONDS = 5.0
 _KIND = "kind"
-# Name, columns of work_counts by the value of the label "kind" (one column without it), and what the metric says.
+# Name; columns of work_counts by the value of the label "kind" (one column has no label); description of the metric.
 _WORK: tuple[tuple[str, Mapping[str, str], str], ...] = (
     ("workers_alive", {"": "living_workers"}, "Workers that serve this database"),
     (
@@ -82,7 +82,7 @@ class WorkCounts(Collector):
         self.read: Callable[[], Awaitable[Mapping[str, Any]]] | None = None
 
     def collect(self) -> Iterator[Metric]:
-        """Read them. Called in a thread of the HTTP server."""
+        """Read the counts. Called in a thread of the HTTP server."""
         counts = self._fresh()
         up = "1 if this worker could read the counts of the database, which are missing otherwise"
         yield GaugeMetricFamily("pgclarify_database_up", up, value=0 if counts is None else 1)
@@ -96,7 +96,7 @@ class WorkCounts(Collector):
             yield family
 
     def _fresh(self) -> Mapping[str, Any] | None:
-        # One scrape at a time asks; others wait for what it gets.
+        # One scrape at a time asks the database; other scrapes wait and use its answer.
         with self._lock:
             if self._kept is None or time.monotonic() - self._kept[0] > _FRESH_SECONDS:
                 counts = self._ask()
@@ -117,13 +117,13 @@ class WorkCounts(Collector):
         try:
             # The loop itself may be stuck.
             return asked.result(_READ_SECONDS)
-        except Exception as error:  # whatever it is: the other metrics are told all the same
+        except Exception as error:  # after any error, the other metrics are still reported
             asked.cancel()
             _logger.warning("the metrics lack the counts of the database: %s", describe(error))
             return None
 
     def forget(self) -> None:
-        """Read no more, and tell nothing that is out of date."""
+        """Stop reading, and report no old counts."""
         self.read = self._kept = None
 
 
@@ -135,7 +135,7 @@ class WorkerMetrics(Monitor):
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        # When each counter began to count would be as many series again.
+        # The creation time of each counter would double the number of series.
         disable_created_metrics()
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
@@ -212,11 +212,11 @@ class WorkerMetrics(Monitor):
         return self._work.forget
 
     async def count(self, request: CompletionRequest, call: Callable[[], Awaitable[Completion]]) -> Completion:
-        """Make a call, and count what becomes of it.
+        """Make a call, and count its result.
 
         Args:
-            request: What is asked.
-            call: Asks it.
+            request: The request.
+            call: Sends the request.
 
         Raises:
             EndpointUnavailable: If the call raises it.
@@ -255,7 +255,7 @@ class WorkerMetrics(Monitor):
 
 
 class _Metered:
-    """A completer that is counted. Implements protocols.Completer."""
+    """A completer whose calls are counted. Implements protocols.Completer."""
 
     def __init__(self, completer: Completer, metrics: WorkerMetrics) -> None:
         self._completer = completer

@@ -1,4 +1,4 @@
-"""What a worker answers over HTTP: /metrics for Prometheus, /healthz and /readyz for what starts and stops workers."""
+"""The HTTP server of a worker: /metrics for Prometheus, /healthz and /readyz for the system that starts workers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _logger = logging.getLogger(__name__)
 
 _BEAT_SECONDS = 1.0
-# As long as presence waits for the event loop: then other workers take the runs over, and this one is of no use.
+# As long as presence waits for the event loop. After that, other workers take over the runs of this one.
 _PATIENCE_SECONDS = 60.0
-# Most seconds that a connection lasts. A client that sends or reads slowly would otherwise hold a thread for ever.
+# Most seconds that a connection lasts. A client that sends or reads slowly would otherwise keep a thread without limit.
 _REQUEST_SECONDS = 15.0
 # Most connections at once; each has a thread.
 _MOST_CONNECTIONS = 16
@@ -38,7 +38,7 @@ _TEXT = "text/plain; charset=utf-8"
 
 
 class WatchedWorker(WorkerMetrics):
-    """The metrics of a worker, and whether it lives and is ready.
+    """The metrics of a worker, and whether it is alive and ready.
 
     Args:
         loop: The event loop of the worker.
@@ -57,13 +57,13 @@ class WatchedWorker(WorkerMetrics):
         self._is_ready = is_ready
 
     async def keep_beating(self) -> None:
-        """Show again and again that the event loop comes round."""
+        """Record repeatedly that the event loop runs."""
         while True:
             self._beat_at = time.monotonic()
             await asyncio.sleep(_BEAT_SECONDS)
 
     def answer(self, path: str) -> tuple[HTTPStatus, str, bytes]:
-        """Answer a GET: status, type of the content, content. Called in a thread."""
+        """Answer a GET with status, content type and content. Called in a thread."""
         match path.partition("?")[0]:
             case "/metrics":
                 return HTTPStatus.OK, CONTENT_TYPE_LATEST, self.render()
@@ -113,7 +113,7 @@ async def watched(address: Address, *, patience: float = _PATIENCE_SECONDS) -> A
         yield worker
     finally:
         beating.cancel()
-        # Not on the loop, which a scrape may be waiting for.
+        # In a thread, because a scrape may be waiting for the event loop.
         await asyncio.to_thread(server.shutdown)
         server.server_close()
 
@@ -137,12 +137,12 @@ def _server(address: Address, worker: WatchedWorker) -> ThreadingHTTPServer:
     class Server(ThreadingHTTPServer):
         address_family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         daemon_threads = True
-        # A scrape that waits for the database must not hold up the end of the worker.
+        # A scrape that waits for the database must not delay the end of the worker.
         block_on_close = False
         places = threading.BoundedSemaphore(_MOST_CONNECTIONS)
 
         def server_bind(self) -> None:
-            """Bind as HTTPServer does, but look up no name of this machine, which can take seconds."""
+            """Bind as HTTPServer does, but do not look up this machine's name, which can take seconds."""
             TCPServer.server_bind(self)
 
         def process_request(self, request: _Request, client_address: object) -> None:

@@ -15,13 +15,13 @@ class Monitor:
         """Note what the worker is.
 
         Args:
-            version: Of pgclarify.
+            version: The version of pgclarify.
             provider: openai or extractive.
             model: The language model that it asks.
         """
 
     def metered(self, completer: Completer) -> Completer:
-        """Give a completer that makes the same calls and is counted."""
+        """Return a completer that makes the same calls and counts them."""
         return completer
 
     def note_ready(self, *, is_ready: bool) -> None:
@@ -31,9 +31,9 @@ class Monitor:
         """Note how a run ended.
 
         Args:
-            operation: Its operation.
+            operation: The run's operation.
             status: succeeded, partial or failed.
-            code: Its error code, or else its stop code; empty if it has neither.
+            code: The run's error code, or else its stop code; empty if it has neither.
         """
 
     def follow(
@@ -46,7 +46,7 @@ class Monitor:
             read_counts: The row of `pgclarify_private.work_counts`.
 
         Returns:
-            What to call when neither can be read any more.
+            A function to call when neither can be read any more.
         """
         del runs_running, read_counts
         return lambda: None

@@ -1,4 +1,4 @@
-"""Runs go side by side in a worker, but for those that workers were lost with: each of these goes alone."""
+"""A worker carries out many runs at once. A run that may have crashed a worker (a suspect) is carried out alone."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 
 
 class Quarantine:
-    """Keeps suspects and all other work of a worker apart, so that a crash is put down to the run that caused it.
+    """Carries out a suspect without any other work, so that a crash is attributed to the run that caused it.
 
     Args:
-        turn: Taken while documents and passages are embedded.
+        turn: Lock that is held while documents and passages are embedded.
     """
 
     def __init__(self, turn: asyncio.Lock) -> None:
@@ -24,7 +24,7 @@ class Quarantine:
 
     @asynccontextmanager
     async def beside_others(self) -> AsyncIterator[None]:
-        """For a run like any other; it waits while there is a suspect."""
+        """Carry out an ordinary run in the block; it first waits until there is no suspect."""
         while self._suspects:
             await self._has_no_suspect.wait()
         self._others += 1
@@ -38,7 +38,7 @@ class Quarantine:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """For a suspect: it waits for what is begun, and goes before what is not."""
+        """Carry out a suspect in the block. It waits for work that has begun, and goes before all other work."""
         self._suspects += 1
         self._has_no_suspect.clear()
         try:

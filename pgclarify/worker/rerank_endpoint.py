@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_rerank_endpoint(settings: Settings) -> AsyncIterator[Callable[[str], Completer]]:
-    """Open the rerank endpoint that the settings lead to: its rerankers, and models for natural language inference.
+    """Open the rerank endpoint of the settings: its rerankers, and its models for natural language inference.
 
-    It is looked for when a run names a model of it: most workers need none, and none has to be set.
+    The settings are read when a run names such a model, because most workers need none, and none has to be set.
 
     Yields:
-        Gives the model of a name; raises ConfigurationError if the settings make no endpoint, ModelNotFound if that is
-        no name.
+        A function that returns the model of a name. It raises ConfigurationError if the settings define no endpoint,
+        and ModelNotFound if the name is not valid.
     """
     async with AsyncExitStack() as stack:
         endpoints: list[RerankEndpoint] = []
 
         def at_endpoint(name: str) -> Completer:
-            # Here, since it imports a library that takes some tenths of a second.
+            # Imported here, because it imports a library that needs some tenths of a second.
             from pgclarify.providers.rerank_endpoint import RerankEndpoint
 
             if not endpoints:

@@ -1,4 +1,4 @@
-"""A worker's life: what it opens, what it does beside its runs, and how it ends."""
+"""The life of a worker: what it opens, which work it does beside its runs, and how it ends."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _logger = logging.getLogger(__name__)
 
 _WORK_SECONDS = 0.3
 _WATCH_SECONDS = 0.5
-# Budgets do not know of what is embedded in between.
+# Until the next count, budgets do not include the tokens that were embedded.
 _COUNTING_SECONDS = 1.0
 _REQUEUE_SECONDS = 2.0
 _PRESENCE_SECONDS = 5.0
@@ -78,12 +78,12 @@ _INSPECTION_SECONDS = 5.0
 _UPKEEP_SECONDS = 10.0
 _AFTERWARDS_SECONDS = 2.0
 _PRUNING_SECONDS = 60.0
-# About 256 passages, which are some ten seconds of embedding on two cores: others wait for no more.
+# About 256 passages, or ten seconds of embedding on two cores. Other embedding work waits no longer than that.
 _MOST_CHARS_A_CLAIM = 200_000
 
 
 GRACE_SECONDS = 10.0
-"""How long runs in hand get to finish when the worker is told to stop, if nothing else is said."""
+"""Default time in which current runs may finish when the worker is asked to stop."""
 
 
 def run_worker(
@@ -98,16 +98,16 @@ def run_worker(
 
     Args:
         settings: Provider, model and limits.
-        dsn: Connection string of the database, direct rather than through a pooler.
+        dsn: Connection string of the database, without a pooler.
         on_ready: Called each time the worker has become ready to serve.
-        metrics: Where to answer with metrics and the state of the worker; None for nowhere.
-        grace: Seconds that runs in hand get to finish at the end. Those that do not go back into the queue.
+        metrics: Address that serves metrics and the worker's state; None for no server.
+        grace: Seconds in which current runs may finish at the end. Unfinished runs go back into the queue.
 
     Raises:
-        ConfigurationError: If the settings name no usable provider, or a device that is not there, if the database
-            is behind a pooler, or if the address of the metrics cannot be used.
+        ConfigurationError: If the settings name an unusable provider or a missing device, if the database is behind a
+            pooler, or if the address of the metrics cannot be used.
         EmbeddingError: If the provider needs a model that cannot be loaded.
-        SchemaMismatch: If the schema is not the one that this version works with.
+        SchemaMismatch: If this version does not work with the schema.
         ServerUnavailable: If there is no connection at the start.
         DatabaseError: If the role may not work.
     """
@@ -121,10 +121,10 @@ async def _serve_until_told(
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     async with AsyncExitStack() as stack:
-        # First, so that a worker that starts for long is known to live.
+        # First, so that /healthz answers while a slow worker starts.
         monitor = await stack.enter_async_context(_monitor(metrics))
         await asyncio.to_thread(_check, with_keepalives(dsn))
-        # Before a model is loaded, which would fail as if there were no such model.
+        # Before a model is loaded: without the device, that would fail with the error of a missing model.
         await asyncio.to_thread(check_device, settings.device)
         cross_encoders = CrossEncoders(device=settings.device)
         embedders = await stack.enter_async_context(open_embedders(settings))
@@ -158,7 +158,7 @@ async def _monitor(address: Address | None) -> AsyncIterator[Monitor]:
     if address is None:
         yield Monitor()
         return
-    # Here, since a worker without metrics need not import it.
+    # Imported here, because a worker without metrics does not need it.
     from pgclarify.worker.metrics_server import watched
 
     async with watched(address) as watched_worker:
@@ -167,7 +167,7 @@ async def _monitor(address: Address | None) -> AsyncIterator[Monitor]:
 
 @dataclass(frozen=True, slots=True)
 class _World:
-    """What a worker keeps from one session with the database to the next."""
+    """The objects that a worker keeps between two sessions with the database."""
 
     settings: Settings
     dsn: str
@@ -206,12 +206,13 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         )
         stack.callback(world.monitor.follow(lambda: executor.in_hand, partial(read_work_counts, pool)))
         stack.callback(world.monitor.note_ready, is_ready=False)
-        # Half as many runs as calls: some of them always wait for the database or an embedding.
+        # Half as many runs as calls. Some runs always wait for the database or an embedding.
         concurrency = max(8, settings.llm_concurrency // 2)
         queue = await stack.enter_async_context(
             open_queue(dsn, executor.carry_out, connections, concurrency=concurrency, grace=grace)
         )
-        # Before what embeds is opened, and so after it is closed: requests end until then, and each is paid for.
+        # Registered before the embedders are opened, so it is called after they are closed. Requests may end until
+        # then, and each of them costs money.
         stack.push_async_callback(try_to_count_embeddings, pool, embedders.tally)
         ingestion = Ingestion(Documents(pool, presence.worker_id), embedders.get, max_chars=_MOST_CHARS_A_CLAIM)
         stack.push_async_callback(ingestion.close)
@@ -225,7 +226,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         stack.push_async_callback(sources.close)
         grouping = QuestionGrouping(pool, embedders.get, turn, is_busy=lambda: executor.in_hand > 0)
         building = GraphBuilding(pool, presence.worker_id)
-        # What is to be done when due_work names it, and with how much rest in between.
+        # The work for each name of due_work, and the seconds of rest in between.
         kinds: dict[str, tuple[Callable[[], Awaitable[None]], float]] = {
             "spaces": (spaces.open_new, _WORK_SECONDS),
             "space_steps": (spaces.advance, _WORK_SECONDS),
@@ -279,7 +280,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         except BaseException:
             # First, because closing what is open may take long while the database does not answer.
             world.monitor.note_ready(is_ready=False)
-            # Others may have this worker's runs by now. Statements under way may never be answered.
+            # Other workers may have this worker's runs by now. Statements under way may never be answered.
             executor.drop_all()
             await pool.close(timeout=0)
             connections.cut()
@@ -291,10 +292,10 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
 
 
 async def _be_present(presence: Presence, queue: Queue, embedders: Embedders, on_ready: Callable[[], None]) -> None:
-    """Say every few seconds what the worker has loaded, until it does not count as alive any more.
+    """Report every few seconds which models the worker has loaded, until it does not count as alive any more.
 
     Raises:
-        ServerUnavailable: When that is so.
+        ServerUnavailable: When the worker does not count as alive any more.
     """
     while queue.worker_id is None:  # noqa: ASYNC110 - the queue tells nobody when it has registered
         await asyncio.sleep(0.01)
@@ -312,10 +313,10 @@ async def _be_present(presence: Presence, queue: Queue, embedders: Embedders, on
 
 
 def _freeze() -> None:
-    """Leave what is there now, which stays, out of the collection of garbage.
+    """Exclude the objects that exist now from garbage collection, because they stay until the end.
 
-    Modules and models are half a million objects. A collection that looks at all of them stops all runs for some
-    tenths of a second, and there is one for every few hundred model calls.
+    Modules and models are half a million objects. A collection that visits all of them stops all runs for some tenths
+    of a second, and happens once in a few hundred model calls.
     """
     gc.unfreeze()
     gc.collect()

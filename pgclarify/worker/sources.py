@@ -1,4 +1,4 @@
-"""Attached tables: their rows are kept in step with documents, all inside the database."""
+"""Attached tables: keeps documents equal to the rows of the tables, inside the database."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
 
 _logger = logging.getLogger(__name__)
 
-# Of changes, rows or documents in a batch, which then takes some tenths of a second at most.
+# Most changes, rows or documents in a batch, so that a batch takes at most some tenths of a second.
 _MOST = 1000
 _MOST_BYTES = 8_000_000
-# A table that somebody holds is left alone for so long, since each try may wait for half a second.
+# Time until a locked table is tried again, because each try may wait for half a second.
 _BUSY_SECONDS = 2.0
-# One of which something went wrong that the database could not put down to the table.
+# Time until a table is tried again after an error that the database could not attribute to the table.
 _TROUBLE_SECONDS = 30.0
 
 
 class Sources:
-    """What a worker does for attached tables."""
+    """The work of a worker for attached tables."""
 
     def __init__(self, dsn: str, pool: Pool) -> None:
         self._pool = pool
         self._session = TableSession(dsn, pool)
-        # When tables that were held may be tried again, by their source; in seconds of the monotonic clock.
+        # When a locked table may be tried again, by source, in seconds of the monotonic clock.
         self._busy_until: dict[int, float] = {}
         self._last_long_source_id = 0
 
     async def follow(self) -> None:
-        """Work until nothing waits: a batch of changes of each table in turn, then a batch of one load or removal.
+        """Work until nothing waits: one batch of changes for each table, then one batch of a load or removal.
 
         Raises:
             ServerUnavailable: If there is no connection.
-            DatabaseBusy: If what waits cannot be listed now.
-            DatabaseError: If the server refuses to.
+            DatabaseBusy: If the waiting work cannot be listed now.
+            DatabaseError: If the server refuses to list it.
         """
         while True:
             now = time.monotonic()
@@ -51,7 +51,7 @@ class Sources:
                     await self._do("follow_changes", source_id, max_changes=_MOST, max_bytes=_MOST_BYTES)
             long_ones = sorted((source_id, work) for source_id, work in waiting if work != "changes")
             if long_ones:
-                # One after the other, from the first again after the last.
+                # Take the sources in order; after the last, start again with the first.
                 later = (one for one in long_ones if one[0] > self._last_long_source_id)
                 source_id, work = next(later, long_ones[0])
                 self._last_long_source_id = source_id
@@ -65,11 +65,11 @@ class Sources:
         await self._session.close()
 
     async def inspect(self) -> None:
-        """Notice what no trigger sees: tables that were dropped, other partitions, rights that were lost."""
+        """Find changes that no trigger reports: dropped tables, new partitions, lost privileges."""
         await fetch(self._pool, "inspect_sources")
 
     async def _do(self, name: str, source_id: int, **limits: int) -> None:
-        """Send a statement about one source; if it cannot be carried out, the others have their turn all the same."""
+        """Send a statement about one source. If it fails, the other sources are served all the same."""
         pause = 0.0
         try:
             (row,) = await self._session.fetch(name, source_id=source_id, **limits)

@@ -1,4 +1,4 @@
-"""Embedding spaces: those that wait for a worker to load their model, and what comes after."""
+"""Embedding spaces: loads the models of new spaces, and takes the steps that follow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MODEL_RETRY_SECONDS = 30.0
 
 
 class Spaces:
-    """Opens new spaces, each model's in a task of its own: looking for one that does not exist can take a minute."""
+    """Opens new spaces. Each model has its own task, because the search for a missing model can take a minute."""
 
     def __init__(self, pool: Pool, embedders: Embedders) -> None:
         self._pool = pool
@@ -27,7 +27,7 @@ class Spaces:
         self._opening: dict[str, asyncio.Task[None]] = {}
 
     async def open_new(self) -> None:
-        """Begin to load the models of spaces that wait for theirs."""
+        """Begin to load the models of spaces that wait."""
         waiting: dict[str, list[int]] = {}
         for space in await fetch(self._pool, "list_building_spaces"):
             waiting.setdefault(space["model"], []).append(space["embedding_space_id"])
@@ -38,7 +38,7 @@ class Spaces:
                 task.add_done_callback(partial(self._forget, model))
 
     async def advance(self) -> None:
-        """Take the next step of spaces that are opened, complete, replaced or given up, until none has any."""
+        """Take the next step of spaces that are opened, complete, replaced or given up, until no step is left."""
         is_moving = True
         while is_moving:
             is_moving = False
@@ -49,7 +49,7 @@ class Spaces:
                 except ServerUnavailable:
                     raise
                 except DatabaseError as error:
-                    # One that cannot go on must not hold up the others.
+                    # A space that cannot go on must not block the others.
                     _logger.warning("space %d has to wait: %s", space_id, describe(error))
                 else:
                     is_moving = is_moving or row["is_done"]
@@ -58,9 +58,9 @@ class Spaces:
         try:
             embedder = await self._embedders.get(model)
             chunker_of(embedder)
-        except Exception as error:  # whatever it is: a folder or a download may hold anything
+        except Exception as error:  # any error: a folder or a download may have any content
             reason = public_reason(model, error)
-            # Of one that is not ours, where it comes from.
+            # Log the traceback of an error that is not our own.
             trace = None if isinstance(error, PgclarifyError) else error
             _logger.warning("embedding model %r cannot be used: %s", model, describe(error), exc_info=trace)
             for space_id in space_ids:
@@ -96,7 +96,7 @@ class Spaces:
             _logger.warning("the spaces of model %s could not be opened, trying again: %s", model, error)
 
     async def close(self) -> None:
-        """Leave the models that are still looked for."""
+        """Cancel the tasks that still load models."""
         tasks = list(self._opening.values())
         for task in tasks:
             task.cancel()
