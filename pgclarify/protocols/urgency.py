@@ -1,4 +1,4 @@
-"""Whether somebody waits for the run that a task belongs to: its calls and jobs then go before those of a batch."""
+"""Whether a caller waits for the run of a task. Then the calls and jobs of the run go before those of a batch."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-# Not an argument of every call: nothing between a run and the line before its endpoint has to do with it.
+# A context variable, so that the code between a run and the line of its endpoint needs no argument for it.
 _is_waited_for: ContextVar[bool] = ContextVar("is_waited_for", default=False)
 
 
 @contextmanager
 def waited_for(is_waited_for: bool) -> Iterator[None]:
-    """Say whether somebody waits for what this task does in the block, and for tasks that are made in it."""
+    """Set whether a caller waits for the work of this task in the block, and of tasks that are created in it."""
     token = _is_waited_for.set(is_waited_for)
     try:
         yield
@@ -21,5 +21,5 @@ def waited_for(is_waited_for: bool) -> Iterator[None]:
 
 
 def is_waited_for() -> bool:
-    """Tell whether somebody waits for what this task does."""
+    """Return whether a caller waits for the work of this task."""
     return _is_waited_for.get()

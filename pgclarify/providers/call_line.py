@@ -1,4 +1,4 @@
-"""The line in which calls wait for an endpoint that takes only so many at once, and who goes first in it."""
+"""The line of calls that wait for an endpoint with limited concurrency, and their order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 
 from pgclarify.protocols import is_waited_for
 
-# What a run asks many times over.
+# A run makes many calls of these purposes.
 _MASS_PURPOSES: Final = frozenset({"verdict", "relevance", "entailment", "sample"})
 # One turn of this many goes to the oldest call of a batch. Otherwise its lease in the ledger could end while it waits,
 # and another run would pay for the same reply.
@@ -32,11 +32,11 @@ class _Waiting:
 
 
 class CallLine:
-    """Calls that wait for their turn: first those of runs that somebody waits for, then those of all other runs.
+    """Calls that wait for their turn: first those of runs with a waiting caller, then those of all other runs.
 
-    Of each of these two, a call that a run begins with goes before the many that it asks later: all else in the run
-    waits for it. Calls of one kind go in order of arrival. While calls of both wait, every fourth turn goes to the
-    oldest call of a run that nobody waits for, so that it does not wait without end.
+    In each of these two groups, the first call of a run goes before the many later ones, because the rest of the run
+    waits for it. Calls of one kind keep their order of arrival. While calls of both groups wait, every fourth turn goes
+    to the oldest call of the second group, so that it does not wait without end.
 
     Args:
         most: Most calls that have their turn at once.
@@ -44,7 +44,7 @@ class CallLine:
 
     def __init__(self, most: int) -> None:
         self._free = most
-        # The first kind goes first. A call waits only while nothing is free.
+        # Queues by priority. A call waits only while no turn is free.
         self._waiting: tuple[deque[_Waiting], ...] = (deque(), deque(), deque(), deque())
         self._arrivals = 0
         # Turns in a row that went past a waiting call of a batch.
@@ -52,10 +52,10 @@ class CallLine:
 
     @asynccontextmanager
     async def turn(self, purpose: str) -> AsyncIterator[None]:
-        """Wait for the turn of a call, and keep it as long as the block lasts.
+        """Wait for the turn of a call, and keep it until the block ends.
 
         Args:
-            purpose: What the reply is for.
+            purpose: The purpose of the reply.
         """
         await self._take(2 * (not is_waited_for()) + (purpose in _MASS_PURPOSES))
         try:
@@ -73,13 +73,13 @@ class CallLine:
         try:
             await turn
         except asyncio.CancelledError:
-            # The turn may have come in the same moment, and then it is another call's.
+            # The turn may have come at the same moment. Then another call gets it.
             if not turn.cancelled():
                 self._pass_on()
             raise
 
     def _pass_on(self) -> None:
-        """Give a turn to the call that goes next, or keep it free."""
+        """Give the turn to the next call; if no call waits, the turn becomes free."""
         line = self._next_line()
         if line is None:
             self._free += 1

@@ -1,4 +1,4 @@
-"""A verifier that works with no language model at all. docs/methods/extractive.md tells how, and how well."""
+"""A verifier without a language model. docs/methods/extractive.md says how it works and how good it is."""
 
 from pgclarify.providers.extractive.verifier import ExtractiveVerifier
 

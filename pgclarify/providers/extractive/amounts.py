@@ -1,4 +1,4 @@
-"""Questions that sums in a statement answer: "How much does the plan pay for a taxi?"."""
+"""Builds questions that a sum in a statement answers: "How much does the plan pay for a taxi?"."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pgclarify.providers.extractive.drafts import (
 from pgclarify.providers.extractive.grammar import AUXILIARIES, CONDITIONS, PARTICIPLES, PREPOSITIONS, Clause
 from pgclarify.providers.extractive.spans import Span, find_spans
 
-# With which preposition before it a sum answers the question.
+# A sum answers the question only after one of these prepositions.
 _BEFORE_SUMS = ("", "to", "for", "at", "by", "of", "from")
-# After one of these no noun follows that the sum would belong to.
+# If one of these words follows a sum, the sum belongs to no noun.
 _NO_NOUNS = PREPOSITIONS | CONDITIONS | AUXILIARIES | frozenset(["and", "or", "that", "each", "a", "an", "the", "per"])
 _PARTICLES = frozenset(["down", "up", "out", "only", "back", "me", "you", "us"])
-# What stands between the sums of a series or a range.
+# Texts between the sums of a series or a range.
 _JOINS = (", ", " or ", ", or ", " and ", ", and ", " to ")
 _SERIES_REST = re.compile(r"(?:, [\w -]{1,30}){1,3},? (?:and|or) [\w-]{1,30}")
 # "A cancellation fee of $35", up to the sum.
@@ -68,18 +68,18 @@ def _applying_amount(statement: ParsedSentence, clause: Clause) -> Draft | None:
 
 
 def _amount(statement: ParsedSentence, clause: Clause, span: Span) -> Draft | None:
-    """The question that one sum after the verb answers."""
+    """Return the question that one sum after the verb answers."""
     text = statement.text
     before, preposition = _without_preposition(text[clause.verb.end : span.start].strip())
     answer_end = _alternatives_end(text, span)
     end = rest_end(text, answer_end)
     series = _SERIES_REST.match(text, end)
     after = text[answer_end : series.end() if series else end].strip()
-    # "Once a year or in parts" goes on, and what is "more" than something is no sum by itself.
+    # "Once a year or in parts" continues. "More than" something is no sum by itself.
     is_compared = after.lower().startswith(("or ", "and ", "more ", "less ")) or "than" in after.lower().split()[:3]
     is_of_noun = text[: span.start].endswith((" a ", " an ")) and _has_noun(text[span.end :])
-    # "Bochs is another free program" has no price, "a deductible of $250" is the noun's, and "gross $2 here and $3
-    # there" has two sums.
+    # "Bochs is another free program" has no price. In "a deductible of $250" the sum belongs to the noun. "Gross $2
+    # here and $3 there" has two sums.
     is_free = bool(before) and text[span.start : span.end].lower() == "free"
     is_other = (preposition in ("of", "from") and before) or find_spans(before, AnswerType.AMOUNT)
     if is_compared or is_of_noun or is_free or is_other or preposition not in _BEFORE_SUMS:
@@ -94,7 +94,7 @@ def _amount(statement: ParsedSentence, clause: Clause, span: Span) -> Draft | No
     elif is_passive and _FREE.match(text, span.start):
         wh = "At what cost"
     elif (is_passive and is_bounded) or (before and clause.verb.base and not _is_particle(before)):
-        # "Covers damage up to $500": "how much" would ask for the damage.
+        # "Covers damage up to $500": "how much" would ask about the damage.
         if not is_bounded:
             return None
         wh = "Up to what amount"
@@ -102,13 +102,13 @@ def _amount(statement: ParsedSentence, clause: Clause, span: Span) -> Draft | No
 
 
 def _has_noun(after: str) -> bool:
-    """Whether a noun follows right behind a sum: " fee", "-fee"."""
+    """Return whether a noun follows a sum directly: " fee", "-fee"."""
     found = words(after[:40])[:1]
     return bool(found) and after[: found[0].start] in (" ", "-") and found[0].lower not in _NO_NOUNS
 
 
 def _alternatives_end(text: str, span: Span) -> int:
-    """Where a series of sums ends: "$20, $30 or $40"."""
+    """Return the end of a series of sums: "$20, $30 or $40"."""
     end = span.end
     for other in find_spans(text, span.kind):
         if other.start > end and text[end : other.start] in _JOINS:
@@ -117,7 +117,7 @@ def _alternatives_end(text: str, span: Span) -> int:
 
 
 def _without_measure(after: str) -> str:
-    """Take a second measure off the end: "for a car for at most 30 days" asks about a car."""
+    """Remove a second measure from the end: "for a car for at most 30 days" asks about a car."""
     spans = [span for kind in (AnswerType.DURATION, AnswerType.AMOUNT) for span in find_spans(after, kind)]
     last = next((span for span in spans if span.end == len(after)), None)
     if last is None:
@@ -127,13 +127,13 @@ def _without_measure(after: str) -> str:
 
 
 def _is_particle(before: str) -> bool:
-    """Whether what stands between verb and sum is no object: "pays for taxis up to $20", "goes down by $50"."""
+    """Return whether the text between verb and sum is no object: "pays for taxis up to $20", "goes down by $50"."""
     first = words(before)[0].lower if words(before) else ""
     return first in PREPOSITIONS or first in _PARTICLES
 
 
 def _without_preposition(before: str) -> tuple[str, str]:
-    """Take the small word off that leads to the answer: ("be filed", "within")."""
+    """Split off the preposition before the answer: ("be filed", "within")."""
     head, _, last = before.rpartition(" ")
     if last.lower() in PREPOSITIONS:
         return head, last.lower()

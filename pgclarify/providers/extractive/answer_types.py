@@ -1,4 +1,4 @@
-"""What kind of answer a question asks for."""
+"""Detects which kind of answer a question asks for."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ TYPED = frozenset(
         AnswerType.REASON,
     ]
 )  # fmt: skip
-"""Kinds whose answers have a shape: a sentence without such a span does not answer."""
+"""Kinds whose answers have a shape. A sentence without a span of that shape is no answer."""
 
 _YES_NO_WORDS = word_set(
     """is are am was were do does did can could may must will would shall should has have had isn't aren't
     can't"""
 )
-# Between these and the wh-word of a question nothing else stands: "in what year", "for whom", "at which stadium".
+# These stand directly before the wh-word of a question: "in what year", "for whom", "at which stadium".
 _LEADING_PREPOSITIONS = word_set("at by during for from in of on since through to under until upon with within")
 
 _NOUN_TYPES = {
@@ -88,12 +88,12 @@ _TIME_NOUNS = frozenset(
     map(stem, ["days", "weeks", "months", "years", "hours", "minutes", "seconds", "decades", "centuries"])
 )
 _MOST_WORDS_BEFORE_NOUN = 4
-# "How much money?" is answered by a sum.
+# A sum answers "How much money?", and need not have the word "money".
 _NEVER_REPEATED = frozenset(["money", "time"])
 
 
 def is_question(text: str) -> bool:
-    """True for text that asks: it begins with a wh-word or an auxiliary, or has a wh-word and a question mark."""
+    """Return whether a text is a question: it begins with a wh-word or auxiliary, or has a wh-word and a "?"."""
     found = words(text)
     if not found:
         return False
@@ -103,7 +103,7 @@ def is_question(text: str) -> bool:
 
 
 def expected_type(question: str) -> AnswerType:
-    """The kind of answer that a question asks for; clause if nothing tells."""
+    """Return the kind of answer that a question asks for; clause if no word shows it."""
     found = words(question)
     index = _wh_index(found)
     if index is None:
@@ -117,11 +117,11 @@ def expected_type(question: str) -> AnswerType:
 
 
 def asked_word(question: str) -> Word | None:
-    """Find the word that tells what an answer is, or does.
+    """Find the word that says what an answer is or does.
 
     Returns:
-        The noun behind "which", "what", "how many" and "how much", and the first word with meaning behind "who"; None
-        if there is none, or if the noun is one of a kind, such as "year", which an answer need not repeat.
+        The noun after "which", "what", "how many" or "how much", or the first content word after "who". None if there
+        is none, or if the noun names a kind of answer, such as "year", because an answer need not repeat it.
     """
     found = words(question)
     index = _wh_index(found)
@@ -144,12 +144,12 @@ def asked_word(question: str) -> Word | None:
 
 
 def is_typed(phrase: list[Word]) -> bool:
-    """Whether a word of a phrase names a kind of answers: "year", "city"."""
+    """Return whether a word of a phrase names a kind of answer: "year", "city"."""
     return any(word.stem in _TYPE_OF_NOUN for word in phrase)
 
 
 def _wh_index(found: list[Word]) -> int | None:
-    """Position of the word that asks: the first one at the start or after a preposition, else the last one."""
+    """Return the position of the wh-word: the first one at the start or after a preposition, else the last one."""
     positions = [index for index, word in enumerate(found) if word.lower.removesuffix("'s") in ASKING]
     for position in positions:
         if position == 0 or (position == 1 and found[0].lower in _LEADING_PREPOSITIONS):
@@ -171,7 +171,7 @@ def _type_after_how(rest: list[Word]) -> AnswerType:
 
 
 def _type_after_what(rest: list[Word]) -> AnswerType:
-    """By the noun after "what" or "which", as in "what year", or after a form of be, as in "what is the price of"."""
+    """Return the kind of the noun after "what" or "which" ("what year") or after "be" ("what is the price of")."""
     if rest and rest[0].lower in ("is", "are", "was", "were"):
         after = [word for word in rest[1:] if word.lower not in ("a", "an", "the", "my", "your", "our")]
         # "What is a deductible" asks what the word means; "what is the deductible" asks for a sum.
@@ -184,7 +184,7 @@ def _type_after_what(rest: list[Word]) -> AnswerType:
 
 
 def _noun_type(phrase: list[Word]) -> AnswerType:
-    """The kind that the last telling noun of a phrase names."""
+    """Return the kind that the last noun with a kind names in a phrase."""
     for word in reversed(phrase):
         if word.lower in _TYPE_OF_PLURAL:
             return AnswerType.LIST

@@ -1,4 +1,4 @@
-"""Questions that a statement answers: how they are put together."""
+"""Builds questions that a statement answers."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Draft:
     """A question that a sentence answers.
 
     Attributes:
-        question: Without what only the title or heading says; ends with "?".
+        question: The question without words of title and heading; ends with "?".
         answer: Part of the sentence, or "Yes" or "No".
-        kind: What the answer is.
-        is_found: True for a question that the passage itself asks.
-        is_phrase: True for what is no question: "rental cars: daily limit".
+        kind: The kind of the answer.
+        is_found: True if the passage itself asks the question.
+        is_phrase: True for a phrase instead of a question: "rental cars: daily limit".
     """
 
     question: str
@@ -42,14 +42,14 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class ParsedSentence:
-    """A sentence with what is needed to read it.
+    """A sentence with its grammar and context.
 
     Attributes:
         text: The sentence, its lines joined.
-        clause: Its grammar, or None if it is not understood.
+        clause: The grammar of the sentence, or None if it is not understood.
         topic: Title and headings around it.
         passage: The whole passage.
-        antecedent: What "it", "she" and "they" mean here, as a question names it; or "".
+        antecedent: The noun that "it", "she" and "they" stand for here, as a question names it; or "".
     """
 
     text: str
@@ -66,7 +66,7 @@ _PEOPLE_DO = word_set(
     """approve appoint ask buy choose cover drive handle insure lead live manage meet offer own pay play provide
     refund run sell sign write"""
 )
-# A mass noun that begins a sentence has a capital, too.
+# A mass noun at the start of a sentence has a capital too.
 _ABSTRACT = ("ing", "ment", "tion", "sion", "ance", "ence", "ity", "age", "ness", "ship", "sm", "ry")
 _VAGUE_NOUNS = word_set(
     "one ones coverage cover policy plan benefit protection insurance section option endorsement membership program"
@@ -81,7 +81,7 @@ _LIMITS = word_set("after before for from during since until within with without
 
 
 def as_question(question: str) -> str:
-    """A capital in front, a question mark behind, and no mark-up between."""
+    """Return the text with a capital first letter, a question mark at the end, and no markup."""
     question = " ".join(question.replace("*", "").replace("`", "").split()).rstrip(" .,;:!?")
     question = question.removesuffix(" as well").removesuffix(" too")
     return question[:1].upper() + question[1:] + "?"
@@ -90,13 +90,13 @@ def as_question(question: str) -> str:
 def asked(
     statement: ParsedSentence, clause: Clause, wh: str, before: str, after: str, answer: str, kind: AnswerType
 ) -> Draft | None:
-    """Put wh-word, verb, subject and what remains of the predicate in the order of a question."""
+    """Put the wh-word, verb, subject and the rest of the predicate in the order of a question."""
     verb = clause.verb
     subject = subject_of(statement, clause, verb.base)
     if not subject:
         return None
     auxiliary = verb.auxiliary
-    # "We pay" becomes "the policy pays"; what "they" stands for is a plural, too.
+    # "We pay" becomes "the policy pays". "They" stands for a plural, so its verb stays.
     if subject.lower() != clause.subject.lower() != "they" and auxiliary == "do":
         auxiliary = "does"
     # "A reranker has two outputs" would ask "Has a reranker two outputs?"
@@ -109,7 +109,7 @@ def asked(
 
 
 def subject_of(statement: ParsedSentence, clause: Clause, base: str) -> str:
-    """The subject as the question names it, pronouns replaced; "" if nothing tells whom or what they mean."""
+    """Return the subject with its pronouns replaced, as the question names it; "" if their nouns are unknown."""
     subject = clause.subject
     lowers = subject.lower()
     first, _, rest = lowers.partition(" ")
@@ -120,7 +120,7 @@ def subject_of(statement: ParsedSentence, clause: Clause, base: str) -> str:
             return ""
         return f"{meant}'s {subject.partition(' ')[2]}" if rest else meant
     if first in _DEMONSTRATIVES:
-        # "This" alone means all that was said before, and no question can name that.
+        # "This" alone means the whole text before it, and a question cannot name that.
         return scheme if rest and rest.split()[-1] in _VAGUE_NOUNS else ""
     if lowers == "we" and base in _SCHEMES_DO and scheme:
         return scheme
@@ -128,21 +128,22 @@ def subject_of(statement: ParsedSentence, clause: Clause, base: str) -> str:
 
 
 def _is_name(clause: Clause) -> bool:
-    """Whether a sentence begins with a person's name: one bare word that did something, "Alice was", "Alice signs".
+    """Return whether a sentence begins with a person's name: a single word with a verb, "Alice was", "Alice signs".
 
-    Of what holds at all times, mass nouns are subjects, too ("Payment is due", "Fuel costs extra").
+    In the present tense, mass nouns are subjects too ("Payment is due", "Fuel costs extra").
     """
     found = words(clause.subject)
     is_bare = len(found) == 1 and found[0].is_content and found[0].is_capitalized
     verb = clause.verb
     happened = verb.auxiliary in ("was", "did", "had") or (verb.auxiliary == "does" and verb.base in _PEOPLE_DO)
-    # "Premiums rose": a plural has no other verb form in the past. "Rent was": what is a verb, too, is no name.
+    # "Premiums rose": in the past tense, the verb does not show that the noun is a plural. "Rent was": a word that can
+    # be a verb is no name.
     is_noun = (found[0].lower.endswith("s") and verb.auxiliary == "did") or is_base_verb(found[0].lower)
     return is_bare and happened and not is_noun and not found[0].lower.endswith(_ABSTRACT)
 
 
 def condition_of(statement: ParsedSentence) -> str:
-    """The opening phrase of a sentence, if it limits what is said: " if I cancel early", " after 14 days"."""
+    """Return the opening phrase of a sentence, if it limits the statement: " if I cancel early", " after 14 days"."""
     lead = statement.clause.lead if statement.clause else ""
     if not lead or lead.split()[0].lower() not in CONDITIONS | _LIMITS:
         return ""
@@ -150,7 +151,7 @@ def condition_of(statement: ParsedSentence) -> str:
 
 
 def rest_end(text: str, start: int) -> int:
-    """Where the predicate stops saying more about the same thing."""
+    """Return the offset where the predicate stops describing the same thing."""
     cut = _CUT.search(text, start)
     end = cut.start() if cut else len(text)
     for match in _AND.finditer(text, start, end):
@@ -171,13 +172,13 @@ def rest_end(text: str, start: int) -> int:
 
 
 def _goes_elsewhere(text: str, start: int) -> bool:
-    """Whether a verb follows: another thing is said from there on."""
+    """Return whether a verb follows, so that another statement begins there."""
     following = words(text[start : start + 40])[:2]
     return any(word.lower in AUXILIARIES or word.lower in FINITE_FORMS for word in following)
 
 
 def is_cut_between(text: str, start: int, end: int) -> bool:
-    """Whether another clause begins between the verb and the answer, so that the answer is not the verb's."""
+    """Return whether another clause begins between the verb and the answer, so that they do not belong together."""
     between = text[start:end]
     if _CUT.search(between) or any(_goes_elsewhere(between, match.end()) for match in _AND.finditer(between)):
         return True

@@ -1,4 +1,4 @@
-"""Pieces of a passage that can stand as a quote: sentences, and lists together with what introduces them."""
+"""Pieces of a passage that can be quoted: sentences, and lists with the sentence that introduces them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pgclarify.providers.extractive.answer_types import AnswerType
 from pgclarify.providers.extractive.readable import code_blocks
 from pgclarify.providers.extractive.spans import find_spans
 
-# Markdown's list of terms: the term on a line, and its definition below.
+# A definition list of Markdown: the term on a line, and its definition below.
 _DEFINES = re.compile(r"(?:^|\n):[ \t]{1,4}$")
 _MOST_MARKER = 6
 _LABEL = re.compile(r"(?:A|Answer)\s?\d{0,3}[:.]\s+(?=\S)")
@@ -24,13 +24,13 @@ class Evidence:
     Attributes:
         text: Exactly passage[start:end].
         start: Offset in the passage.
-        kind: Of a list with its introduction, the kind of its items.
+        kind: The kind of the piece; for a list with its introduction, the kind of its items.
         lead: The sentence that introduces a list or an item ("You need:"), or "".
         items: The items of a whole list; empty for a single sentence, item or row.
-        header: Header row of a table, for its rows.
-        before: The sentence before it, or "": where questions and answers alternate, it is the question.
-        antecedent: The name that an earlier sentence begins with, for "it" and "she"; or "".
-        term: In a list of terms, the term and its definition up to the end of text; or "".
+        header: The header row of the table, if this is a table row.
+        before: The sentence before it, or "". In a list of questions and answers it is the question.
+        antecedent: The name at the start of an earlier sentence, which "it" and "she" stand for; or "".
+        term: In a definition list, the term and its definition up to the end of text; or "".
     """
 
     text: str
@@ -45,7 +45,7 @@ class Evidence:
 
 
 def gather_evidence(passage: str) -> list[Evidence]:
-    """All sentences of a passage but for code, in order, each list followed by its items."""
+    """Return all sentences of a passage except code, in order. The items of a list follow the list."""
     blocks = list(code_blocks(passage))
     sentences = [one for one in split_sentences(passage) if not any(start <= one.start < end for start, end in blocks)]
     gathered: list[Evidence] = []
@@ -63,7 +63,7 @@ def gather_evidence(passage: str) -> list[Evidence]:
             elif sentence.block != block:
                 term = block = -1
             if block >= 0 and term < 0:
-                # The passage begins with a definition, and another one has its term.
+                # The passage begins with a definition whose term is in another passage.
                 index += 1
                 continue
             gathered.append(
@@ -85,7 +85,7 @@ def gather_evidence(passage: str) -> list[Evidence]:
             end += 1
         introduces = before.rstrip().endswith(":")
         lead = before if introduces else ""
-        # A definition whose term is in another passage was not gathered.
+        # A definition without its term was not gathered.
         if introduces and gathered and before.endswith(gathered[-1].text):
             gathered.pop()
         whole = _whole_list(passage, sentences[index - 1 if introduces else index : end], sentences[index:end], lead)
@@ -97,14 +97,14 @@ def gather_evidence(passage: str) -> list[Evidence]:
 
 
 def _leading_name(sentence: str) -> str:
-    """The name that a sentence begins with, if it is one of more than one word."""
+    """Return the name at the start of a sentence, if it has more than one word."""
     first = next(iter(find_spans(sentence, AnswerType.NAME)), None)
     name = sentence[: first.end] if first and first.start in (0, len("The ")) else ""
     return name if len(name.split()) > 1 else ""
 
 
 def _whole_list(passage: str, quoted: Sequence[Sentence], items: Sequence[Sentence], lead: str) -> Evidence | None:
-    """A list as one piece, if it is short enough to be quoted and has more than one item."""
+    """Return a list as one piece, if it has several items and is short enough to be quoted."""
     start, end = quoted[0].start, quoted[-1].end
     blocks: dict[int, str] = {}
     for item in items:

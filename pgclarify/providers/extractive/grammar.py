@@ -1,7 +1,7 @@
-"""Just enough English grammar to turn a statement into a question: verbs and their forms, subjects, who speaks.
+"""English grammar that turns a statement into a question: verbs and their forms, subjects, and the speaker.
 
-There is no parser here and no model. A sentence that does not follow the plain order (an opening phrase, a subject, a
-known verb, the rest) is not understood, and says so; the caller then tries another sentence or abstains.
+There is no parser and no model. The plain order is: an opening phrase, a subject, a known verb, the rest. A sentence
+in another order is not understood, and the functions say so; the caller then tries another sentence or abstains.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ _CONNECTORS = re.compile(
     r"|finally|in general|generally|normally|usually|typically|furthermore|moreover|note):?,? )",
     re.IGNORECASE,
 )
-# What stands before a verb and is no subject that a question could name.
+# Words before a verb that are no subject for a question.
 _NO_SUBJECTS = word_set("there here i my what it's not such another both same either neither some others most")
-# A subject with one of these has a clause inside, or means something that was said before.
+# A subject with one of these words contains a clause, or refers to earlier text.
 _NOT_INSIDE = word_set("same such which who that whose where whether because if what how why not be been being")
 # "Jewelry, watches and furs", but not "Sadly, watches and furs".
 _SERIES = re.compile(r"(?!\w{1,20}ly,)[\w' -]{1,80}(?:, [\w'-]{1,30}){1,4},? (?:and|or) [\w' -]{1,80}")
@@ -80,7 +80,7 @@ class Verb:
 
     Attributes:
         base: The verb to put after "do", or "" for an auxiliary.
-        auxiliary: What stands before the subject in a question: is, can, does, did, ...
+        auxiliary: The word before the subject in a question: is, can, does, did, ...
         is_negated: True for "is not", "cannot", "does not".
         start: Offset in the sentence.
         end: Offset after it, a negation included.
@@ -98,7 +98,7 @@ class Clause:
     """A sentence in plain order.
 
     Attributes:
-        lead: What stands before the first comma ("if you cancel early"), or "".
+        lead: The phrase before the first comma ("if you cancel early"), or "".
         subject: Text of the subject.
         subject_start: Offset of the subject.
         verb: The finite verb.
@@ -125,7 +125,7 @@ def _past(base: str) -> str:
 
 
 def _forms() -> dict[str, tuple[str, str]]:
-    """From each finite form to its base and the auxiliary that a question takes."""
+    """Map each finite form to its base and to the auxiliary of its question."""
     forms: dict[str, tuple[str, str]] = {}
     for base in sorted(_REGULAR | _IRREGULAR.keys()):
         past = _IRREGULAR[base][0] if base in _IRREGULAR else _past(base)
@@ -144,12 +144,12 @@ _REPORTING_FORMS = _IRREGULAR_REPORTING | frozenset(
 
 
 def is_base_verb(lower: str) -> bool:
-    """True for a verb as it stands after "to" or in a command."""
+    """Return whether a word is a verb in the form after "to" or of a command."""
     return lower in FINITE_FORMS and FINITE_FORMS[lower][0] == lower
 
 
 def base_of_gerund(lower: str) -> str | None:
-    """The verb of "cancelling", "filing", "renewing"; None for a word that is no gerund of a known verb."""
+    """Return the verb of "cancelling", "filing", "renewing"; None if the word is no gerund of a known verb."""
     if not lower.endswith("ing"):
         return None
     root = lower[:-3]
@@ -161,8 +161,8 @@ def parse_clause(sentence: str) -> Clause | None:
     """Find the subject and the verb of a sentence in plain order.
 
     Returns:
-        None for sentences in any other order, for those that only report what somebody said, and for those in which
-        the writer speaks of himself.
+        The clause; None for a sentence in another order, a sentence that only reports another person's words, and a
+        sentence about the writer.
     """
     start, lead = _main_start(sentence)
     found = [word for word in words(sentence) if word.start >= start]
@@ -181,9 +181,9 @@ def parse_clause(sentence: str) -> Clause | None:
 
 
 def _is_command(found: list[Word]) -> bool:
-    """Whether a sentence tells the reader what to do: "Send us the receipts", but not "Cover ends on Monday"."""
+    """Return whether a sentence is a command: "Send us the receipts", but not "Cover ends on Monday"."""
     second = found[1].lower
-    # "Travel claims must be filed": an auxiliary follows the noun, so what looked like a command is part of it.
+    # "Travel claims must be filed": an auxiliary follows the noun, so the first word is part of the noun.
     if len(found) > 2 and found[2].text in AUXILIARIES:
         return False
     return (
@@ -194,12 +194,12 @@ def _is_command(found: list[Word]) -> bool:
 
 
 def opening_clause(sentence: str) -> str:
-    """What stands before the main clause: "If you cancel early" of "If you cancel early, we keep the fee."; or ""."""
+    """Return the text before the main clause, or "": "If you cancel early" of "If you cancel early, we keep it."."""
     return _main_start(sentence)[1]
 
 
 def _main_start(sentence: str) -> tuple[int, str]:
-    """Where the main clause begins, and the opening phrase before it."""
+    """Return the offset of the main clause, and the opening phrase before it."""
     connector = _CONNECTORS.match(sentence)
     start = connector.end() if connector else 0
     first = words(sentence[start : start + 40])
@@ -211,7 +211,7 @@ def _main_start(sentence: str) -> tuple[int, str]:
 
 
 def _verb_at(sentence: str, found: list[Word], index: int) -> Verb | None:
-    """The finite verb at a position, if what stands there is one."""
+    """Return the finite verb at a position, if there is one."""
     word, before = found[index], found[index - 1].lower
     after = found[index + 1].lower if index + 1 < len(found) else ""
     if word.lower in _NEGATIONS or word.lower in ("do", "does", "did"):
@@ -224,7 +224,7 @@ def _verb_at(sentence: str, found: list[Word], index: int) -> Verb | None:
         if position < len(found) and is_base_verb(found[position].lower):
             return Verb(found[position].lower, auxiliary, is_negated, word.start, found[position].end)
         return None
-    # As written: "May" is a month. And in "theresa may began" it is a name.
+    # Compared with its capitals, because "May" is a month. In "theresa may began" it is a name.
     if word.text in AUXILIARIES and not (word.text == "may" and FINITE_FORMS.get(after, ("", ""))[1] == "did"):
         return Verb("", word.lower, after == "not", word.start, found[index + 1].end if after == "not" else word.end)
     # Within a sentence only names have capitals: "Halvorsen Body Works guarantees paint".
@@ -235,7 +235,7 @@ def _verb_at(sentence: str, found: list[Word], index: int) -> Verb | None:
     if form is None or is_noun:
         return None
     base, auxiliary = form
-    # "Small repairs take two days": where another verb follows, this one was a noun.
+    # "Small repairs take two days": if another verb follows, this word is a noun.
     following = FINITE_FORMS.get(after, ("", ""))[1]
     if auxiliary == "does" and following == "do" and found[0].lower not in _DETERMINERS:
         return None
@@ -243,14 +243,14 @@ def _verb_at(sentence: str, found: list[Word], index: int) -> Verb | None:
     if auxiliary == "do" and not (
         before in ("you", "we", "they")
         or (before.endswith("s") and not before.endswith("ss"))
-        # "Homes with a valve get": the plural stands further left.
+        # "Homes with a valve get": the plural stands earlier.
         or (word.lower in _NEVER_NOUNS and found[0].lower.endswith("s") and found[1].lower in PREPOSITIONS)
     ):
         return None
     # "Fire and theft remain insured": the verb stands before the participle.
     if auxiliary == "did" and before in _STAYING:
         return None
-    # "Claims filed after May are ...": a participle that describes the subject, with the true verb behind it.
+    # "Claims filed after May are ...": a participle that describes the subject; the finite verb follows.
     if auxiliary == "did" and any(one.text in AUXILIARIES for one in found[index + 1 : index + 7]):
         return None
     return Verb(base, auxiliary, False, word.start, word.end)
@@ -260,7 +260,7 @@ def _is_subject(subject: str, found: list[Word]) -> bool:
     if any(mark in subject for mark in ';:()"“”|\n') or (_COMMA.search(subject) and not _SERIES.fullmatch(subject)):
         return False
     lowers = [word.lower for word in found]
-    # A caption without an end, and then the sentence: "conffiles This file contains".
+    # A caption without a full stop before the sentence: "conffiles This file contains".
     if any(word.text in ("This", "These", "It", "They") for word in found[1:]):
         return False
     if lowers[0] in _LEADS or lowers[0] in _NO_SUBJECTS:
@@ -280,7 +280,7 @@ _YOU_ARE = {"are": "am", "were": "was"}
 
 
 def ask_for_oneself(text: str) -> str:
-    """Turn what a company tells its customer into the customer's words: "your car" is "my car", "we" is "you"."""
+    """Turn the words of a company into the words of its customer: "your car" becomes "my car", "we" becomes "you"."""
     found = words(text)
     pieces: list[str] = []
     position = 0
@@ -302,7 +302,7 @@ def ask_for_oneself(text: str) -> str:
 
 
 def invert(auxiliary: str, subject: str) -> str:
-    """Auxiliary and subject in the order of a question, seen by the customer: "does the plan", "can I", "am I"."""
+    """Return auxiliary and subject in the order of a customer's question: "does the plan", "can I", "am I"."""
     asked = ask_for_oneself(subject)
     if asked == "I":
         auxiliary = {"are": "am", "were": "was"}.get(auxiliary, auxiliary)

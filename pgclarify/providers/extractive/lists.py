@@ -1,4 +1,4 @@
-"""Readings of lists of steps and of the rows of tables."""
+"""Builds readings from lists of steps and from table rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgclarify.providers.extractive.spans import find_spans
 from pgclarify.providers.extractive.topics import Topic, lower_first
 
 _TO_DO = re.compile(r"\b(?:how to|steps to|to) ([a-z]{3,12}(?: [^,.;:]{2,60})?)", re.IGNORECASE)
-# A column of such a name says nothing of what is in its cells.
+# These names of columns say nothing about their cells.
 _NO_COLUMN = word_set(
     "description meaning means note notes comment comments remark remarks type read text value details"
 )
@@ -26,7 +26,10 @@ _MEASURES = (AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, Answ
 
 
 def draft_steps(evidence: Evidence, topic: Topic) -> Draft | None:
-    """What a list of steps answers: "How do I file a claim?", by the task that its introduction or heading names."""
+    """Return the question that a list of steps answers: "How do I file a claim?".
+
+    The introduction or the heading of the list names the task.
+    """
     # "Use these as a baseline:" introduces no steps of the heading's task.
     to_do = _TO_DO.match(evidence.lead)
     task = _verb_and_rest(to_do[1]) if to_do else "" if evidence.lead else _heading_task(topic.name)
@@ -37,20 +40,20 @@ def draft_steps(evidence: Evidence, topic: Topic) -> Draft | None:
 
 
 def _heading_task(heading: str) -> str:
-    """What a heading says is to be done; "" for "If you have to stay at home"."""
+    """Return the task that a heading names; "" for "If you have to stay at home"."""
     first = words(heading)[:1]
     is_task = bool(first) and (first[0].lower in ("how", "steps", "to") or not _TO_DO.search(heading))
     return _task(heading) if is_task else ""
 
 
 def _task(phrase: str) -> str:
-    """What is to be done: "cancel my policy" of "To cancel your policy", "How to cancel", "Canceling your policy"."""
+    """Return the task of a phrase: "cancel my policy" of "To cancel your policy" or "Canceling your policy"."""
     phrase = phrase.strip(" :?#*")
     match = _TO_DO.search(phrase)
     if match:
         return _verb_and_rest(match[1])
     found = words(phrase)
-    # "Name-based hosts" names nothing that is to be done.
+    # "Name-based hosts" names no task.
     if not 0 < len(found) <= 7 or phrase.startswith("-", found[0].end):
         return ""
     base = base_of_gerund(found[0].lower)
@@ -63,7 +66,7 @@ def _task(phrase: str) -> str:
 
 
 def _verb_and_rest(task: str) -> str:
-    """The task, if it begins with a verb that is known."""
+    """Return the task, if it begins with a known verb."""
     return task if is_base_verb(task.split()[0].lower()) else ""
 
 
@@ -73,11 +76,11 @@ def _are_commands(items: tuple[str, ...]) -> bool:
 
 
 def draft_row(evidence: Evidence) -> list[Draft]:
-    """What a row of a table tells: "rental cars: daily limit"; one draft a cell."""
+    """Return one draft for each cell of a table row: "rental cars: daily limit"."""
     names, cells = _cells(evidence.header), _cells(evidence.text)
     drafts = []
     for name, cell in list(zip(names, cells, strict=False))[1:]:
-        # A bare number says nothing without the unit that a reader of the whole table may guess.
+        # A number alone says nothing, because its unit may only be clear from the whole table.
         if not (name and cells[0]) or not any(character.isalpha() or character in "$€£¥%" for character in cell):
             continue
         kind = next((kind for kind in _MEASURES if find_spans(cell, kind)), AnswerType.CLAUSE)

@@ -1,4 +1,4 @@
-"""Readings that are no questions: a noun phrase that names what a sentence tells, with the sentence's own words."""
+"""Builds readings that are no questions: a noun phrase, in words of the sentence, that names its subject."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgclarify.providers.extractive.scoring import QuestionTerms
 from pgclarify.providers.extractive.topics import Topic, in_context, lower_first
 
 _LABELED = re.compile(r"[*_]{0,2}([^:*|]{2,60}?)[*_]{0,2}:[*_]{0,2}\s+(?=\S)")
-# What begins so goes on from what was said before, or speaks of no one thing.
+# A text that begins with one of these continues earlier text, or names no single thing.
 _POINTING = word_set(
     """it they he she this that these those its his her their such here there i we you us my then so but and or also
     another other others one both none everything everybody everyone nobody somebody people nothing
@@ -29,17 +29,17 @@ _ARTICLES = ("the ", "a ", "an ", "your ", "our ", "each ", "every ", "any ")
 _ASIDE = re.compile(r"\s*\((?:see|cf\.|for|section|chapter|table)\b[^()]{0,120}\)", re.IGNORECASE)
 _FILLER = re.compile(r"^(?:also|then|thus|therefore) ")
 _LINK = re.compile(r"\[([^\]\[]{1,120})\]\([^()\s]{1,200}\)")
-# An opening phrase with one of these goes on from what was said before.
+# An opening phrase with one of these continues earlier text.
 _BEFORE = _POINTING | word_set("above below other case example contrast")
-# What ends with one of these is cut off, or means something that was said before.
+# A text that ends with one of these is cut off, or refers to earlier text.
 _NEVER_LAST = word_set(
     "both it them this that these those one ones same so too a an the of and or to for with by in on"
 )
-# A subject with one of these means something that was said before.
+# A subject with one of these refers to earlier text.
 _ELSEWHERE = word_set("it them this these those former latter subsequent resulting current")
 _PLACEHOLDERS = word_set("here there so thus it")
 _ACTING = (FINITE_FORMS.keys() | AUXILIARIES | word_set("do does cannot")) - word_set("is are was were")
-# "Must handle this correctly" means something that was said before.
+# "Must handle this correctly" refers to earlier text.
 _MEANT = re.compile(
     r"\b(?:this|these|those)\b(?= \w{2,20}ly\b| (?:point|time|case|way|section|chapter|page)\b|[,;:)]|$)"
     r"|\bbefore\b(?=[,;:)]|$)"
@@ -50,20 +50,20 @@ _MOST_SUBJECT_WORDS = 8
 _MOST_TERM_WORDS = 6
 _BEGINNING = 5
 _MOST_SENTENCE_WORDS = 40
-# A sentence of so many words that has all that was asked for is about that, wherever it says so.
+# A sentence with at most this many words and all words of the question is about the question.
 _SHORT = 14
 _VERB_FOLLOWS = 6
-# And one of so few is about each of its nouns: "Wayfarer does not cover pets."
+# A sentence with at most this many words is about each of its nouns: "Wayfarer does not cover pets."
 _SHORTEST = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A reading that is no question.
+    """A reading that is a phrase, and no question.
 
     Attributes:
-        text: What the sentence tells something about, understood without the passage.
-        answer: What it tells: words of the sentence, in its order, with every "not" and "must".
+        text: The thing that the sentence is about, understood without the passage.
+        answer: What the sentence says about it: its words in its order, with every "not" and "must".
         quote: The sentence; a definition with its term.
     """
 
@@ -73,14 +73,15 @@ class Phrase:
 
 
 def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: str) -> Phrase | None:
-    """Name what a sentence tells of a few words that were asked.
+    """Read what a sentence says about a query of a few words.
 
-    Those words are in its subject, or some of them are and the rest in title and headings, or the sentence is short and
-    has them all; or they are the heading, and the sentence is the first one below it. Of a list, the sentence is the
-    one that introduces it.
+    The sentence is about the query in each of these cases:
+    the words are in its subject; some words are in its subject and the rest in title and headings; the sentence is
+    short and has all words; or the words are the heading, and the sentence is the first one below it. For a list, the
+    sentence is the one that introduces it.
 
     Returns:
-        None if the sentence is about something else, or does not say about what.
+        The phrase; None if the sentence is about something else, or if its subject is unknown.
     """
     is_footnote = bool(evidence.term) and not any(map(str.isalpha, evidence.term.partition("\n")[0]))
     is_list = bool(evidence.items)
@@ -94,12 +95,12 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     subject, answer = _parts(evidence, text, query)
     is_about = _is_about(query, subject, answer, text, topic, is_defined=bool(evidence.term))
     if is_list and (subject or answer):
-        # The items alone would lose what is said of them: "does not cover".
+        # The items alone would lose the verb of the introduction: "does not cover".
         items = "; ".join(" ".join(item.split()).rstrip(" .;,") for item in evidence.items)
         answer = f"{answer}: {items}" if answer else items
         is_about = is_about or query.stems <= content_stems(text)
     if not is_about and opens_section(query, evidence, topic, passage):
-        # What stands first below a heading tells of that, whatever its subject is.
+        # The first sentence below a heading is about the heading, even if its subject is another.
         subject, answer, is_about = "", text.rstrip(" ."), True
     if not is_about or _is_open(answer) or is_cut(subject) or is_cut(answer) or "?" in subject:
         return None
@@ -107,17 +108,17 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
 
 
 def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic: Topic, *, is_defined: bool) -> bool:
-    """Whether a sentence, or the definition of a term, tells of what was asked."""
+    """Return whether a sentence, or the definition of a term, is about the query."""
     here = content_stems(subject) if subject else frozenset[str]()
     is_subject = bool(here & query.stems) and query.stems <= here | topic.stems
     if is_question(query.text):
-        # "What is a passage?" asks for that alone.
+        # "What is a passage?" asks for this definition only.
         return is_subject and here <= query.stems | topic.stems
     number = len(words(text))
     is_simple = len(query.stems) > 1 and number <= _SHORT and "," not in text
-    # "Each employee receives 25 days of annual leave": what it gets is said in the words that were asked.
+    # "Each employee receives 25 days of annual leave": the object has the words of the query.
     is_object = answer.split(" ", 1)[0] in _ACTING and query.text.lower() in text.lower()
-    # "The policy covers a rental car for up to 31 days" tells of that first, however long it is.
+    # "The policy covers a rental car for up to 31 days": the answer begins with the query, so any length is fine.
     first = [word.stem for word in words(answer)[1:] if word.is_content][: len(query.stems)]
     is_first = len(query.stems) > 1 and answer.split(" ", 1)[0] in FINITE_FORMS and frozenset(first) == query.stems
     is_near = (
@@ -130,20 +131,20 @@ def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic:
 
 
 def opens_section(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: str) -> bool:
-    """Whether a sentence stands first below a heading that says what was asked, and nothing else."""
+    """Return whether a sentence is the first below a heading that has the words of the query and no others."""
     is_first = not evidence.before and not evidence.term and evidence.kind is Kind.PROSE
     is_heading = not is_question(query.text) and content_stems(topic.name) == query.stems
     return is_first and is_heading and stands_below(topic.name, evidence, passage)
 
 
 def stands_below(heading: str, evidence: Evidence, passage: str) -> bool:
-    """Whether nothing but marks stands between a heading and a piece of the passage."""
+    """Return whether only marks stand between a heading and a piece of the passage."""
     above = passage[: evidence.start].rstrip("#=*_ -\n\u00b6")
     return bool(heading) and above.lower().endswith(heading.lower().rstrip("\u00b6"))
 
 
 def _is_open(answer: str) -> bool:
-    """Whether an answer is cut off, or means something that was said before."""
+    """Return whether an answer is cut off, or refers to earlier text."""
     told = words(answer)
     return (
         not told or told[-1].lower in _NEVER_LAST or told[0].lower in _PLACEHOLDERS or _MEANT.search(answer) is not None
@@ -151,20 +152,20 @@ def _is_open(answer: str) -> bool:
 
 
 def plain_text(text: str) -> str:
-    """A sentence on one line, without marks of emphasis, targets of links and references in parentheses."""
+    """Return a sentence on one line, without emphasis marks, link targets and references in parentheses."""
     plain = _LINK.sub(r"\1", text.replace("**", ""))
     return _ASIDE.sub("", " ".join(plain.split()))
 
 
 def _parts(evidence: Evidence, text: str, query: QuestionTerms) -> tuple[str, str]:
-    """What a sentence is about, and what it tells; ("", the sentence) where it has no plain subject."""
+    """Return the subject of a sentence and what it says about it; ("", the sentence) if it has no plain subject."""
     whole = text.rstrip(" .")
     if evidence.term:
         term, _, defined = evidence.term.partition("\n:")
-        # What its definition goes on with need not be about what was asked.
+        # Later sentences of its definition need not be about the query.
         goes_on = " ".join(defined.split()) != " ".join(evidence.text.split())
         is_other = goes_on and query.stems.isdisjoint(content_stems(text))
-        # In a table of contents, what stands below a title is the next title.
+        # In a table of contents, the text below a title is the next title.
         is_other = is_other or (text[0].isupper() and not text.endswith((".", "!", ")")))
         return ("", "") if is_other else (" ".join(plain_text(term).split()[-_MOST_TERM_WORDS:]), whole)
     label = _LABELED.match(text)
@@ -172,7 +173,7 @@ def _parts(evidence: Evidence, text: str, query: QuestionTerms) -> tuple[str, st
         return label[1].strip(), text[label.end() :].rstrip(" .")
     clause = parse_clause(text)
     if clause is None:
-        # Whatever its verb is, a sentence is about the words that it begins with.
+        # With any verb, a sentence is about the words that it begins with.
         begins = content_stems(" ".join(text.split()[:_BEGINNING]))
         is_short = len(words(text)) <= _SHORT and _SUBORDINATE.isdisjoint(word.lower for word in words(text))
         return "", whole if text.endswith((".", "!")) and (is_short or query.stems <= begins) else ""
@@ -180,13 +181,13 @@ def _parts(evidence: Evidence, text: str, query: QuestionTerms) -> tuple[str, st
 
 
 def _predicate(clause: Clause, text: str) -> tuple[str, str]:
-    """The subject of a sentence, and what is said of it; twice "" if that stands for nothing by itself."""
+    """Return the subject of a sentence and its predicate; twice "" if the sentence says nothing without its context."""
     verb, found = clause.verb, words(clause.subject)
     is_heading = not text.endswith((".", "!", ")"))
-    # "Changelog files and release notes", "Ways scripts are called": what looks like a verb is part of a name.
+    # "Changelog files and release notes", "Ways scripts are called": the word that looks like a verb is part of a name.
     if is_heading and (verb.base or words(text)[-1].lower in PARTICIPLES):
         return "", ""
-    # What once happened says little of a thing, unless it says when, where or who.
+    # A single event says little about a thing, unless the sentence says when, where or who.
     tells_once = any(one.isupper() or one.isdigit() for one in text[verb.end :])
     is_past = verb.auxiliary in ("did", "had") or (verb.auxiliary in ("was", "were") and not tells_once)
     # "Hopefully you will", "the latter".
@@ -196,12 +197,12 @@ def _predicate(clause: Clause, text: str) -> tuple[str, str]:
     subject, start = clause.subject, verb.start
     is_plain = verb.auxiliary in ("is", "are", "was", "were") and not verb.base and not verb.is_negated
     if found[-1].lower in _ADVERBS:
-        # "Dogs usually pay half": without the adverb it would not be true.
+        # "Dogs usually pay half": without the adverb, the answer would be wrong.
         subject, start = subject[: found[-1].start].strip(), clause.subject_start + found[-1].start
     elif is_plain:
         start = verb.end
     if clause.lead:
-        # What only holds on a condition, or in winter, is told with that.
+        # The answer keeps a condition or a time, such as "in winter", that limits the sentence.
         goes_on = any(word.lower in _BEFORE for word in words(clause.lead)[1:])
         return ("", "") if goes_on else (subject, text.rstrip(" ."))
     told = text[start:].strip().rstrip(" .").split("; ")[0]
@@ -209,7 +210,7 @@ def _predicate(clause: Clause, text: str) -> tuple[str, str]:
 
 
 def _is_noun(verb: Verb, text: str) -> bool:
-    """Whether what looked like a verb is a noun, since the verb follows: "the files in this style can help"."""
+    """Return whether the supposed verb is a noun, because the verb follows: "the files in this style can help"."""
     for word in words(text[verb.end :])[:_VERB_FOLLOWS] if verb.base else ():
         if word.lower in _SUBORDINATE | {"and", "or", "but"}:
             return False
@@ -225,14 +226,14 @@ def _is_term(label: str) -> bool:
 
 
 def _name(query: QuestionTerms, subject: str, passage: str) -> str:
-    """The words asked for, the subject of the sentence, or both: "rental cars: daily limit"."""
+    """Return the words of the query, the subject of the sentence, or both: "rental cars: daily limit"."""
     found = words(query.text)
     first = next((word for word in found if word.is_content), found[0])
     asked = query.text[first.start :].strip(" ?.!") if is_question(query.text) else query.text.strip(" ?.!")
     if not subject:
         return asked
     plain = subject.replace("`", "")
-    # The options -s and -S are two.
+    # The options -s and -S are different, so they keep their case.
     plain = lower_first(plain, passage) if subject[0].isalpha() else plain
     plain = next((plain[len(one) :] for one in _ARTICLES if plain.lower().startswith(one)), plain)
     here = content_stems(subject)

@@ -1,4 +1,4 @@
-"""Which pieces of a passage are sentences to read from: no code, captions, cross references or tables of contents."""
+"""Finds the pieces of a passage that are readable sentences: no code, caption, cross reference or table of contents."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ _REFERENCE = re.compile(
 )
 _COPYRIGHT = re.compile(r"(?:copyright|\u00a9|table of contents|prev\b|next\b|legal notice)", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://\S+|\bwww\.\S+")
-# Of the characters of a sentence, at most this share are marks that prose has not.
+# Largest share of a sentence's characters that are marks of code.
 _MOST_CODE_MARKS = 0.04
 _LEAST_WORDS = 3
 
 
 def code_blocks(passage: str) -> Iterator[tuple[int, int]]:
-    """Where fenced code stands; a passage that begins within a block has its end without a beginning."""
+    """Yield the offsets of fenced code. A passage may begin within a block, and then has an end without a start."""
     fences = list(_FENCE.finditer(passage))
-    # A passage that is cut within a block has an odd number of fences: what looks like code is on one side.
+    # A passage that is cut within a block has an odd number of fences. The code is then before the first or after the
+    # last fence.
     if len(fences) % 2:
         first = passage[: fences[0].start()]
         starts_inside = fences[0][0].strip() in ("```", "~~~") and _is_code(first)
@@ -52,27 +53,26 @@ def _is_code(text: str) -> bool:
 
 
 def is_numbered(text: str) -> bool:
-    """Whether a text begins as an entry of a table of contents does."""
+    """Return whether a text begins like an entry of a table of contents."""
     return _NUMBERED.match(text) is not None
 
 
 def is_reference(text: str) -> bool:
-    """Whether a sentence only says where something else is said."""
+    """Return whether a sentence only refers to another place."""
     return _REFERENCE.match(text) is not None
 
 
 def is_cut(text: str) -> bool:
-    """Whether a pair of marks was parted: parentheses, quotation marks, those around code."""
+    """Return whether a text has one mark of a pair without the other: parentheses, quotation marks, code marks."""
     return any(text.count(one) != text.count(other) for one, other in ("()", "{}", "[]")) or any(
         text.count(mark) % 2 for mark in '`"'
     )
 
 
 def is_readable(text: str) -> bool:
-    """Whether a piece of a passage says something by itself.
+    """Return whether a piece of a passage says something by itself.
 
-    Not so a caption that introduces code, a line of code or of an index, and a sentence that only says where something
-    else is said.
+    False for a caption of code, a line of code or of an index, and a sentence that only refers to another place.
     """
     plain = " ".join(text.split()).strip("*_ ")
     if plain.endswith((":", ";")) or is_numbered(plain) or _COPYRIGHT.match(plain) or is_reference(plain):

@@ -1,4 +1,4 @@
-"""The reading of a question that one piece of evidence supports, if it supports one."""
+"""Finds the reading of a question that one piece of evidence supports, if there is one."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _MEASURED = {
 }  # fmt: skip
 _TIMES = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
 _SUMS = {AnswerType.AMOUNT, AnswerType.PERCENTAGE}
-# What no answer of a kind is.
+# Kinds that can never answer a question of a kind.
 _NEVER = {**dict.fromkeys(_TIMES, _SUMS), **dict.fromkeys(_SUMS, _TIMES)}
 _MIN_SPECIFIC_WORDS = 3
 _MIN_SPECIFIC_STEMS = 2
-# Kinds that may be answered by what a sentence says of its subject.
+# A statement about the subject may answer questions of these kinds.
 _OPEN = {AnswerType.CLAUSE, AnswerType.NAME, AnswerType.PLACE, AnswerType.LIST}
-# Least share of the words asked for that a reading has.
+# Least share of the question's words that a reading has.
 _MIN_RELEVANCE = 0.5
-# Least share of them that the reading has together with its quote and the headings above it.
+# Least share of the question's words that the reading has together with its quote and the headings above it.
 _MIN_SAID = 0.6
 _FEW = 3
 _MAX_ANSWER_CHARS = 240
@@ -49,13 +49,13 @@ _MAX_ANSWER_CHARS = 240
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A user's question and what it is like.
+    """A user's question and its properties.
 
     Attributes:
-        query: The question, read.
-        kind: What it asks for.
-        is_specific: True for a whole question, which is its own reading; false for a few words, whose reading has to
-            come from the passage.
+        query: The words of the question.
+        kind: The kind of answer that it asks for.
+        is_specific: True for a whole question, which is its own reading. False for a few words, whose reading comes
+            from the passage.
     """
 
     query: QuestionTerms
@@ -74,8 +74,8 @@ def read_evidence(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
     """Read one piece of evidence.
 
     Returns:
-        The reading, with whether its answer has a shape of its own; or None if the evidence supports no reading of
-        the question.
+        The reading and whether its answer has a shape of its own; None if the evidence supports no reading of the
+        question.
     """
     if evidence.text.rstrip().endswith("?") or _is_personal(evidence.text):
         return None
@@ -85,23 +85,23 @@ def read_evidence(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
 
 
 def _is_personal(text: str) -> bool:
-    """Whether somebody tells his own story: what holds for him need not hold for anybody else."""
+    """Return whether the writer tells a personal story, which need not be true for other people."""
     return '"' not in text and any(word.text in ("I", "I'm", "I've", "I\u2019m", "I\u2019ve") for word in words(text))
 
 
 def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic: Topic, passage: str) -> Reading | None:
-    """The user's own question, with the answer that a reader points at, and the sentences around it as the quote.
+    """Make a reading of the user's own question, with the reader's span as answer and its sentences as quote.
 
     Returns:
-        None if what stands there is no sentence, or longer than a quote may be, or a person's own story; or if the
-        answer says no more than the question, has no time or number where the question asks for one, stands in a
-        condition, or parts a piece of code.
+        The reading. None if the text at the span is no sentence, is too long for a quote, or is a personal story. None
+        too if the answer says no more than the question, lacks the time or number that the question asks for, stands in
+        a condition, or cuts a piece of code.
     """
     around = [piece for piece in pieces if not piece.items and piece.start < span.end and span.start < _end(piece)]
     if not around:
         return None
     if any(passage[_end(one) : other.start].strip() for one, other in pairwise(around)):
-        # A heading or code stands between them.
+        # A heading or code stands between the sentences.
         around = around[:1]
     start = around[0].start
     quote = passage[start : _end(around[-1])]
@@ -120,8 +120,8 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
 
 
 def _is_in_condition(asked: Asked, sentence: str, answer: str) -> bool:
-    """Whether an answer is part of a condition, and the question does not ask for one."""
-    # "When processing more than 150 requests, it reports": how many it processes is not said.
+    """Return whether an answer is part of a condition, and the question does not ask for one."""
+    # "When processing more than 150 requests, it reports": the sentence does not say how many it processes.
     lead = opening_clause(sentence)
     is_condition = lead.partition(" ")[0].lower() in CONDITIONS and answer in lead
     # "At once" is no condition.
@@ -130,7 +130,7 @@ def _is_in_condition(asked: Asked, sentence: str, answer: str) -> bool:
 
 
 def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int] | None:
-    """The ends of an answer, moved so that "up to" stays before a sum.
+    """Return the ends of an answer, moved so that a sum keeps its "up to".
 
     Returns:
         None for an answer to "when" or "how much" without a time or number, or with a sum in place of a time.
@@ -146,7 +146,7 @@ def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, i
 
 
 def _with_marks(quote: str, start: int, end: int) -> str:
-    """The answer with the other one of a pair of marks that stands right beside it; "" if code is parted still."""
+    """Return the answer with the missing mark of a pair, if it is directly beside it; "" if code is still cut."""
     for opening, closing in ("()", "[]", "``", '""'):
         answer = quote[start:end]
         is_cut = (
@@ -165,17 +165,17 @@ def _end(piece: Evidence) -> int:
 
 
 def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) -> tuple[Reading, bool] | None:
-    """A question that the evidence answers and that the user may have meant."""
+    """Return a question that the evidence answers and that the user may have meant."""
     best: tuple[float, Draft, str] | None = None
     for draft in _drafts(evidence, topic, passage):
-        # "Yes" alone tells hardly anything of a few words, but the passage's own question with its answer does.
+        # "Yes" alone says hardly anything about a few words. The passage's own question with its answer says enough.
         if not (_fits(asked.kind, draft.kind) or (draft.is_found and asked.kind is AnswerType.CLAUSE)):
             continue
         is_definition = draft.kind is AnswerType.DEFINITION
         question = draft.question if is_definition else stand_alone(topic, draft.question)
         if draft.is_phrase:
             question = in_context(draft.question, topic)
-        # A row that has none of the words is about something else, whatever stands above its table.
+        # A row without any of the words is about something else, even if the heading of its table has the words.
         if draft.is_phrase and asked.query.stems.isdisjoint(content_stems(f"{draft.question} {draft.answer}")):
             continue
         relevance = coverage(asked.query.stems, content_stems(question))
@@ -184,7 +184,7 @@ def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
         least = 1.0 if asked.kind is AnswerType.YES_NO else _MIN_RELEVANCE
         if relevance < least or coverage(asked.query.stems, said) < _MIN_SAID:
             continue
-        # Of a few words none may be missing: "coffee for visitors" does not ask for that of the staff.
+        # In a query of a few words, no word may be missing: "coffee for visitors" does not ask about staff coffee.
         is_few = not asked.is_specific and len(asked.query.stems) <= _FEW
         if is_few and not draft.is_found and not asked.query.stems <= topic.stems | content_stems(question):
             continue
@@ -210,12 +210,12 @@ def _drafts(evidence: Evidence, topic: Topic, passage: str) -> list[Draft]:
     found = _draft_found(question, evidence, drafts) if question else None
     if found is None:
         return drafts
-    # "Yes" and whole sentences tell less than a sum or a time does.
+    # "Yes" and whole sentences say less than a sum or a time.
     return [found, *drafts] if found.kind in _TELLING else [*drafts, found]
 
 
 def _draft_found(question: str, evidence: Evidence, drafts: list[Draft]) -> Draft | None:
-    """The question that the passage asks itself, if what follows answers it."""
+    """Return the question that the passage itself asks, if the next text answers it."""
     kind = expected_type(question)
     if kind in TYPED:
         fitting = (draft.answer for draft in drafts if draft.kind in TYPED and _fits(kind, draft.kind))
@@ -226,7 +226,8 @@ def _draft_found(question: str, evidence: Evidence, drafts: list[Draft]) -> Draf
         return Draft(question, answer, kind, is_found=True) if answer else None
     if evidence.items:
         return Draft(question, "; ".join(evidence.items), kind, is_found=True)
-    # A definition is found as one, or not at all; "to do so, run the command" and nothing behind it tells nothing.
+    # Definitions are only found as definitions. A text without an end, such as "to do so, run the command", says
+    # nothing.
     if kind is AnswerType.DEFINITION or not evidence.text.rstrip("*_\"')").endswith((".", "!")):
         return None
     first = words(evidence.text[:40])
@@ -239,10 +240,10 @@ def _draft_found(question: str, evidence: Evidence, drafts: list[Draft]) -> Draf
 
 
 def _question_before(evidence: Evidence, topic: Topic, passage: str) -> str:
-    """The one question that stands right above: as the sentence before, or as the heading."""
+    """Return the one question directly above: the sentence before, or the heading."""
     before = evidence.before.strip("*_ ")
     heading = topic.text.split(" > ")[-1]
-    # A passage without its heading goes on with a section; the title stands above the first one and all others.
+    # A passage without its heading continues a section. The title stands above all sections.
     is_below = not before and (not topic.headings or stands_below(heading, evidence, passage))
     for text in (before, heading if is_below else ""):
         question = re.sub(r"^(?:Q|Question)\s?\d{0,3}[:.]\s{1,5}", "", text)
@@ -253,12 +254,12 @@ def _question_before(evidence: Evidence, topic: Topic, passage: str) -> str:
 
 
 def _fits(wanted: AnswerType, given: AnswerType) -> bool:
-    """Whether an answer of one kind answers a question of another; one of no kind takes all but "yes" and "no"."""
+    """Return whether an answer of a kind fits a question. A question without a kind takes all but "yes" and "no"."""
     return wanted is given or (wanted in (AnswerType.CLAUSE, AnswerType.NAME) and given is not AnswerType.YES_NO)
 
 
 def _tidy(answer: str) -> str:
-    """One line, no dangling punctuation, at most some two lines long."""
+    """Return an answer on one line, shortened to about two lines, without punctuation at its ends."""
     answer = plain_text(answer).strip(" ,;:")
     if len(answer) > _MAX_ANSWER_CHARS:
         answer = answer[: answer.rfind(" ", 0, _MAX_ANSWER_CHARS)] + " …"

@@ -1,4 +1,4 @@
-"""Whether an answer to a whole question, and the sentence that it stands in, are about what was asked."""
+"""Decides whether an answer to a whole question, and its sentence, are about the question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pgclarify.providers.extractive.readings import Asked
 from pgclarify.providers.extractive.spans import find_spans
 from pgclarify.providers.extractive.topics import Topic
 
-# An answer of these kinds has no shape of its own, so that any sentence near the topic seems to hold one.
+# Answers of these kinds have no shape of their own, so that every sentence near the topic seems to have one.
 _SHAPELESS: Final = {
     AnswerType.PLACE, AnswerType.STEPS, AnswerType.DEFINITION, AnswerType.LIST, AnswerType.YES_NO,
 }  # fmt: skip
@@ -20,16 +20,16 @@ _NUMBERS: Final = {AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.COUNT}
 _TIMES: Final = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
 _PERSONS: Final = {AnswerType.PERSON, AnswerType.ORGANIZATION}
 _BEFORE_PLACES: Final = PREPOSITIONS | {"opposite", "next"}
-# Words between an answer and the noun that it is one of: "the signal for that is TERM".
+# Most words between an answer and the noun that names its kind: "the signal for that is TERM".
 _NEAR: Final = 3
 
 
 def is_relevant(asked: Asked, reading: Reading, topic: Topic) -> bool:
-    """Tell whether a reading of a whole question may answer it, by its words.
+    """Return whether a reading of a whole question may answer it, judged by its words.
 
     Args:
         asked: A whole question.
-        reading: What was read, with the sentence as the quote.
+        reading: The reading, with the sentence as its quote.
         topic: Title and headings of the passage.
     """
     quote = " ".join(reading.quote.split())
@@ -43,18 +43,18 @@ def is_relevant(asked: Asked, reading: Reading, topic: Topic) -> bool:
 
 
 def _has_words(asked: Asked, quote: str, topic: Topic) -> bool:
-    """Whether the sentence, title and headings have all words of the question, where no shape tells the answer."""
+    """Return whether sentence, title and headings have all words of the question, if the answer has no shape."""
     found = words(asked.query.text)
     is_task = [found[0].lower, found[-1].lower] == ["what", "do"]
     if asked.kind not in _SHAPELESS and not is_task:
         return True
-    # "In which city" is answered by a city.
+    # A city answers "in which city", so the word "city" is not needed.
     asking = {word.stem for word in found[1:3] if is_typed([word])}
     return asked.query.stems - asking <= topic.stems | _stems(quote)
 
 
 def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
-    """Whether the noun that was asked for stands beside the answer, or what "who" does in the sentence."""
+    """Return whether the noun asked for stands beside the answer, or the verb of "who" stands in the sentence."""
     wanted = asked_word(asked.query.text)
     if wanted is None:
         return True
@@ -65,7 +65,7 @@ def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
 
 
 def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
-    """Whether the answer is of the kind that the first word asks for."""
+    """Return whether the answer is of the kind that the first word asks for."""
     found = [word.lower for word in words(asked.query.text)]
     first = found[0]
     # "How long is the river?" asks for no time.

@@ -1,6 +1,6 @@
-"""How likely a sentence answers a question: two logistic models, fitted once, their numbers written here.
+"""The probability that a sentence answers a question: two logistic models, with the fitted numbers below.
 
-docs/methods/extractive.md tells on what they were fitted and how well they do.
+docs/methods/extractive.md describes the data of the fit and the quality of the models.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ LOG_PROBABILITY = 0.25
 SPAN_SIMILARITY = 2.99
 
 THRESHOLD = 0.30
-"""Least probability of a sentence that is taken for an answer."""
+"""A sentence with a lower probability is no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionTerms:
-    """A question, read once for all sentences of a passage.
+    """The words of a question, computed once for all sentences of a passage.
 
     Attributes:
-        text: As asked, its white space folded.
+        text: The question, with each run of white space as one space.
         stems: Stems of its words that carry meaning.
         names: Stems of the names in it: capitalized words other than the first.
         numbers: Numbers in it, as written.
@@ -49,7 +49,7 @@ class QuestionTerms:
         """Read a question."""
         text = " ".join(question.split())
         found = words(text)
-        # "Long" of "how long" tells the kind of the answer, and no topic.
+        # "Long" in "how long" is part of the answer's kind, and no topic.
         content = [
             word
             for before, word in zip([None, *found], found, strict=False)
@@ -59,7 +59,7 @@ class QuestionTerms:
         return cls(
             text,
             frozenset(word.stem for word in content or found),
-            # In a question that is written with capitals throughout, they say nothing.
+            # If all words of a question have capitals, capitals do not mark names.
             frozenset(names) if len(names) < len(content) - 1 else frozenset(),
             frozenset(word.lower for word in found if word.text[0].isdigit()),
         )
@@ -67,14 +67,14 @@ class QuestionTerms:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the decision rests on.
+    """The inputs of the logistic models.
 
     Attributes:
         similarity: Cosine of the embeddings of question and sentence, in [-1, 1].
         coverage: Share of the question's stems in the sentence, title and headings, in [0, 1].
         has_answer: Whether the sentence has an answer with a shape: a sum, a date, a name, a list.
-        missing_names: Share of the question's names that the sentence, title and headings do not have, in [0, 1].
-        is_number_missing: Whether the question has a number that they do not have.
+        missing_names: Share of the question's names that sentence, title and headings lack, in [0, 1].
+        is_number_missing: Whether the question has a number that sentence, title and headings lack.
     """
 
     similarity: float
@@ -97,7 +97,7 @@ def features(query: QuestionTerms, sentence: str, context: str, similarity: floa
 
 
 def probability(measured: Features) -> float:
-    """The probability, in (0, 1), that a sentence with a reading by rules answers the question."""
+    """Return the probability, in (0, 1), that a sentence with a reading by rules answers the question."""
     return _logistic(
         BIAS
         + SIMILARITY * measured.similarity
@@ -109,11 +109,11 @@ def probability(measured: Features) -> float:
 
 
 def probability_of_span(span: AnswerSpan, measured: Features) -> float:
-    """The probability, in (0, 1), that a span which the reader points at answers the question.
+    """Return the probability, in (0, 1), that a span of the reader answers the question.
 
     Args:
-        span: What the reader says of it.
-        measured: Of the sentence around it.
+        span: The span with the reader's scores.
+        measured: The features of the sentence around it.
     """
     return _logistic(
         SPAN_BIAS

@@ -1,4 +1,4 @@
-"""Short answers of a known kind in a sentence: sums, shares, times, names and places."""
+"""Finds short answers of a known kind in a sentence: sums, shares, times, names and places."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Span:
     kind: AnswerType
 
 
-# All repetitions are bounded, so that no text makes a search slower than a fixed number of steps a character.
+# All repetitions are bounded, so that a search takes at most a fixed number of steps for each character.
 _DIGITS = r"(?<![\w.,])\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,4})?|(?<![\w.,])\d{1,12}(?:\.\d{1,4})?"
 _NUMBER_WORDS = "|".join([*CARDINALS[1:], *TENS, "hundred", "thousand", "dozen"])
 _SPELLED = rf"\b(?:{_NUMBER_WORDS})(?:[- ](?:{_NUMBER_WORDS})){{0,3}}\b"
@@ -122,7 +122,7 @@ _PLACE_WORDS = word_set(
 _PLACE_PREPOSITIONS = word_set("in at near from to across throughout outside inside around into")
 # May may be a verb.
 _CALENDAR = {*MONTHS} - {"may"} | word_set("monday tuesday wednesday thursday friday saturday sunday")
-# With a number behind it, each is a place in a document, and names nothing.
+# Followed by a number, each of these is a place in a document and no name.
 _PARTS_OF_TEXTS = word_set("section chapter table figure appendix part page step example listing")
 _ADDRESS = re.compile(
     r"\b\d{1,5} (?:[A-Z][a-z]{1,20} ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Square|Boulevard|Drive|Way|Plaza)\b"
@@ -146,7 +146,7 @@ _NAMES = frozenset([AnswerType.PERSON, AnswerType.PLACE, AnswerType.ORGANIZATION
 
 @lru_cache(maxsize=4096)
 def find_spans(sentence: str, kind: AnswerType) -> tuple[Span, ...]:
-    """All spans of one kind, from left to right, none inside another; none for kinds that have no shape."""
+    """Return all spans of one kind from left to right, none inside another. Kinds without a shape have no spans."""
     if kind in _NAMES:
         found = [*_names(sentence, kind)]
         if kind is AnswerType.PLACE:
@@ -170,7 +170,7 @@ def find_spans(sentence: str, kind: AnswerType) -> tuple[Span, ...]:
 
 
 def clause_end(sentence: str, start: int) -> int:
-    """Offset where the clause that begins at start ends: at a comma, semicolon, bracket or the sentence's own end."""
+    """Return the offset where the clause at start ends: at a comma, semicolon, bracket or the sentence's end."""
     end = start
     while end < len(sentence):
         is_inside_number = end + 1 < len(sentence) and sentence[end] in ",." and sentence[end + 1].isdigit()
@@ -191,7 +191,7 @@ _WHOLES = {
 
 
 def _is_part_of_other(sentence: str, span: Span) -> bool:
-    """Whether a span is part of another one of a kind that says more."""
+    """Return whether a span is part of a span of a more specific kind."""
     return any(
         other.start < span.end and span.start < other.end
         for kind in _WHOLES.get(span.kind, ())
@@ -208,7 +208,7 @@ def _outermost(found: list[Span]) -> tuple[Span, ...]:
 
 
 def _ranges(sentence: str, found: tuple[Span, ...]) -> tuple[Span, ...]:
-    """Times, "from 1 July to 31 August" as one."""
+    """Join the two times of a range into one span: "from 1 July to 31 August"."""
     joined: list[Span] = []
     for span in found:
         last = joined[-1] if joined else None
@@ -220,7 +220,7 @@ def _ranges(sentence: str, found: tuple[Span, ...]) -> tuple[Span, ...]:
 
 
 def _names(sentence: str, kind: AnswerType) -> Iterator[Span]:
-    """Runs of capitalized words, with the small words that link them, sorted by what they probably name."""
+    """Yield runs of capitalized words, with their linking words, that probably name something of this kind."""
     for run, before in _capitalized_runs(sentence):
         lowers = {word.lower for word in run}
         is_organization = bool(lowers & _ORGANIZATION_WORDS) or (
@@ -235,7 +235,7 @@ def _names(sentence: str, kind: AnswerType) -> Iterator[Span]:
 
 
 def _capitalized_runs(sentence: str) -> Iterator[tuple[list[Word], str]]:
-    """Each run with the lower-case word before it ("" at the start)."""
+    """Yield each run with the lower-case word before it ("" at the start)."""
     found = words(sentence)
     index = 0
     while index < len(found):
@@ -251,7 +251,7 @@ def _capitalized_runs(sentence: str) -> Iterator[tuple[list[Word], str]]:
         first = index + 1 if word.lower in STOP_WORDS and end - index > 1 else index
         run = found[first:end]
         is_calendar = all(one.lower in _CALENDAR or one.text.isdigit() for one in run)
-        # A sentence begins with a capital whatever its first word is: alone, that says nothing.
+        # The first word of a sentence always has a capital, so that it alone marks no name.
         is_just_first = first == 0 and len(run) == 1 and not run[0].text.isupper()
         if not is_calendar and not is_just_first and run[0].lower not in _PARTS_OF_TEXTS:
             yield run, found[first - 1].lower if first else ""
@@ -263,7 +263,7 @@ def _next_is_name(found: list[Word], index: int) -> bool:
 
 
 def _joins(sentence: str, found: list[Word], index: int) -> bool:
-    """Whether the word at index goes on with the name before it."""
+    """Return whether the word at index continues the name before it."""
     gap = sentence[found[index - 1].end : found[index].start]
     if gap not in (" ", "-", " & ", ". ", ".", "/"):
         return False

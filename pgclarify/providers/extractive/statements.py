@@ -1,4 +1,4 @@
-"""Questions that a statement answers, in the few forms that are nearly always right."""
+"""Builds questions that a statement answers, in the few forms that are nearly always right."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ _LEAST_CONDITION = 3
 
 
 def draft_readings(evidence: Evidence, topic: Topic, passage: str) -> Iterator[Draft]:
-    """All questions that a sentence answers, the most telling first; none if it is not understood."""
+    """Yield all questions that a sentence answers, the most informative first; none if it is not understood."""
     text = " ".join(evidence.text.replace("**", "").split())
     clause = parse_clause(text)
-    # "If it succeeds, ...", "Without one, ...": a question could not say what that means.
+    # "If it succeeds, ...", "Without one, ...": a question could not say what "it" and "one" mean.
     if clause and _means_before(clause.lead):
         clause = None
     if clause and _is_one_case(text, clause):
@@ -64,7 +64,7 @@ def draft_readings(evidence: Evidence, topic: Topic, passage: str) -> Iterator[D
         for draft in attempt(statement):
             is_short = len(draft.question.split()) <= _MAX_QUESTION_WORDS
             is_open = _is_open(draft.question) or draft.answer.endswith((" this", " that"))
-            # "If it matches two, and the option is set, ..." goes on with the condition.
+            # "If it matches two, and the option is set, ..." continues the condition.
             is_open = is_open or draft.answer.startswith(("and ", "but "))
             is_whole = not (_is_unfinished(draft.question) or is_cut(draft.question) or is_cut(draft.answer))
             if draft.answer and is_short and is_whole and not is_open:
@@ -72,7 +72,7 @@ def draft_readings(evidence: Evidence, topic: Topic, passage: str) -> Iterator[D
 
 
 def _means_before(lead: str) -> bool:
-    """Whether an opening phrase means something said before: "If it succeeds", "After that", "Without one"."""
+    """Return whether an opening phrase refers to earlier text: "If it succeeds", "After that", "Without one"."""
     found = words(lead)
     for index, word in enumerate(found):
         # "After an accident that you caused" does not.
@@ -83,9 +83,9 @@ def _means_before(lead: str) -> bool:
 
 
 def _is_one_case(text: str, clause: Clause) -> bool:
-    """Whether a sentence tells what became of its one reader, as letters do: "You canceled on 2 April".
+    """Return whether a sentence is about the case of one reader, as in a letter: "You canceled on 2 April".
 
-    So does one that tells what did not come about: "The money should have reached you within 14 days".
+    A sentence about something that did not happen counts too: "The money should have reached you within 14 days".
     """
     if clause.subject.lower() == "you" and clause.verb.auxiliary in ("did", "were", "had"):
         return True
@@ -94,7 +94,7 @@ def _is_one_case(text: str, clause: Clause) -> bool:
 
 
 def _is_open(question: str) -> bool:
-    """Whether a question has an "it" or "that" with hardly anything before it that could be meant."""
+    """Return whether a question has an "it" or "that" without a noun before it that this word could stand for."""
     found = words(question)
     if (found and found[-1].lower in ("this", "that")) or _MEANT.search(question):
         return True
@@ -103,16 +103,16 @@ def _is_open(question: str) -> bool:
 
 
 def _is_unfinished(question: str) -> bool:
-    """Whether a question ends with a word that something must follow."""
+    """Return whether a question ends with a word that needs another word after it."""
     found = words(question)
     return bool(found) and found[-1].lower in _NEVER_LAST
 
 
 def _antecedent(evidence: Evidence, topic: Topic, passage: str) -> str:
-    """What a pronoun at the beginning of a sentence means: the subject of the sentence before it.
+    """Return the noun that a pronoun at the start of a sentence stands for: the subject of the sentence before.
 
-    Without such a sentence it is the policy or plan that the heading names; after another pronoun, or a sentence that
-    is not understood, the name that an earlier sentence begins with.
+    Without a sentence before, it is the policy or plan in the heading. If that sentence begins with a pronoun or is not
+    understood, it is the name at the start of an earlier sentence.
     """
     if not evidence.before:
         is_meant = is_scheme(topic.name) and not evidence.text.startswith("The")
@@ -132,7 +132,7 @@ def _steps(statement: ParsedSentence) -> Iterator[Draft]:
     match = _TO_DO.match(statement.text)
     if match and is_base_verb(match[1]):
         answer = statement.text[match.end() :].rstrip(" .")
-        # "To create and drop, and to list roles" goes on with what is to be done.
+        # "To create and drop, and to list roles": the tasks continue after the comma.
         clause = parse_clause(answer)
         if clause is None or clause.lead or is_reference(answer):
             return
@@ -150,15 +150,15 @@ def _definition(statement: ParsedSentence) -> Iterator[Draft]:
     is_a = verb.auxiliary in ("is", "are") and not verb.base and _DEFINING.match(after)
     subject = subject_of(statement, clause, "")
     is_thing = subject and ask_for_oneself(subject) != "I" and len(subject.split()) <= 6
-    # "Making backups is a duty" does not tell what that means, nor does "The third part of the output is the largest".
+    # "Making backups is a duty" and "The third part of the output is the largest" are no definitions.
     is_thing = is_thing and not subject.split()[0].endswith("ing") and PREPOSITIONS.isdisjoint(subject.lower().split())
     if not (means or is_a) or not is_thing:
         return
     start = statement.text.index(after, verb.end)
     end = clause_end(statement.text, start)
-    # "Water that rises from the sea, a river or the street" is cut nowhere.
+    # "Water that rises from the sea, a river or the street" must not be cut at its comma.
     answer = statement.text[start:].rstrip(" .") if SERIES.match(statement.text, end) else statement.text[start:end]
-    # "A car is a loss if it cannot be repaired" does not tell what a car is.
+    # "A car is a loss if it cannot be repaired" does not say what a car is.
     says_what = " if " not in answer and not answer.startswith("the same ")
     if len(answer.split()) >= 3 and says_what:
         plural = verb.auxiliary in ("are", "do")
@@ -176,9 +176,9 @@ def _conditions(statement: ParsedSentence) -> Iterator[Draft]:
     said = clause.lead.split()
     # "When using it", "if allocated with new" and "if in doubt" have no subject, and "such a one" was named before.
     is_clause = len(said) > _LEAST_CONDITION and not said[1].endswith(("ing", "ed")) and "such" not in said
-    # What is to be done then is no event.
+    # A command after the condition is no event.
     is_clause = is_clause and not (clause.subject == "you" and clause.verb.start == clause.subject_start)
-    # What follows the colon is what happens.
+    # After a colon, the answer is in the text that follows.
     if first in ("if", "when", "once") and is_clause and not statement.text.endswith(":"):
         lead = clause.lead[0].lower() + clause.lead[1:]
         answer = statement.text[clause.subject_start :].rstrip(" .")
@@ -193,9 +193,9 @@ def _by_doing(statement: ParsedSentence) -> Iterator[Draft]:
         return
     before = statement.text[clause.verb.end : match.start()].strip()
     end = clause_end(statement.text, match.end())
-    # "By specifying the git-clone(1) --depth switch" goes on where it seems to end, and "by specifying" in code.
+    # "By specifying the git-clone(1) --depth switch" does not end at the bracket. "By specifying" continues in code.
     is_whole = statement.text[end : end + 1] in (".", ";", "!")
-    # "Can only be stopped by" asks for no way, and "cancel it by calling us" for nothing that has to be.
+    # "Can only be stopped by" names no way, and "cancel it by calling us" no duty.
     is_asked = bool(before or clause.verb.base) and not before.startswith("only ")
     if is_whole and is_asked and clause.verb.start != clause.subject_start:
         answer = statement.text[match.start() : end]
@@ -214,7 +214,7 @@ def _yes_or_no(statement: ParsedSentence) -> Iterator[Draft]:
     after = words(statement.text[verb.end :])
     says_state = not verb.base and bool({word.lower for word in after[:2]} & _STATES)
     pays_for = verb.base == "pay" and bool(after) and after[0].lower == "for"
-    # "A complaint may be about anything" permits nothing; "it may be canceled" does.
+    # "It may be canceled" is a permission; "a complaint may be about anything" is not.
     is_passive = len(after) > 1 and (after[1].lower in PARTICIPLES or after[1].lower.endswith("ed"))
     is_possibility = bool(after) and after[0].lower == "be" and not is_passive
     says_permission = verb.auxiliary in ("can", "may", "must", "should") and not verb.base and bool(after)
@@ -222,10 +222,10 @@ def _yes_or_no(statement: ParsedSentence) -> Iterator[Draft]:
     if not (says_state or says_permission or verb.base in _OBJECT_VERBS | {"apply", "extend"} or pays_for):
         return
     end = rest_end(statement.text, verb.end)
-    # Without its exception, "yes" or "no" would be wrong.
+    # Without the exception in the sentence, "yes" or "no" would be wrong.
     if SERIES.match(statement.text, end) or _EXCEPTION.match(statement.text, end):
         return
-    # "You must not" denies that I may, and not that I must. "You should not" forbids nothing.
+    # "You must not" answers "may I?", and not "must I?". "You should not" forbids nothing.
     if verb.is_negated and verb.auxiliary == "must":
         clause = replace(clause, verb=replace(verb, auxiliary="may"))
     draft = asked(

@@ -1,4 +1,4 @@
-"""What a passage is about, from its title and headings, and how a question can name it."""
+"""The topic of a passage, from its title and headings, and the phrases by which questions name it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GENERIC = word_set(
     program benefits deductions included options option description example examples synopsis usage parameters arguments
     arguments environment variables see also files exit status diagnostics author"""
 )
-# A question asks for something "under" these, and they can pay and cover. The first group takes an article.
+# Questions ask what applies "under" a scheme, and schemes can pay and cover. The first group takes an article.
 _COUNTED_SCHEMES = word_set(
     """policy plan agreement contract program programme warranty scheme guarantee package membership lease
     rider act endorsement"""
@@ -38,13 +38,13 @@ _HAPPENS = "What happens "
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What surrounds the sentences of a passage.
+    """The title and headings of a passage.
 
     Attributes:
-        title: Cleaned title, "" if there is none that says anything.
-        headings: Cleaned headings, outermost first, those left out that say nothing or repeat the title.
-        text: All of it, as context of every sentence.
-        stems: Stems of its words.
+        title: Cleaned title; "" if it is missing or says nothing.
+        headings: Cleaned headings, outermost first, without those that say nothing or repeat the title.
+        text: Title and headings, as the context of every sentence.
+        stems: Stems of the words in text.
     """
 
     title: str
@@ -54,19 +54,19 @@ class Topic:
 
     @property
     def name(self) -> str:
-        """The innermost phrase that says what the passage is about, or ""."""
+        """Return the innermost phrase that names the topic of the passage, or ""."""
         return self.headings[-1] if self.headings else self.title
 
     @property
     def scheme(self) -> str:
-        """The innermost phrase that names a policy, a coverage or the like, something that pays and covers; or ""."""
+        """Return the innermost phrase that names a scheme, such as a policy or a coverage, or ""."""
         phrases = (*reversed(self.headings), self.title)
         return next((phrase for phrase in phrases if is_scheme(phrase) and phrase_fits(phrase)), "")
 
 
 def read_topic(title: str | None, heading: str | None, passage: str) -> Topic:
     """Clean the title and the headings of a passage, and write them as they would stand inside a question."""
-    # In the name of a file these stand for spaces; in a heading they are part of a name.
+    # In a file name, underscores and hyphens stand for spaces; in a heading they are part of a name.
     is_file = _FILE_ENDING.search(title or "") is not None
     plain_title = _clean((title or "").replace("_", " ") if is_file else title or "")
     plain_headings = [_clean(part) for part in (heading or "").split(" > ")]
@@ -78,14 +78,14 @@ def read_topic(title: str | None, heading: str | None, passage: str) -> Topic:
 
 
 def is_scheme(phrase: str) -> bool:
-    """True for "Gold Auto Policy", "rental reimbursement"; "coverage" alone names none."""
+    """Return whether a phrase names a scheme: "Gold Auto Policy", "rental reimbursement", but not "coverage" alone."""
     found = words(phrase)
     is_plain = len(found) > 1 and not any(word.lower in PREPOSITIONS for word in found)
     return is_plain and _last_word(phrase) in _COUNTED_SCHEMES | _MASS_SCHEMES
 
 
 def with_article(phrase: str) -> str:
-    """The phrase as the subject of a sentence: "the Gold Auto Policy", but "rental reimbursement"."""
+    """Return the phrase as the subject of a sentence: "the Gold Auto Policy", but "rental reimbursement"."""
     found = words(phrase)
     if found and found[0].lower in ("the", "a", "an", "my", "your", "our"):
         return phrase[0].lower() + phrase[1:]
@@ -93,10 +93,10 @@ def with_article(phrase: str) -> str:
 
 
 def stand_alone(topic: Topic, question: str) -> str:
-    """Make a question understood without the passage: "… under rental reimbursement?", "… (canceling an order)?".
+    """Make a question understandable without the passage: "… under rental reimbursement?", "… (canceling an order)?".
 
-    A scheme in the title or a heading always belongs to a question, since another scheme answers otherwise. Any other
-    topic is added only to a question that shares no word with it.
+    A scheme in the title or a heading is always added, because another scheme has another answer. Any other topic is
+    added only to a question that shares no word with it.
     """
     scheme = topic.scheme
     if scheme and _names_scheme(question):
@@ -114,12 +114,12 @@ def stand_alone(topic: Topic, question: str) -> str:
 
 
 def in_context(name: str, topic: Topic, fewest: int = 1) -> str:
-    """A phrase with the innermost heading or the title, if that says more: "daily limit (Rental Reimbursement)".
+    """Return a phrase with the innermost heading or the title, if that adds words: "daily limit (Rental cars)".
 
     Args:
         name: The phrase.
         topic: Has title and headings.
-        fewest: Words that a heading must have. A question gets no "rates" and no "notes".
+        fewest: Least words of a heading. For questions, single words such as "rates" and "notes" are too short.
     """
     there = content_stems(name)
     for phrase in (*reversed(topic.headings), topic.title):
@@ -130,7 +130,7 @@ def in_context(name: str, topic: Topic, fewest: int = 1) -> str:
 
 
 def _names_scheme(question: str) -> bool:
-    """Whether a question names a policy or the like itself, be it the one around it or another one."""
+    """Return whether a question already names a scheme: the one of the passage or another one."""
     found = words(question)
     return any(
         word.lower in _COUNTED_SCHEMES and (word.is_capitalized or (index > 1 and found[index - 1].is_capitalized))
@@ -139,14 +139,14 @@ def _names_scheme(question: str) -> bool:
 
 
 def _names_topic(topic: Topic, question: str) -> bool:
-    """Whether a question says what it is about: with a name, or with a word of the title or the headings."""
+    """Return whether a question names its topic: with a name, or with a word of the title or the headings."""
     if any(word.is_capitalized and word.is_content for word in words(question)[1:]):
         return True
     return bool(topic.stems & content_stems(question))
 
 
 def phrase_fits(phrase: str) -> bool:
-    """True for a noun phrase short enough to stand in a question: no verb in front, no question, no list."""
+    """Return whether a noun phrase fits into a question: it is short, begins with no verb, is no question, no list."""
     found = words(phrase)
     if not 0 < len(found) <= _MAX_TOPIC_WORDS or any(mark in phrase for mark in "?!,;:()|/"):
         return False
@@ -170,7 +170,7 @@ def _clean(phrase: str) -> str:
 
 
 def _core(phrase: str) -> str:
-    """What a title names, without the number of the form and without a slogan behind a colon."""
+    """Return the name in a title, without the number of a form and without a slogan after a colon."""
     phrase = _EDITION.sub("", phrase)
     labeled = _LABELED.match(phrase)
     if labeled and labeled["kind"].lower() in _COUNTED_SCHEMES:
@@ -186,7 +186,10 @@ def _says_something(phrase: str) -> bool:
 
 
 def _in_sentence(phrase: str, passage: str) -> str:
-    """In lower case, unless it is a name: written with capitals inside a sentence, too, or never seen without."""
+    """Return the phrase in lower case, but keep names.
+
+    A name has capitals inside a sentence of the passage too, or never occurs without them.
+    """
     found = words(phrase)
     lowered = phrase[0].lower() + phrase[1:]
     if lowered.lower() in passage:
@@ -198,7 +201,7 @@ def _in_sentence(phrase: str, passage: str) -> str:
 
 
 def _stands_capitalized(word: str, passage: str) -> bool:
-    """Whether a capitalized word also stands within a sentence, where only names have capitals."""
+    """Return whether a capitalized word also stands inside a sentence, where only names have capitals."""
     position = passage.find(" " + word)
     while position > 0:
         is_whole = not passage[position + 1 + len(word) : position + 2 + len(word)].isalnum()
@@ -209,7 +212,7 @@ def _stands_capitalized(word: str, passage: str) -> bool:
 
 
 def lower_first(text: str, passage: str) -> str:
-    """A sentence's beginning as it would stand further inside one."""
+    """Return the start of a sentence as it would be written inside a sentence."""
     found = words(text[:60])
     if not found or found[0].text[1:2].isupper() or found[0].text == "I":
         return text

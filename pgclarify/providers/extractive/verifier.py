@@ -1,4 +1,4 @@
-"""A verifier with no language model: rules read a few words, and a small network reads whole questions."""
+"""A verifier without a language model: rules handle queries of a few words, a small network whole questions."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
 PROMPT_VERSION: Final = "extractive-10"
-"""Changes with every change of what the verifier makes of a passage, so that old completions are not served."""
+"""Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
-"""Most pieces of one passage that are embedded; those that share most words with the question."""
+"""Most pieces of one passage that are embedded: those that share most words with the question."""
 
 _PURPOSE: Final = "verdict"
 
 _GOES_ON: Final = re.compile(r"(?:It|They|This|That|These|Those|He|She|Its|Their|His|Her)\b")
-"""A sentence that begins so says nothing without the one before it."""
+"""A sentence with such a start says nothing without the sentence before it."""
 
 _BY_RULES: Final = (AnswerType.STEPS, AnswerType.YES_NO, AnswerType.DEFINITION)
 _TEXTS: Final = ("interpretation", "answer", "quote")
@@ -48,9 +48,9 @@ class ExtractiveVerifier:
     """Judges passages by rules, by a reader of spans and by sentence embeddings. Implements protocols.Completer.
 
     Args:
-        embedder: The model that compares the question with sentences. Its name is part of every request, so that a
-            completion made with another one is not taken for this one's.
-        reader: What reads a passage for a whole question.
+        embedder: The model that compares the question with sentences. Its name is part of every request, so that
+            completions of different models are not confused.
+        reader: The network that reads a passage for a whole question.
     """
 
     def __init__(self, embedder: Embedder, reader: SpanReader) -> None:
@@ -59,24 +59,24 @@ class ExtractiveVerifier:
 
     @property
     def provider(self) -> str:
-        """Always extractive."""
+        """Return "extractive"."""
         return "extractive"
 
     @property
     def model(self) -> str:
-        """Name of the method and its version."""
+        """Return the name of the method and its version."""
         return MODEL
 
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
-        """Take a verdict, and nothing else: the rules read what the prompt is rendered from, not its text."""
+        """Accept only verdicts. The rules read the inputs of the prompt, and not its text."""
         if call.purpose != _PURPOSE:
             return None
-        # What a verdict is read as is what the rules give.
+        # The result of the rules has the type that a verdict is read as.
         read = cast("Callable[[Completion], T]", _read)
         return replace(call, version=PROMPT_VERSION, messages=(), reminder=None, read=read)
 
     def request(self, call: ModelCall[Any]) -> CompletionRequest:
-        """Address a verdict to the rules; a retry is the same input as sample 1."""
+        """Make the request of a verdict for the rules; a retry is the same input as sample 1."""
         return CompletionRequest(
             purpose=call.purpose,
             model=MODEL,
@@ -107,11 +107,11 @@ class ExtractiveVerifier:
         return Completion(json.dumps(reply, ensure_ascii=False), 0, 0, latency_ms)
 
     async def rate(self, question: str, passage: Passage) -> tuple[float, Reading] | None:
-        """Find the most probable reading of a passage, however improbable.
+        """Find the most probable reading of a passage, with any probability.
 
         Returns:
-            How probable it is that it answers the question, in (0, 1), and the reading; None if the passage has none.
-            It is the passage's verdict if it is probable enough.
+            The probability, in (0, 1), that the reading answers the question, and the reading; None if the passage has
+            no reading. If it is probable enough, the reading is the verdict on the passage.
 
         Raises:
             EmbeddingError: If the embedding model fails.
@@ -131,7 +131,7 @@ class ExtractiveVerifier:
         shared = _shared(asked, pieces, topic, content)
         if not shared:
             return None
-        # The rules know what is to be done, what is allowed and what a thing is; of the rest the reader knows more.
+        # The rules are better at tasks, permissions and definitions; the reader is better at all other questions.
         if asked.is_specific and asked.kind not in _BY_RULES:
             return await self._read_span(asked, pieces, topic, content)
         by_rules = await self._read_by_rules(asked, shared, topic, content)
@@ -142,7 +142,7 @@ class ExtractiveVerifier:
     async def _read_by_rules(
         self, asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str
     ) -> tuple[float, Reading] | None:
-        """The most probable of the readings that rules find in single sentences."""
+        """Return the most probable of the readings that rules find in single sentences."""
         shortlist = _shortlist(asked, shared, topic, content)
         if not shortlist:
             return None
@@ -159,7 +159,7 @@ class ExtractiveVerifier:
     async def _read_span(
         self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
     ) -> tuple[float, Reading] | None:
-        """What the reader points at in the whole passage."""
+        """Return the reading of the span that the reader finds in the whole passage."""
         span = await self._reader.read(asked.query.text, topic.text, content)
         reading = span and read_span(asked, span, pieces, topic, content)
         if not span or not reading or not is_relevant(asked, reading, topic):
@@ -174,7 +174,7 @@ class ExtractiveVerifier:
 
 
 def _read(completion: Completion) -> Reading | StopCode:
-    """Read the reading, or why there is none: threshold if it was too improbable, else no_language_model."""
+    """Parse the reading, or the reason why there is none: threshold if it was improbable, else no_language_model."""
     try:
         reply = json.loads(completion.reply)
         interpretation, answer, quote = (reply[name] for name in _TEXTS)
@@ -189,12 +189,12 @@ def _read(completion: Completion) -> Reading | StopCode:
 
 
 def _context(asked: Asked, evidence: Evidence, topic: Topic, content: str) -> str:
-    """A piece as it is compared: with what it goes on from, be it a heading, an introduction or the sentence before."""
+    """Return a piece with its context for the comparison: a heading, an introduction or the sentence before."""
     if opens_section(asked.query, evidence, topic, content):
         return f"{topic.name}\n{evidence.text}"
     if evidence.items:
         return evidence.text if evidence.lead else f"{topic.name}\n{evidence.text}"
-    # Every row of a table would be read with a header of any length.
+    # The header is cut, because a long one would be compared with every row of its table.
     lead = evidence.lead or evidence.header[:MAX_SENTENCE_CHARS]
     if evidence.before.endswith("?") or _GOES_ON.match(evidence.text):
         lead = evidence.before
@@ -202,7 +202,7 @@ def _context(asked: Asked, evidence: Evidence, topic: Topic, content: str) -> st
 
 
 def _shared(asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str) -> list[Evidence]:
-    """The pieces that share words with the question, by themselves or by what stands above; most words first."""
+    """Return the pieces that share words with the question, also by their headings; most words first."""
     shared = []
     for piece in pieces:
         stems = frozenset(stem(word.lower) for word in words(_context(asked, piece, topic, content)))
@@ -216,7 +216,7 @@ def _shared(asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
 def _shortlist(
     asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str
 ) -> list[tuple[Evidence, Reading, bool]]:
-    """The first pieces that support a reading."""
+    """Return the first pieces that support a reading."""
     kept: list[tuple[Evidence, Reading, bool]] = []
     for piece in shared[: 3 * MAX_ENCODED]:
         found = read_evidence(asked, piece, topic, content)
