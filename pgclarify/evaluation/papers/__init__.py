@@ -1,6 +1,6 @@
-"""The papers whose tables can be made: what each table needs, its rows, and the paper's own figures.
+"""The papers whose tables can be made: the needs of each table, its rows, and the paper's figures.
 
-docs/papers.md says what each holds, and what does not compare.
+docs/papers.md describes the tables, and which figures are not comparable.
 """
 
 from __future__ import annotations
@@ -16,6 +16,6 @@ from pgclarify.evaluation.papers.tables import Column, Paper, PaperTable, Part, 
 from pgclarify.evaluation.papers.verdict import VERDICT
 
 PAPERS: Final[Mapping[str, Paper]] = {one.name: one for one in (VERDICT, SUNAR, AT_COT, AMBIGPROMPT, REWRITE)}
-"""By the name on the command line."""
+"""Papers by their name on the command line."""
 
 __all__ = ["PAPERS", "Column", "Paper", "PaperTable", "Part", "Row"]

@@ -1,4 +1,4 @@
-"""AmbigPrompt: what its tables have, and which configurations stand for their rows."""
+"""AmbigPrompt: its tables, and our configurations for their rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AT-CoT: what its tables have, and which configurations stand for their rows."""
+"""AT-CoT: its tables, and our configurations for their rows."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ TABLE_5 = PaperTable(
     searches=False,
 )
 
-# By scheme, the figures of turns 1 to 3: each of the two forms on each of the three data sets.
+# Figures of turns 1 to 3 by scheme, for each of the two forms on each of the three data sets.
 _TURNS = {
     "standard": (
         (0.161, 0.232, 0.336, 0.387, 0.060, 0.120),
@@ -82,12 +82,12 @@ _TURNS = {
     ),
 }
 _FORMS = ("select", "respond")
-# Without a turn, the form makes no difference.
+# Before the first turn, the form makes no difference.
 _UNASKED = {_WEB_09: 0.123, _WEB_13: 0.277, _HARD: 0.084}
 
 
 def _of_turns(title: str, metric: str, data_sets: Sequence[str]) -> PaperTable:
-    """Table 8 by one metric: each data set of the paper has its own."""
+    """Return Table 8 for one metric. Each data set of the paper has its own metric."""
     turns = range(MOST_TURNS + 1)
     return PaperTable(
         source="Table 8",

@@ -1,7 +1,7 @@
-"""The data sets that tables of papers are made on: files in a folder, as published or as evaluations read them.
+"""The data sets for tables of papers: files in a folder, as published or in the form that evaluations read.
 
-A data set NAME is NAME.questions.jsonl, as `eval run` reads it, and NAME.corpus.jsonl, a document a line: id, text and
-title. Some are known by their own files and fields, too.
+A data set NAME has NAME.questions.jsonl, as `eval run` reads it, and NAME.corpus.jsonl, with one document per line: id,
+text and title. Some data sets are also recognized by their own files and fields.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from pgclarify.vocabulary import Document
 
 _SUFFIXES: Final = (".jsonl", ".jsonl.gz")
 _CORPUS_PREFIX: Final = "paper-"
-# An evaluation is of a corpus, also where nothing is looked up in it.
+# An evaluation needs a corpus, even if its methods do not search.
 _NO_DOCUMENTS: Final = Document("none", "The questions of this data set are asked without any documents.")
-# "No, I mean the boat." says what is wanted behind its first words; "Yes." alone says it of what was asked back.
+# In "No, I mean the boat.", the intent follows the first words. "Yes." alone confirms the clarifying question.
 _ASSENT: Final = re.compile(r"^(?:yes|no|yeah|nope)\b[\s,.:;-]*(?:i mean(?:t)?\b[\s,.:;-]*)?", re.IGNORECASE)
 _FEWEST_WORDS: Final = 3
-# Longer documents are cut into passages of about as many.
+# Approximate length of the passages that longer documents are cut into.
 _PASSAGE_CHARS: Final = 1_000
 
 Convert: TypeAlias = Callable[[Record], Record | None]
@@ -37,17 +37,17 @@ Convert: TypeAlias = Callable[[Record], Record | None]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """How a data set is read.
+    """Describes how to read a data set.
 
     Attributes:
         questions: The file with its questions, without its suffix.
-        documents: The file with its documents, likewise; None if it has none.
-        corpus: What the corpus is called that its documents are loaded into.
-        fields: Which field has which part of a case, where it has another name.
-        convert: Makes a case of a line; None of one that is left out.
-        as_document: Makes a document of a line.
-        needs_documents: Whether cases are made with the texts of documents.
-        note: What has to be known of figures on it; None if nothing has.
+        documents: The file with its documents, without its suffix; None if it has none.
+        corpus: The name of the corpus for its documents.
+        fields: Names of fields by the part of a case, if they differ from the usual names.
+        convert: Converts a line to a case; returns None to skip the line.
+        as_document: Converts a line to a document.
+        needs_documents: Whether cases need the texts of documents.
+        note: A note on figures from this data set; None if there is none.
     """
 
     questions: str
@@ -66,11 +66,11 @@ class PaperData:
 
     Attributes:
         data_set: Its cases.
-        corpus: Name of the corpus that it is asked of.
+        corpus: Name of the corpus to ask.
         documents: Reads its documents, each once.
-        document_count: How many there are; 0 if it has none of its own.
-        passage_chars: About as long are passages of them; 0 if it has none.
-        note: As Source has it.
+        document_count: Number of documents; 0 if it has none of its own.
+        passage_chars: Approximate length of its passages; 0 if it has no documents.
+        note: The note of its Source.
     """
 
     data_set: DataSet
@@ -82,20 +82,20 @@ class PaperData:
 
 
 def source_of(name: str) -> Source:
-    """Return how a data set of that name is read: as a known one, or else by the usual files."""
+    """Return how to read a data set of that name: as a known data set, or else from the usual files."""
     return SOURCES.get(name) or Source(f"{name}.questions", f"{name}.corpus", name)
 
 
 def find_data(folder: Path, names: Sequence[str], *, selection: Selection) -> PaperData:
-    """Read the first of these data sets whose questions are in a folder.
+    """Read the first of these data sets that has its questions in a folder.
 
     Args:
-        folder: Where the files are.
-        names: Of data sets, in order.
-        selection: Which cases are asked.
+        folder: The folder of the files.
+        names: Names of data sets, in order.
+        selection: The cases to ask.
 
     Raises:
-        NotFound: If none of them is there.
+        NotFound: If the folder has none of them.
         UnreadableFile: If a file cannot be read to its end.
         InputError: If a line is no case, or no document.
     """
@@ -113,15 +113,15 @@ def find_data(folder: Path, names: Sequence[str], *, selection: Selection) -> Pa
 
 
 def check_parts(data: PaperData, needs: Sequence[Part], *, searches: bool) -> None:
-    """See whether a data set has what a table needs.
+    """Check that a data set has the parts that a table needs.
 
     Args:
         data: The data set.
-        needs: Parts that some cases have to have; of intents, all.
-        searches: Whether documents are looked up.
+        needs: Parts that some cases must have; intents are needed in all cases.
+        searches: Whether the table searches documents.
 
     Raises:
-        InputError: If one is missing.
+        InputError: If a part or the documents are missing.
     """
     name = data.data_set.name
     if searches and not data.document_count:
@@ -194,7 +194,7 @@ def _documents(folder: Path, source: Source) -> Callable[[], Iterator[Document]]
 
 
 def _checked(convert: Convert | None, name: str) -> Convert | None:
-    """Wrap a conversion, so that a line without the fields of the data set is a ValueError."""
+    """Wrap a conversion so that it raises ValueError for a line without the fields of the data set."""
     if convert is None:
         return None
 
@@ -212,7 +212,7 @@ def _path(folder: Path, stem: str) -> Path | None:
 
 
 def _told(source: Source) -> str:
-    """Write the files of a data set, as a person looks for them."""
+    """Return the file names of a data set for an error message."""
     files = dict.fromkeys((source.questions, *([source.documents] if source.documents else [])))
     return " with ".join(f"{stem}.jsonl(.gz)" for stem in files)
 
@@ -235,7 +235,7 @@ def _of_abg_coqa(record: Record) -> dict[str, Any]:
 
 
 def _of_users(record: Record) -> dict[str, Any] | None:
-    """Make a case of an ambiguous one with what the person said that they want; None without that."""
+    """Make a case of an ambiguous question with the intent that the person stated; None without an intent."""
     answers = record["clarification_turn"].get("answers", [])
     wanted = (_ASSENT.sub("", answer["clr_ans"]) for answer in answers)
     told = next((text for text in wanted if len(text.split()) >= _FEWEST_WORDS), None)
@@ -256,12 +256,12 @@ def _story(record: Record) -> Document:
 
 
 def story_id(record: Record) -> str:
-    """Return the id of a story; several conversations are about one."""
+    """Return the id of a story. Several conversations may be about one story."""
     return hashlib.sha256(record["story"].encode()).hexdigest()[:16]
 
 
 def _with_passage(record: Record, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Make a case of an under-specified question; its intent is the passage that it was asked about."""
+    """Make a case of an under-specified question. Its intent is the passage that it was asked about."""
     return {
         "id": record["id"],
         "question": record["question"],
@@ -272,7 +272,7 @@ def _with_passage(record: Record, texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _of_clamber(record: Record) -> dict[str, Any]:
-    """Make a case of a question with its label and kind; its context stands below it."""
+    """Make a case of a question with its label and kind. The context follows the question."""
     asked_back = record["clarifying_question"].strip()
     return {
         "question": "\n".join(part for part in (record["question"], record["context"]) if part.strip()),
@@ -283,7 +283,7 @@ def _of_clamber(record: Record) -> dict[str, Any]:
 
 
 def _of_qulac(record: Record) -> dict[str, Any]:
-    """Make a case of a query with what people asked back."""
+    """Make a case of a query with the clarifying questions of people."""
     return {
         "id": record["topic_id"],
         "question": record["query"],

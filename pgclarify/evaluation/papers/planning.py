@@ -1,4 +1,4 @@
-"""Which rows of a paper can be carried out here, as configurations, and why the others cannot."""
+"""Plans the rows of a paper: which rows can be carried out as configurations, and why the others cannot."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from pgclarify.evaluation.papers.tables import Paper, PaperTable, Row
 from pgclarify.evaluation.runner import Finished
 
 Key: TypeAlias = tuple[str, str, str]
-"""What rows have in common that are one evaluation: the data set, the method and its settings."""
+"""The data set, the method and its settings. Rows with the same key share one evaluation."""
 
 
 @dataclass(slots=True)
 class RowPlan:
-    """A row, and what becomes of it.
+    """A row with its state.
 
     Attributes:
         row: The row.
-        configuration: What is carried out for it.
-        obstacle: Why it is left out; None if it is not.
-        finished: What it came to; None until then.
+        configuration: The configuration for the row.
+        obstacle: Why the row is left out; None if it is not left out.
+        finished: The finished evaluation; None until it is finished.
     """
 
     row: Row
@@ -46,11 +46,11 @@ class RowPlan:
 
 @dataclass(slots=True)
 class TablePlan:
-    """A table, and what becomes of it.
+    """A table with its rows and data.
 
     Attributes:
         table: The table.
-        data: What it is made on; None where that is missing.
+        data: The data set of the table; None if it is missing.
         rows: Its rows, in order.
     """
 
@@ -85,11 +85,12 @@ def plan_tables(
 
     Args:
         paper: The paper.
-        folder: Where data sets are.
-        data_set: The one that all tables are made on; None for the nearest to the paper's that is there.
-        selection: Which cases are asked.
-        settings: Options that replace those of the paper in all rows whose method has them; a row's own win.
-        judge: Who judges.
+        folder: The folder of data sets.
+        data_set: The data set for all tables; None for the available one that is nearest to the paper's.
+        selection: The cases to ask.
+        settings: Options that replace those of the paper in all rows whose method has them. The row's own settings take
+            precedence.
+        judge: The judge.
 
     Raises:
         InputError: If no row has an option of `settings`, its value cannot be used, or a file is wrong.
@@ -152,11 +153,11 @@ async def check_rows(bench: Bench, planned: Sequence[TablePlan]) -> None:
     """Leave out the rows that cannot be carried out with this data set, model and installation.
 
     Args:
-        bench: What their data set is evaluated on.
+        bench: The bench of their data set.
         planned: Tables of that data set.
 
     Raises:
-        PgclarifyError: If the server refuses for a reason that is not a row's.
+        PgclarifyError: If the server refuses for a reason that is unrelated to a row.
     """
     refused: dict[Key, PgclarifyError | None] = {}
     for table in planned:

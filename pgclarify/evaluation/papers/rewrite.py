@@ -1,4 +1,4 @@
-"""Detect, then rewrite: what its summary reports, and which configurations stand for it."""
+"""Detect, then rewrite: the results in its summary, and our configurations for them."""
 
 from __future__ import annotations
 

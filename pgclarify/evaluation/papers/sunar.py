@@ -1,4 +1,4 @@
-"""SUNAR: what its tables have, and which configurations stand for their rows."""
+"""SUNAR: its tables, and our configurations for their rows."""
 
 from __future__ import annotations
 

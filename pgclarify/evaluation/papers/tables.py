@@ -1,4 +1,4 @@
-"""What a table of a paper is: its rows as configurations of ours, its columns as metrics of ours, and its figures."""
+"""A table of a paper: its rows as our configurations, its columns as our metrics, and its figures."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
 Style: TypeAlias = Literal["percent", "share", "number"]
-"""How figures are written: 56.0, 0.560, or a count such as 3.78."""
+"""The format of figures: 56.0, 0.560, or a count such as 3.78."""
 
 
 class Part(StrEnum):
-    """A part of a case that a table needs, with what it is called to people."""
+    """A part of a case that a table needs, with its name for people."""
 
     ANSWERS = "answers"
     DOCUMENTS = "documents"
@@ -27,11 +27,11 @@ class Column:
     """A column of a table.
 
     Attributes:
-        title: As the paper has it.
-        metric: The metric of ours that stands there.
-        style: How figures are written; the paper's are given in the same way.
-        stratum: The stratum of which it is; None for all cases.
-        note: Why the paper's figures do not compare with ours, with any judge; None if the metric is the same.
+        title: The title in the paper.
+        metric: Our metric for this column.
+        style: The format of figures, also of the paper's.
+        stratum: The stratum of the column; None for all cases.
+        note: Why the paper's figures are not comparable with ours, with any judge; None if the metric is the same.
     """
 
     title: str
@@ -50,13 +50,13 @@ class Row:
     """A row of a table.
 
     Attributes:
-        name: As the paper has it, or what it is where the row is ours.
+        name: The name in the paper, or a description if the row is ours.
         method: The method of an evaluation.
-        settings: What makes it this row. They win over the settings of the paper and over --set.
-        figures: The paper's, by what they were measured with: a model, or a data set.
-        note: Where it differs from what the paper measured; None if nothing has to be said.
-        takes_model: Whether it shows nothing without a language model, although the method can be carried out then.
-        metrics: The metric that stands in the place of another, where the method has it under another name.
+        settings: The settings of this row. They take precedence over the settings of the paper and over --set.
+        figures: The paper's figures, by the model or data set that they were measured with.
+        note: The difference from the paper's experiment; None if there is none.
+        takes_model: Whether the row is meaningless without a language model, although the method works without one.
+        metrics: Replacements of metrics, if the method has a metric under another name.
     """
 
     name: str
@@ -74,14 +74,14 @@ class PaperTable:
 
     Attributes:
         source: Its number in the paper: "Table 2".
-        title: What it shows.
-        measured: On what the paper measured it: questions, documents, models, judge.
-        data_sets: On which data sets it can be made, the nearest to the paper's first.
-        needs: Parts that the cases of a data set must have, some of them at least.
+        title: The subject of the table.
+        measured: The setup of the paper: questions, documents, models, judge.
+        data_sets: Data sets for the table, the nearest to the paper's first.
+        needs: Parts that at least some cases of a data set must have.
         columns: Its columns.
-        rows: Its rows, in the order of the paper; those that are ours come last.
-        searches: Whether its rows look anything up, so that the data set needs documents.
-        judge: The judge that it takes; None for any.
+        rows: Its rows in the order of the paper; our own rows come last.
+        searches: Whether its rows search, so that the data set needs documents.
+        judge: The judge that the table requires; None for any.
     """
 
     source: str
@@ -100,11 +100,11 @@ class Paper:
     """A paper.
 
     Attributes:
-        name: What it is called on the command line.
+        name: Its name on the command line.
         title: Its authors and title.
-        tables: Those that can be made.
-        settings: By method, the options that all its rows have, and that --set may change.
-        left_out: What the paper measured and is not made, and why.
+        tables: The tables that can be made.
+        settings: By method, the options of all its rows, which --set may change.
+        left_out: Results of the paper that are not made, and why.
     """
 
     name: str
