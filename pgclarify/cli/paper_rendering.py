@@ -1,4 +1,4 @@
-"""What eval paper prints and writes: tables of a paper, ours beside the paper's, as pure functions."""
+"""The output of eval paper, as pure functions: tables of a paper, with our figures beside the paper's."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _OTHER_JUDGES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of a table: a row as it is here, or as the paper has it.
+    """A line of a table: a row with our figures, or with the paper's.
 
     Attributes:
-        name: The row's name; empty where the line before has it.
-        origin: Whose figures they are.
+        name: The row's name; empty if the line before has it.
+        origin: The source of the figures.
         cells: One for each column.
     """
 
@@ -59,7 +59,7 @@ def heading(paper: Paper) -> Text:
 
 
 def data(found: PaperData) -> Text:
-    """Say in one line what was read of a data set."""
+    """Describe in one line the data set that was read."""
     given = found.data_set
     documents = counted(found.document_count, "document") if found.document_count else "no documents"
     return Text(
@@ -102,7 +102,7 @@ def tables(paper: Paper, planned: Sequence[TablePlan]) -> RenderableType:
 
 
 def written(suffix: str, paper: Paper, planned: Sequence[TablePlan]) -> str:
-    """Write the tables as a file has them.
+    """Return the tables as the content of a file.
 
     Args:
         suffix: .md for Markdown, anything else for JSON.
@@ -169,7 +169,7 @@ def _cell(summary: Summary | None, style: Style) -> str:
 
 
 def _figure(figure: float | None, column: Column, *, compares: bool) -> str:
-    """Write a figure of the paper with its digits, in brackets where it does not compare with ours."""
+    """Write a figure of the paper with its digits, in brackets if it is not comparable with ours."""
     if figure is None:
         return ""
     digits = max(_DIGITS[column.style], len(str(figure).partition(".")[2]))
@@ -178,7 +178,7 @@ def _figure(figure: float | None, column: Column, *, compares: bool) -> str:
 
 
 def _notes(one: TablePlan) -> list[str]:
-    """Write the notes below a table: what was measured, what does not compare, what is left out or failed."""
+    """Write the notes below a table: the setup, figures that are not comparable, rows that were left out or failed."""
     notes = [f"The paper: {one.table.measured}."]
     plans = [row.finished.plan for row in one.rows if row.finished is not None]
     if plans and one.data is not None:
@@ -195,13 +195,13 @@ def _notes(one: TablePlan) -> list[str]:
         if row.obstacle is not None:
             reasons.setdefault(_why(row.obstacle), []).append(row.row.name)
     notes += [f"Left out: {'; '.join(names)}: {printable(why)}" for why, names in reasons.items()]
-    # A ranking or a label is not judged by anybody.
+    # Rankings and labels need no judge.
     judged = [row.finished.plan for row in one.rows if row.finished and not JUDGED.isdisjoint(_shown(one, row))]
     return [*notes, *_failed(one), *_fewer(one), *(printable(warning) for warning in judge_warnings(judged))]
 
 
 def _measured_here(one: TablePlan, given: PaperData, plan: EvaluationPlan) -> str:
-    """Say on which questions, documents, model and judge it was measured here."""
+    """Describe the questions, documents, model and judge of our measurement."""
     parts = [f"{plan.planned_cases:,} of {counted(given.data_set.total, 'question')} of {printable(plan.data_set)}"]
     if one.table.searches:
         parts.append(f"{counted(given.document_count, 'document')}, embedded by {printable(plan.embedding_model)}")
@@ -227,7 +227,7 @@ def _shown(one: TablePlan, row: RowPlan) -> set[str]:
 
 
 def _failed(one: TablePlan) -> list[str]:
-    """Say in which rows questions failed, and the most frequent reason."""
+    """Name the rows in which questions failed, and the most frequent reason."""
     notes = []
     for row in one.rows:
         failed = None if row.finished is None else row.finished.summaries.get("failed")
@@ -241,7 +241,7 @@ def _failed(one: TablePlan) -> list[str]:
 
 
 def _fewer(one: TablePlan) -> list[str]:
-    """Say which columns are over fewer questions than were asked, and which have no figures."""
+    """Name the columns with figures over only some of the questions, and those without figures."""
     notes = []
     missing = []
     made = [row for row in one.rows if row.finished is not None]
@@ -354,5 +354,5 @@ def _row_as_json(row: RowPlan, columns: Sequence[Column]) -> Mapping[str, Any]:
 
 
 def _on_our_scale(figure: float, column: Column) -> float:
-    """Return a figure of the paper as a share where ours is one."""
+    """Return a figure of the paper as a share, if ours is a share."""
     return round(figure / 100, 6) if column.style == "percent" else figure

@@ -38,7 +38,7 @@ _WRITTEN = (".md", ".json")
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What one command makes."""
+    """The tables of one command."""
 
     paper: Paper
     tables: Sequence[TablePlan]
@@ -49,7 +49,7 @@ class _Asked:
     outputs: Sequence[Path]
 
     def data(self) -> Iterator[tuple[PaperData, Sequence[TablePlan]]]:
-        """Yield each data set with the tables that are made on it."""
+        """Yield each data set with its tables."""
         names = dict.fromkeys(one.data.data_set.name for one in self.tables if one.data is not None)
         for name in names:
             tables = [one for one in self.tables if one.data is not None and one.data.data_set.name == name]
@@ -146,10 +146,10 @@ def _options(given: Sequence[str]) -> Mapping[str, Any]:
 
 
 class _Clock:
-    """Says how much is done, and about how long the rest takes.
+    """Reports the progress, and the approximate time for the rest.
 
     Args:
-        estimates: What each configuration takes.
+        estimates: The estimated usage of each configuration.
     """
 
     def __init__(self, estimates: Mapping[Key, ConfigurationEstimate]) -> None:
@@ -160,11 +160,11 @@ class _Clock:
 
     @property
     def place(self) -> str:
-        """The number of the next configuration, and of how many: 3/12."""
+        """Return the number of the next configuration and of all: 3/12."""
         return f"{self._total - len(self._left) + 1}/{self._total}"
 
     def has_done(self, key: Key) -> str | None:
-        """Count one as done, and say how long the others take; None if none is left, or nothing was measured yet."""
+        """Count one as done, and return the time for the others; None if none is left, or nothing was measured yet."""
         self._done += self._left.pop(key)
         left = sum(self._left.values())
         if not left or not self._done:
@@ -180,7 +180,7 @@ class _Clock:
 
 
 async def _propose(dsn: str, settings: Settings, asked: _Asked) -> Mapping[Key, ConfigurationEstimate] | None:
-    """Check all rows, say what they take and which are left out, and ask; None for a dry run, which ends there.
+    """Check all rows, report their usage and which are left out, and ask for confirmation; None for a dry run.
 
     Raises:
         ConfigurationError: If no row can be carried out.
@@ -215,7 +215,7 @@ async def _propose(dsn: str, settings: Settings, asked: _Asked) -> Mapping[Key, 
 
 
 def _left(tables: Sequence[TablePlan]) -> dict[Key, Configuration]:
-    """Return the configurations that are carried out for some tables, each once."""
+    """Return the configurations of some tables, each once."""
     keys = ((table.key(one), one.configuration) for table in tables for one in table.rows)
     found: dict[Key, Configuration] = {}
     for key, configuration in keys:
@@ -243,10 +243,10 @@ async def _estimates(
 
 
 def _load(dsn: str, settings: Settings, data: PaperData, tables: Sequence[TablePlan]) -> None:
-    """Load the documents of a data set, and wait until they can be searched, and linked where rows follow links.
+    """Load the documents of a data set, and wait until they are searchable, and linked if rows use links.
 
     Raises:
-        InputError: If one could not be loaded, or the corpus has others.
+        InputError: If a document could not be loaded, or the corpus has other documents.
     """
     from pgclarify.cli import corpus, graph, rendering
 
@@ -289,7 +289,7 @@ async def _make(dsn: str, settings: Settings, asked: _Asked, clock: _Clock) -> N
     from pgclarify.cli import evaluation_rendering, paper_rendering
     from pgclarify.evaluation.opening import open_bench
 
-    # A run that is partial is counted as such; its warning would tear the progress bar.
+    # Partial runs are counted. Their warnings would break the display of the progress bar.
     logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
     try:
         for data, tables in asked.data():
@@ -317,10 +317,10 @@ async def _make(dsn: str, settings: Settings, asked: _Asked, clock: _Clock) -> N
 
 
 async def _finished(bench: Bench, plan: EvaluationPlan) -> Finished | None:
-    """Find what an evaluation of this kind came to before; None if there is none, or questions failed in it.
+    """Find the result of an earlier evaluation of this kind; None if there is none, or questions failed in it.
 
-    A question may fail because the endpoint was set up otherwise, so such an evaluation is made again. That asks only
-    what the ledger has no reply to.
+    A question may have failed because of the endpoint's settings, so such an evaluation is repeated. Only calls without
+    a reply in the ledger are made.
     """
     from pgclarify.evaluated import Usage
     from pgclarify.evaluation.runner import Finished

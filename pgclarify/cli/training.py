@@ -72,7 +72,7 @@ def train_ambiguity(
     terminal.notices().print(training_rendering.log(log, len(questions)))
     settings = connection.load_settings()
     dsn = connection.running_dsn(settings)
-    # First, whether the role may store what will be learned.
+    # First check that the role may store the result.
     in_use = _in_use(dsn, corpus)
     shipped = AmbiguityClassifier.load()
     looked = asyncio.run(_look(settings, shipped, questions))

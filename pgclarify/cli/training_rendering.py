@@ -1,4 +1,4 @@
-"""What train-ambiguity prints, as pure functions to rich renderables."""
+"""The output of train-ambiguity, as pure functions that return rich renderables."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _NAMES = {
 
 
 def log(read: LabelledLog, used: int) -> Text:
-    """What a file has, and what is left out.
+    """Describe the content of a file, and the questions that are left out.
 
     Args:
         read: The file.
-        used: How many of its questions are trained on, or compared on.
+        used: Number of its questions that are used for training or comparing.
     """
     lines = [f"{counted(read.lines, 'line')}, {counted(len(read.questions), 'different question')}."]
     if read.contradicted:
@@ -41,11 +41,11 @@ def log(read: LabelledLog, used: int) -> Text:
 
 
 def comparison(compared: Comparison, before: str) -> RenderableType:
-    """Two versions side by side.
+    """Show two versions side by side.
 
     Args:
-        compared: They.
-        before: What the first one is called.
+        compared: The comparison.
+        before: The name of the first version.
     """
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("", before, "yours", "difference"):
@@ -68,12 +68,12 @@ def _cell(figure: Figure, *, sign: str = "") -> str:
 
 
 def stored(outcome: Outcome, corpus: str, version: int, *, is_used: bool) -> Text:
-    """What became of a version, and what can be done about it.
+    """Describe the stored version, and how to change whether it is used.
 
     Args:
-        outcome: What was trained.
+        outcome: The trained version with its figures.
         corpus: Name of its corpus.
-        version: Its number there.
+        version: Its number in that corpus.
         is_used: Whether it judges from now on.
     """
     better = "better than" if outcome.is_to_be_used else "not surely better than"
