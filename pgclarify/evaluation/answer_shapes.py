@@ -38,9 +38,9 @@ def has_asked_shape(question: str, answer: str) -> bool:
         answer: The supposed answer, other than yes or no.
 
     Returns:
-        False in these cases: the question asks for a number and the answer has none; it asks for a time and the answer
-        has neither a number nor a word of time; it asks for a person or place and the answer is a number or a time.
-        True otherwise.
+        False if the question asks for a number and the answer has none. False if it asks for a time and the answer has
+        neither a number nor a word of time. False if it asks for a person or place and the answer is a number or a
+        time. True otherwise.
     """
     asking = _ASKING.search(question)
     asked = asking[0] if asking else ""

@@ -75,10 +75,9 @@ class Phrase:
 def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: str) -> Phrase | None:
     """Read what a sentence says about a query of a few words.
 
-    The sentence is about the query in each of these cases:
-    the words are in its subject; some words are in its subject and the rest in title and headings; the sentence is
-    short and has all words; or the words are the heading, and the sentence is the first one below it. For a list, the
-    sentence is the one that introduces it.
+    The sentence is about the query if the words are in its subject, or some are in its subject and the rest in title
+    and headings. A short sentence is also about the query if it has all words, and the first sentence below a heading
+    if the words are the heading. For a list, the sentence is the one that introduces it.
 
     Returns:
         The phrase; None if the sentence is about something else, or if its subject is unknown.
