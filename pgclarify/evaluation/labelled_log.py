@@ -130,7 +130,7 @@ def _check_header(path: Path, header: list[str], names: CaseFields) -> None:
     for part in ("question", "is_ambiguous"):
         if not any(name in header for name in names.names[part]):
             raise InputError(
-                f"{path.name} has no column {names.names[part][0]}",
+                f"the file {path.name} has no column {names.names[part][0]}",
                 detail=f"Its first line names: {', '.join(header)[:500] or 'nothing'}.",
                 hint=f"Name the columns in the first line, with commas between, or pass --field {part}=COLUMN.",
             )
