@@ -1,8 +1,8 @@
 """Estimates the model calls of questions, without making any call.
 
-A question is followed as far as the ledger allows: with the relaxed question if its relaxation is in the ledger, and
-with a model's grades or a reranker's scores if all of them are. After that, the question is used unchanged, and calls
-are bounded instead of counted.
+The estimate uses replies that are in the ledger: the relaxed question if its relaxation is there, and a model's grades
+or a reranker's scores if all of them are there. Where a reply is missing, the question is used unchanged, and the calls
+that follow are bounded instead of counted.
 """
 
 from __future__ import annotations

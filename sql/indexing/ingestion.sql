@@ -22,8 +22,8 @@ returns table (
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- These settings apply when a statement is planned: the queue is read in its order, and only as far as needed, with one
--- index lookup for each document, independent of statistics, which change fast here.
+-- These settings apply when a statement is planned. The plan then does not depend on statistics, which change fast here:
+-- it reads the queue in order, stops when it has enough documents, and looks each document up in an index.
 set enable_sort = off
 set enable_hashjoin = off
 set enable_mergejoin = off
