@@ -81,9 +81,9 @@ def ask_back(
         bool, typer.Option("--json", metavar="", help="JSON lines: one object for each question; not interactive.")
     ] = False,
 ) -> None:
-    """Ask back about a vague question, as far as the corpus can answer it. It needs a language model.
+    """Ask clarifying questions about a vague question that the corpus can answer. It needs a language model.
 
-    On a terminal, choose or reply up to three times, and then ask what came of it.
+    On a terminal, choose or reply up to three times, and then ask the resulting question.
     """
     from pgclarify.cli import rendering
 

@@ -15,7 +15,7 @@ COMMANDS = (
     DeferredCommand("up", "server:up", "Start the embedded server if no URL is set, install the schema, run a worker."),
     DeferredCommand("down", "server:down", "Stop the detached worker and the embedded server."),
     DeferredCommand("load", "loading:load", "Load documents into a corpus. Loading the same again changes nothing."),
-    DeferredCommand("corpora", "documents:corpora", "Show the corpora that you may search, and how far they are."),
+    DeferredCommand("corpora", "documents:corpora", "Show the corpora that you may search, and their state."),
     DeferredCommand(
         "documents",
         "documents:documents",
@@ -39,7 +39,7 @@ COMMANDS = (
     DeferredCommand(
         "ask-back",
         "asking_back:ask_back",
-        "Ask back about a vague question, as far as the corpus can answer it. It needs a language model.",
+        "Ask clarifying questions about a vague question that the corpus can answer. It needs a language model.",
     ),
     DeferredCommand(
         "list",
@@ -49,25 +49,25 @@ COMMANDS = (
     DeferredCommand(
         "detect",
         "detecting:detect",
-        "Say whether a question is ambiguous, and why: one, or all of a log of searches. It needs no language model.",
+        "Say whether one question, or each of many, is ambiguous, and why. It needs no language model.",
     ),
     DeferredCommand(
         "rewrite",
         "detecting:rewrite",
-        "Make a question stand on its own, from what was said before it. A clear one comes back as it is.",
+        "Rewrite a question, using the earlier turns, so that it stands alone. A clear question is not changed.",
     ),
     DeferredCommand(
-        "estimate", "estimating:estimate", "Say what asking questions would cost. No language model is called."
+        "estimate", "estimating:estimate", "Estimate what questions would cost. No language model is called."
     ),
     DeferredCommand(
         "investigate",
         "investigating:investigate",
-        "Take a question apart, answer it step by step, and prove the answer. It needs a language model.",
+        "Split a question into steps, answer each step, and prove the answer. It needs a language model.",
     ),
     DeferredCommand(
         "explain",
         "explaining:explain",
-        "Show what a run did: where its time and calls went, how it reached each passage, why it stopped.",
+        "Show what a run did: where it spent time and calls, how it found each passage, why it stopped.",
     ),
     DeferredCommand(
         "report", "reporting:report", "Write what a run found and did as one HTML page, which needs no network."
@@ -80,21 +80,20 @@ COMMANDS = (
     DeferredCommand(
         "doctor",
         "doctor.command:doctor",
-        "Say what is missing or wrong, and how to mend it; exits with 1 if anything is.",
+        "Check the installation, and say how to fix what is missing or wrong; the exit code is then 1.",
     ),
     DeferredCommand(
-        "grant", "granting:grant", "Let a role read, ask or analyze a corpus. Prints the SQL that this took."
+        "grant", "granting:grant", "Let a role read, ask or analyze a corpus. Prints the SQL statements of it."
     ),
     DeferredCommand(
-        "revoke", "granting:revoke", "Take back what grant has given on a corpus. Prints the SQL that this took."
+        "revoke", "granting:revoke", "Revoke what grant has granted on a corpus. Prints the SQL statements of it."
     ),
     DeferredCommand("init", "server:init", "Install the schema, or upgrade it. Safe to repeat."),
     DeferredCommand("worker", "server:worker", "Serve jobs until interrupted; any number of workers share one queue."),
     DeferredCommand(
         "psql",
         "programs:psql",
-        "Open psql on the database in use: "
-        "the system's where it is new enough, since the embedded has no line editing.",
+        "Open psql on the database in use: preferably the system's, because the embedded one has no line editing.",
         context_settings=_PROGRAM,
     ),
     DeferredCommand(
@@ -117,7 +116,7 @@ COMMANDS = (
     DeferredCommand(
         "train-ambiguity",
         "training:train_ambiguity",
-        "Train the classifier of ambiguity on your own labelled questions, and compare it with the one that ships.",
+        "Train the classifier of ambiguity on your own labelled questions, and compare it with the shipped classifier.",
     ),
     DeferredCommand("eval", "evaluations:app", "Measure how good answers are, on your own questions."),
 )

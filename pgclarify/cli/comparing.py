@@ -48,8 +48,8 @@ def compare(
         typer.Option(
             "--fail-below",
             metavar="METRIC=DELTA",
-            help="Exit with 1 if B - A is below DELTA (A - B, where lower is better), or they cannot be compared; may "
-            "be repeated.",
+            help="Exit with 1 if B - A (or A - B if lower is better) is below DELTA, or if they are not comparable; "
+            "may be repeated.",
         ),
     ] = None,
     allow_unlike: Annotated[
@@ -62,7 +62,7 @@ def compare(
     ] = False,
     as_json: AsOneObject = False,
 ) -> None:
-    """Compare two evaluations case by case: what changed, what of it may be chance, and in which cases."""
+    """Compare two evaluations case by case: what changed, in which cases, and which changes may be chance."""
     limits = _read_limits(fail_below or [])
     settings = connection.load_settings()
     dsn = connection.running_dsn(settings)

@@ -267,7 +267,7 @@ def _spellings(names: Iterable[str]) -> str:
 def _readings(pair: PairedCase, *, is_whole: bool) -> Iterable[RenderableType]:
     for label, case in (("A", pair.first), ("B", pair.second)):
         if case.status is RunStatus.FAILED:
-            yield Indented(Text("   "), Text(f"{label} failed: {printable(case.error or 'nobody knows why')}", "red"))
+            yield Indented(Text("   "), Text(f"{label} failed: {printable(case.error or 'reason unknown')}", "red"))
         elif not readings(case):
             yield Indented(Text("   "), Text(f"{label} gave no reading.", style="yellow"))
     known = known_answers(pair.first.gold)

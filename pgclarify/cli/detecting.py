@@ -76,7 +76,7 @@ def detect(
         bool, typer.Option("--json", metavar="", help="JSON lines: one object for each question.")
     ] = False,
 ) -> None:
-    """Say whether a question is ambiguous, and why: one, or all of a log of searches. It needs no language model."""
+    """Say whether one question, or each of many, is ambiguous, and why. It needs no language model."""
     if (question is None) == (file is None):
         raise typer.BadParameter("give either a question or --file, and only one of them", param_hint="QUESTION")
     check_file(file)
@@ -201,10 +201,10 @@ def rewrite(
     timeout: Timeout = "60s",
     as_json: AsOneObject = False,
 ) -> None:
-    """Make a question stand on its own, from what was said before it. A clear one comes back as it is.
+    """Rewrite a question, using the earlier turns, so that it stands alone. A clear question is not changed.
 
-    Without a language model every question comes back as it is. The question goes to standard output, what is to be
-    said of it does not. The exit code is 1 if the model failed, and the question came back as it is.
+    Without a language model, no question is changed. Only the question is written to standard output; remarks are not.
+    The exit code is 1 if the model failed; then the question is not changed either.
     """
     from pgclarify.cli import dialogue_rendering, rendering
 

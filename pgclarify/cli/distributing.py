@@ -18,16 +18,14 @@ DISTRIBUTE_EXAMPLES = terminal.examples(
 
 def distribute(
     corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Name of a corpus that you own.")],
-    shards: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1000, help="Into how many parts its tables are cut.")
-    ] = 8,
-    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask whether to go on.")] = False,
+    shards: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Number of parts of each table.")] = 8,
+    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask for confirmation.")] = False,
     as_json: AsOneObject = False,
 ) -> None:
     """Experimental: spread the passages and vectors of a corpus over the nodes of a Citus cluster.
 
-    It says first how much would be moved. Questions and changes of the corpus wait while it is moved. If the command
-    is broken off, nothing has changed.
+    The command first says how much it would move. Questions and changes of the corpus wait while it is moved. If the
+    command is interrupted, nothing has changed.
     """
     from pgclarify.foreign_text import sanitize
 

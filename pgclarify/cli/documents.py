@@ -68,16 +68,14 @@ def remove(
     document_ids: Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Ids of documents.")] = None,
     source: Annotated[
         str | None,
-        typer.Option(
-            metavar="SOURCE", help="Everything that was loaded from this source: its name from --as, or its place."
-        ),
+        typer.Option(metavar="SOURCE", help="Remove all documents of this source: its name from --as, or its path."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", metavar="", help="With --source: do not ask.")] = False,
     as_json: AsOneObject = False,
 ) -> None:
     """Remove documents from a corpus, at once. Citations of them keep their quotes.
 
-    The exit code is 1 if a document is not there.
+    The exit code is 1 if a document does not exist.
     """
     if bool(document_ids) == (source is not None):
         raise typer.BadParameter("give either ids of documents, or --source")
@@ -118,7 +116,7 @@ def drop(corpus_name: _Corpus, yes: _Yes = False, as_json: AsOneObject = False) 
 
 
 def corpora(as_json: AsOneObject = False) -> None:
-    """Show the corpora that you may search, and how far they are."""
+    """Show the corpora that you may search, and their state."""
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
         rows = connection.fetch(database, "client_list_corpora")
     if as_json:

@@ -23,11 +23,11 @@ def erase(
             metavar="DOCUMENT_ID", help="The id that citations show; the document may have been removed before."
         ),
     ],
-    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask whether to go on.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Remove a document and erase all text that comes from it: passages, quotes, readings, answers, replies.
 
-    Ids, times and costs stay. Runs on the corpus that are going on start over. Backups and logs are not reached.
+    Ids, times and costs stay. Unfinished runs on the corpus start again. Backups and logs are not changed.
     """
     from pgclarify.foreign_text import sanitize
 

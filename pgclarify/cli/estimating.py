@@ -51,9 +51,9 @@ def estimate(
     timeout: Timeout = "60s",
     as_json: AsOneObject = False,
 ) -> None:
-    """Say what asking questions would cost. No language model is called.
+    """Estimate what questions would cost. No language model is called.
 
-    Replies that are paid for cost nothing, nor do questions whose answers are still good.
+    Replies that are paid for already cost nothing. Questions whose answers can be reused cost nothing either.
     """
     from pgclarify.cli import estimate_rendering, rendering
 

@@ -146,20 +146,20 @@ def run(
             metavar="N",
             min=1,
             max=64,
-            help="Cases in flight; with 1, seconds are those of a single case. A case of an operation, "
-            "but for clarify and investigate, holds a connection while it waits, and another one of the server's own.",
+            help="Cases in flight; with 1, seconds are those of a single case. A waiting case of an operation "
+            "other than clarify and investigate holds two connections: ours, and one that the server makes.",
         ),
     ] = 8,
     dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Say what it would cost, and stop.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask whether to go on.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask for confirmation.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", metavar="", help="JSON lines: one object for each configuration.")
     ] = False,
 ) -> None:
     """Ask all questions of a data set in one or more ways, and measure the answers.
 
-    What it will take is said before it starts. It is kept in tables; interrupted, the same command goes on with it, and
-    nothing is paid for twice.
+    The command shows the estimated cost before it starts. Results are kept in tables. If the command is interrupted,
+    the same command continues, and nothing is paid for twice.
     """
     from pgclarify.evaluation.case_fields import CaseFields
     from pgclarify.evaluation.configurations import JUDGES, read_configurations
@@ -196,7 +196,7 @@ def _look_for(paths: Sequence[str]) -> None:
         expand([path for path in paths if path != STANDARD_INPUT])
     except typer.BadParameter as error:
         raise UnreadableFile(
-            "cannot read what is to be loaded", detail=error.message, hint="Name files, folders or patterns."
+            "cannot read the files to load", detail=error.message, hint="Name files, folders or patterns."
         ) from None
 
 

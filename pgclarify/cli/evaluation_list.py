@@ -23,7 +23,7 @@ def list_evaluations(
         bool, typer.Option("--json", metavar="", help="JSON lines: one object for each evaluation.")
     ] = False,
 ) -> None:
-    """Show the evaluations that there are, newest first."""
+    """Show the evaluations, newest first."""
     from pgclarify.cli import evaluation_rendering
 
     settings = connection.load_settings()

@@ -41,7 +41,7 @@ def explain(
     run_id: Annotated[int, typer.Argument(metavar="RUN_ID", help="A run; pgclarify status shows the latest ones.")],
     detail: Annotated[Detail, typer.Option(help="The depth of the tree.")] = Detail.PASSAGES,
 ) -> None:
-    """Show what a run did: where its time and calls went, how it reached each passage, why it stopped."""
+    """Show what a run did: where it spent time and calls, how it found each passage, why it stopped."""
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         rows = connection.fetch(database, "cli_explain", run_id=run_id, options=json.dumps({"detail": detail.value}))

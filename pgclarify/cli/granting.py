@@ -29,11 +29,11 @@ _MOST_NAME_BYTES = 63
 Role = Annotated[str, typer.Argument(metavar="ROLE", help="A login, or a group of logins.")]
 Corpora = Annotated[list[str], typer.Argument(metavar="CORPUS...", help="Names of corpora that you own.")]
 AsReader = Annotated[
-    bool, typer.Option("--reader", metavar="", help="May look: views, and the corpus's documents. Starts nothing.")
+    bool, typer.Option("--reader", metavar="", help="May read views and the corpus's documents; may start nothing.")
 ]
-AsUser = Annotated[bool, typer.Option("--user", metavar="", help="May ask, and look as a reader does.")]
-AsAnalyst = Annotated[bool, typer.Option("--analyst", metavar="", help="Sees everyone's runs on the corpus.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", metavar="", help="Print the SQL, and leave everything as it is.")]
+AsUser = Annotated[bool, typer.Option("--user", metavar="", help="May ask, and may read all that --reader allows.")]
+AsAnalyst = Annotated[bool, typer.Option("--analyst", metavar="", help="Sees the runs of all roles on the corpus.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", metavar="", help="Print the SQL, and change nothing.")]
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object: what was done.")]
 
 
@@ -48,14 +48,14 @@ def grant(
         typer.Option(
             "--create",
             metavar="",
-            help="Make the login if it is missing. Its password is asked for, or PGCLARIFY_ROLE_PASSWORD, or a line of"
+            help="Make the login if it is missing. Its password is typed, or is PGCLARIFY_ROLE_PASSWORD, or a line of"
             " standard input.",
         ),
     ] = False,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let a role read, ask or analyze a corpus. Prints the SQL that this took."""
+    """Let a role read, ask or analyze a corpus. Prints the SQL statements of it."""
     access = _access(reader=reader, user=user, analyst=analyst)
     _check_name(role)
     settings = connection.load_settings()
@@ -90,7 +90,7 @@ def revoke(
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take back what grant has given on a corpus. Prints the SQL that this took."""
+    """Revoke what grant has granted on a corpus. Prints the SQL statements of it."""
     access = _access(reader=reader, user=user, analyst=analyst)
     _check_name(role)
     statements: list[str] = []

@@ -35,11 +35,11 @@ _Corpus = Annotated[str, typer.Argument(metavar="CORPUS", help="Name of a corpus
 @app.command(epilog=BUILD_EXAMPLES)
 def build(
     corpus_name: _Corpus,
-    no_wait: Annotated[bool, typer.Option("--no-wait", metavar="", help="Return before it is built.")] = False,
+    no_wait: Annotated[bool, typer.Option("--no-wait", metavar="", help="Do not wait until it is built.")] = False,
 ) -> None:
-    """Have workers find the neighbors of every passage again, and wait until they have.
+    """Let workers find the neighbors of every passage again, and wait for the end.
 
-    Workers keep the graph by themselves; this makes it as if from nothing. The old neighbors serve until then.
+    Workers always keep the graph up to date; this command builds it anew. The old neighbors are used until then.
     """
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
@@ -60,9 +60,9 @@ def check(
     ] = 200,
     as_json: AsOneObject = False,
 ) -> None:
-    """Look through the graph for what must not be, and compare some lists with an exact search.
+    """Look for faults in the graph, and compare some of its lists with an exact search.
 
-    The exit code is 1 if something is wrong.
+    The exit code is 1 if there is a fault.
     """
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:

@@ -45,7 +45,7 @@ def investigate(
     timeout: Timeout = "5min",
     as_json: AsOneObject = False,
 ) -> None:
-    """Take a question apart, answer it step by step, and prove the answer. It needs a language model."""
+    """Split a question into steps, answer each step, and prove the answer. It needs a language model."""
     from pgclarify.cli import rendering
 
     options = read_options(option or [])
@@ -124,6 +124,6 @@ def _steps(database: connection.Database, run_id: int, timeout: str, seconds: fl
         raise RunTimeout(
             f"the answer did not come within {timeout}",
             detail=f"Run {run_id} continues.",
-            hint="Ask again with a longer --timeout: what was paid for is kept.",
+            hint="Ask again with a longer --timeout: replies that were paid for are kept.",
             run_ids=[run_id],
         ) from error

@@ -70,11 +70,11 @@ def address_of(settings: Settings) -> Address | None:
 def tell(address: Address) -> None:
     """Say where the server listens, who can connect, and what is readable on the network."""
     say = terminal.notices().print
-    say(f"the server listens on {address}, for roles that pgclarify grant has let in, with their passwords")
+    say(f"the server listens on {address}, for roles that have rights from pgclarify grant, with their passwords")
     if not address.is_local:
         say(
-            f"there is no encryption on {address}: whoever can watch the network reads questions and answers; for one"
-            " that you do not trust, listen on 127.0.0.1 and let a tunnel lead there"
+            f"there is no encryption on {address}: people who can watch the network can read questions and answers; in"
+            " a network that you do not trust, listen on 127.0.0.1 and connect through a tunnel"
         )
 
 

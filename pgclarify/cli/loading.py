@@ -51,7 +51,7 @@ def load(
             "--id-field",
             "--id-column",
             metavar="NAME",
-            help="JSON lines: the field of a document's id. CSV, TSV: --id-column.",
+            help="JSON lines: the field with the document's id; for CSV and TSV, --id-column.",
         ),
     ] = None,
     content_field: Annotated[
@@ -60,7 +60,7 @@ def load(
             "--content-field",
             "--content-column",
             metavar="NAME",
-            help="The same for its text: --content-column.",
+            help="The field or column with its text.",
         ),
     ] = None,
     title_field: Annotated[
@@ -69,7 +69,7 @@ def load(
             "--title-field",
             "--title-column",
             metavar="NAME",
-            help="The same for its title, if any: --title-column.",
+            help="The field or column with its title, if any.",
         ),
     ] = None,
     uri_field: Annotated[
@@ -78,7 +78,7 @@ def load(
             "--uri-field",
             "--uri-column",
             metavar="NAME",
-            help="The same for its address, if any: --uri-column.",
+            help="The field or column with its address, if any.",
         ),
     ] = None,
     kind: Annotated[
@@ -95,8 +95,8 @@ def load(
         typer.Option(
             "--as",
             metavar="NAME",
-            help="What this source is called, in place of machine and folder: what was loaded under that name is"
-            " replaced, wherever it was loaded from.",
+            help="Name of this source, used instead of its machine and folder. It replaces what was loaded under the"
+            " same name, also from another place.",
         ),
     ] = None,
     prefix: Annotated[str, typer.Option(metavar="TEXT", help="Prefix of the id of each new document.")] = "",
@@ -116,21 +116,21 @@ def load(
 ) -> None:
     """Load documents into a corpus. Loading the same again changes nothing.
 
-    One document a file: .txt .rst .md .html .pdf .docx .pptx .eml
-    One document a line: .jsonl .ndjson
-    One document a row: .csv .tsv; columns of no other use become metadata
+    One document per file: .txt .rst .md .html .pdf .docx .pptx .eml
+    One document per line: .jsonl .ndjson
+    One document per row: .csv .tsv; all other columns become metadata
     The last two may be gzipped (.gz). Text is UTF-8, or has a byte order mark.
 
-    The id of a document is the path of its file below the folder that is given.
-    A file given by itself has its name. Lines and rows bring their own ids.
-    A file that was loaded before keeps its id, however it or its folder is named
-    now. Where a document from elsewhere has an id, nothing is loaded: --prefix
-    keeps both, --as says which source it is.
+    The id of a document is the path of its file below the given folder, or the
+    name of a file that is given by itself. Lines and rows have their own ids. A
+    file that was loaded before keeps its id, even if the file or its folder has
+    a new name. If a document from another source has the same id, nothing is
+    loaded: --prefix keeps both documents, --as names the source.
 
-    What cannot be read or stored is named, and the rest is loaded; the exit code
-    is 1 then, and --mirror removes nothing. In a folder, what nothing reads is
-    counted by kind, hidden files are left out, and links to folders are not
-    followed.
+    If something cannot be read or stored, the command names it, loads the rest
+    and exits with 1, and --mirror removes nothing. In a folder, files of unknown
+    kinds are only counted, hidden files are left out, and links to folders are
+    not followed.
     """
     from pgclarify.cli import rendering
     from pgclarify.ingest.files import SUPPORTED_SUFFIXES

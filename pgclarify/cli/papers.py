@@ -92,7 +92,7 @@ def paper(
         typer.Option("--output", "-o", metavar="FILE", help="Write the tables here: .md or .json; may be repeated."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Say what it would cost, and stop.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask whether to go on.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Make the tables of a paper on your data and model, with the paper's figures beside yours.
 

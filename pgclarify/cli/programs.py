@@ -34,7 +34,7 @@ _DUMPED_ELSEWHERE = re.compile(r"--(ho|po|user|db|data?b)|-(?!-)[^eEfFjnNStTZ]*[
 
 
 def psql(context: typer.Context) -> None:
-    """Open psql on the database in use: the system's where it is new enough, since the embedded has no line editing.
+    """Open psql on the database in use: preferably the system's, because the embedded one has no line editing.
 
     All options are psql's own, and may name another database or role.
     """

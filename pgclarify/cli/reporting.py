@@ -54,7 +54,7 @@ def report_evaluations(
         list[str] | None,
         typer.Argument(
             metavar="EVALUATION...",
-            help="Ids or names, as eval list shows them; without any, one of each name for the latest data set.",
+            help="Ids or names, as eval list shows them; if left out, one of each name for the latest data set.",
         ),
     ] = None,
     output: Annotated[

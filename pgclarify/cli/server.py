@@ -95,7 +95,8 @@ def init(
         str | None,
         typer.Option(
             metavar="HOST",
-            help="Host of the primary for calls that wait. The default keeps it; '' means this server's Unix socket.",
+            help="Host of the primary, for calls that wait. If left out, it is not changed; '' means this server's Unix"
+            " socket.",
         ),
     ] = None,
     loopback_port: Annotated[
@@ -106,7 +107,8 @@ def init(
         typer.Option(
             "--adopt-roles",
             metavar="",
-            help="After a restore on another server: roles get what former roles of their names had. doctor lists it.",
+            help="After a restore on another server: give each role what belonged to the former role of the same name;"
+            " pgclarify doctor lists it.",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -126,8 +128,8 @@ def worker(
         str | None,
         typer.Option(
             metavar="[HOST:]PORT",
-            help="Answer /metrics, /healthz and /readyz there over HTTP, without a password. HOST is 127.0.0.1 if left"
-            " out.",
+            help="Serve /metrics, /healthz and /readyz at this address over HTTP, without a password. HOST is 127.0.0.1"
+            " if left out.",
         ),
     ] = None,
     grace: Annotated[
@@ -136,13 +138,13 @@ def worker(
             metavar="SECONDS",
             min=0,
             max=3600,
-            help="How long runs get to finish after SIGTERM, before they go back into the queue. 10 if left out.",
+            help="Time for runs to finish after SIGTERM, before they go back into the queue; 10 if left out.",
         ),
     ] = None,
 ) -> None:
     """Serve jobs until interrupted; any number of workers share one queue."""
     settings = connection.load_settings()
-    # The port alone does, since metrics are for this machine unless it is said otherwise.
+    # A port alone is enough: by default, metrics are served to this machine only.
     place = f"127.0.0.1:{metrics}" if metrics is not None and metrics.isdecimal() else metrics
     address = None if place is None else listening.parse_address(place, "--metrics")
     _run_worker(settings, connection.running_dsn(settings), address, grace)

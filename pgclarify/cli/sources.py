@@ -129,8 +129,8 @@ class Sources:
             raise typer.BadParameter("JSON lines, CSV and TSV bring their own ids and titles: omit --id and --title.")
         if self._holds_many and self._naming.source is None:
             raise typer.BadParameter(
-                "Lines and rows from standard input come from nowhere: name their source with --as, so that the next"
-                " ones of that name replace them, and others do not."
+                "Lines and rows from standard input have no path: name their source with --as, so that only a later"
+                " load under the same name replaces them."
             )
         # Look for all of them before reading the first.
         self.paths = expand([argument for argument in given if argument != STANDARD_INPUT])

@@ -38,27 +38,27 @@ def train_ambiguity(
         ),
     ],
     corpus: Annotated[
-        str, typer.Option("--corpus", "-c", metavar="NAME", help="Corpus whose questions it is to judge.")
+        str, typer.Option("--corpus", "-c", metavar="NAME", help="Corpus whose questions it will judge.")
     ],
     field: Annotated[
         list[str] | None,
         typer.Option(
             "--field",
             metavar="PART=FIELD",
-            help="Where question, history or is_ambiguous has another name in the file; may be repeated.",
+            help="The name of question, history or is_ambiguous in the file, if it differs; may be repeated.",
         ),
     ] = None,
     use: Annotated[
         bool | None,
-        typer.Option("--use/--no-use", metavar="", help="Use it, or only store it, whatever the figures say."),
+        typer.Option("--use/--no-use", metavar="", help="Use it, or only store it, independent of its figures."),
     ] = None,
     as_json: AsOneObject = False,
 ) -> None:
-    """Train the classifier of ambiguity on your own labelled questions, and compare it with the one that ships.
+    """Train the classifier of ambiguity on your own labelled questions, and compare it with the shipped classifier.
 
-    Three in ten questions are kept aside for comparing. The version is stored for the corpus, and judges its questions
-    from then on if its F1 is better, by the whole 95 % interval, than that of what judges them now. Questions are
-    embedded and learned from in this process; only what was learned is stored in the database, and no question.
+    Three in ten questions are held out for comparing. The new version is stored for the corpus. It judges the corpus's
+    questions from then on if its F1 is higher than that of the classifier in use, by the whole 95 % interval. Questions
+    are embedded in this process. The database gets the trained weights, and no question.
     """
     from pgclarify.algorithms.ambiguity import AmbiguityClassifier
     from pgclarify.cli import training_rendering

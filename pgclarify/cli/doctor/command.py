@@ -26,10 +26,10 @@ DOCTOR_EXAMPLES = terminal.examples(
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object with all checks.")] = False,
 ) -> None:
-    """Say what is missing or wrong, and how to mend it; exits with 1 if anything is.
+    """Check the installation, and say how to fix what is missing or wrong; the exit code is then 1.
 
-    Nothing is changed. No call is paid for, but for one word to each embedding model behind an endpoint. A warning
-    says what works less well than it could.
+    Nothing is changed. The only paid calls embed one word with each embedding model behind an endpoint. A warning is
+    about something that works, but could work better.
     """
     from pgclarify.cli.doctor.check import Level
 

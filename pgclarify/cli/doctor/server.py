@@ -53,7 +53,7 @@ def check_pooler(dsn: str) -> Check:
     return warning(
         name,
         f"one is on the way, behind which a worker does not start: {found.rstrip('.')}",
-        "Whoever only asks may go through it. For workers set PGCLARIFY_DATABASE_URL to the server itself.",
+        "Clients that only ask may use it. For workers, set PGCLARIFY_DATABASE_URL to the server itself.",
     )
 
 
@@ -70,8 +70,8 @@ def check_listening(address: Address | None) -> Check:
         return ok(name, f"on {address}, for this machine alone")
     return warning(
         name,
-        f"on {address}, without encryption: whoever can watch the network reads questions and answers",
-        "In a network that you do not trust: pgclarify up -d --listen 127.0.0.1:5433, and let a tunnel lead there.",
+        f"on {address}, without encryption: people who can watch the network can read questions and answers",
+        "In a network that you do not trust: pgclarify up -d --listen 127.0.0.1:5433, and connect through a tunnel.",
     )
 
 

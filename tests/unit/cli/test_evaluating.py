@@ -74,7 +74,7 @@ def test_what_is_to_be_loaded_and_is_not_there_is_an_error_like_others(capsys: p
         main(("eval", "run", "nowhere.jsonl", "-c", "docs", "--load", "no-such-file"))
     assert caught.value.code == 1
     told = capsys.readouterr().err
-    assert told.startswith("Error: Cannot read what is to be loaded.")
+    assert told.startswith("Error: Cannot read the files to load.")
     assert "no-such-file" in told
 
 
