@@ -21,7 +21,7 @@ class Estimate:
         answered: How many of these an earlier run has answered, so that they need no call.
         sampled: How many of the others were examined. If not all were, the figures are scaled up from these.
         calls: About how many calls would be made and paid for.
-        calls_at_most: At most so many calls, except for calls that are repeated because their reply was invalid.
+        calls_at_most: The upper bound of calls, without those that are repeated because their reply was invalid.
         reused_calls: About how many further calls are needed whose replies are paid for already.
         prompt_tokens: About how many input tokens the calls have.
         completion_tokens: About how many output tokens they have.

@@ -290,7 +290,7 @@ select statement
 from pgclarify.revoke_access(%(corpus)s, %(role)s, %(access)s) as statement;
 
 -- name: cli_classifier_in_use
--- The trained version of the classifier that judges a corpus's questions, for who may train another one.
+-- The trained version of the classifier that judges a corpus's questions, for roles that may train another one.
 select version, shipped_version, threshold, judges_questions, judges_conversations, weights
 from pgclarify_private.caller
 cross join lateral pgclarify_private.classifier_in_use(caller, %(corpus)s) as trained;

@@ -43,4 +43,4 @@ async def try_to_count_embeddings(pool: Pool, tally: EmbeddingTally) -> None:
     try:
         await count_embeddings(pool, tally)
     except DatabaseError as error:
-        _logger.warning("what was embedded is not counted yet: %s", error)
+        _logger.warning("the usage of embeddings is not stored yet: %s", error)

@@ -31,7 +31,7 @@ _GONE = frozenset({"08", "57P01", "57P02", "57P03", "57P05"})
 _DATA_EXCEPTION = "22000"
 _NOT_IN_REPERTOIRE = "22021"
 _HINTS: Mapping[type[PgclarifyError], str] = {
-    PermissionDenied: "Have your role granted what it lacks: pgclarify_user may ask, pgclarify_reader may look.",
+    PermissionDenied: "Ask for the missing rights: pgclarify_user may ask, pgclarify_reader may read.",
     SchemaMismatch: "If pgclarify is not installed in this database yet, or in another version, run: pgclarify init",
 }
 

@@ -37,7 +37,7 @@ class EvaluatedRuns:
     """Reads runs and workers as the role that evaluates.
 
     Args:
-        world: The reader of evaluations.
+        world: Reads what evaluations need.
     """
 
     def __init__(self, world: EvaluatedWorld) -> None:

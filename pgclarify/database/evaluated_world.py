@@ -141,8 +141,8 @@ class EvaluatedWorld:
         """Count the replies for exactly these questions that earlier runs left in the ledger.
 
         Only runs with the plan's model and prompts count, on its corpus at its revision, with the same search, because
-        others saw other passages. For each question at most top_k + 1 are counted: a verdict for each passage, and the
-        relaxed question. A repeated question counts once.
+        another search shows the model other passages. For each question at most top_k + 1 are counted: a verdict for
+        each passage, and the relaxed question. A repeated question counts once.
 
         Args:
             plan: The plan of the evaluation.

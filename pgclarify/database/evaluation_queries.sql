@@ -200,7 +200,7 @@ where
 order by eval_case.ordinal;
 
 -- name: eval_list_answers_by_call
--- The known answers of each case, and after how many calls and tokens its method had which answer.
+-- The known answers of each case, and the calls and tokens that its method had used for each answer.
 select eval_case.gold, eval_case.output #> '{notes,answers_by_call}' as steps
 from pgclarify.eval_case
 where eval_case.eval_run_id = %(eval_run_id)s

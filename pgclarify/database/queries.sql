@@ -51,7 +51,7 @@ select pg_try_advisory_lock(1885823084, %(worker_id)s::integer) as is_locked;
 select pgclarify_private.note_heartbeat(%(worker_id)s, %(embedding_models)s::text[], %(queue_worker_id)s::bigint) as is_alive;
 
 -- name: take_job
--- Take the job that goes first, of those that are not put back for a while, or of those alone that somebody waits for.
+-- Take the first job of the queue that is not delayed; with only_waited_for, the first one with a waiting caller.
 with first_job as materialized (
     select job.id
     from pgclarify_queue.procrastinate_jobs as job

@@ -54,7 +54,7 @@ class _Request(Generic[_Input]):
 
     Attributes:
         lengths: Lengths of the inputs, in characters.
-        is_waited_for: Whether somebody waits for the run that they belong to.
+        is_waited_for: Whether a caller waits for the run that they belong to.
     """
 
     inputs: Sequence[_Input]
@@ -70,7 +70,7 @@ class _Request(Generic[_Input]):
 class BatchQueue(Generic[_Input]):
     """A queue of inputs for a function that computes batches, in its own threads.
 
-    Requests of runs that somebody waits for come first, then those with the fewest inputs left. They share a batch with
+    Requests of runs with a waiting caller come first, then those with the fewest inputs left. They share a batch with
     inputs of similar length. A large request takes many batches, and small requests are computed between them.
     Thread-safe.
 

@@ -120,7 +120,7 @@ def learn(looked: Looked, shipped: AmbiguityClassifier, in_use: TrainedVersion |
         in_use: The version that judges the corpus's questions now; None if there is no such version.
     """
     trained = train(looked, shipped)
-    # Workers use the shipped classifier in place of a version of an earlier classifier, and of a broken one.
+    # If the current version belongs to an earlier classifier, or is broken, workers use the shipped classifier.
     rival = in_use
     if in_use is not None and (in_use.shipped_version != shipped.version or len(in_use.weights) != WEIGHTS):
         rival = None

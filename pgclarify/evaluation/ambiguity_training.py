@@ -1,8 +1,7 @@
 """Training of the ambiguity classifier: learns a correction to the shipped classifier from a labelled log.
 
 Source: Detect, then rewrite (summary): a classifier that is trained on the questions of one's own users, with a
-    sentence
-embedding and features of the wording. Training from the shipped classifier is ours.
+    sentence embedding and features of the wording. Training from the shipped classifier is ours.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ def trainable(questions: Sequence[LabelledQuestion]) -> list[LabelledQuestion]:
         import threadpoolctl  # noqa: F401
     except ImportError:
         raise ConfigurationError(
-            "training takes SciPy, which is not installed", hint="Run: pip install 'pgclarify[eval]'"
+            "training needs SciPy, which is not installed", hint="Run: pip install 'pgclarify[eval]'"
         ) from None
     counts = Counter((_is_within(one), one.is_ambiguous) for one in questions)
     kinds = {kind for kind in (False, True) if min(counts[kind, False], counts[kind, True]) >= LEAST_OF_EACH}

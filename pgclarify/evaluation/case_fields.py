@@ -48,12 +48,12 @@ Answers: TypeAlias = tuple[tuple[tuple[str, ...], ...], ...]
 
 @dataclass(slots=True)
 class CaseFields:
-    """The fields that may have each part of a case. The first field that is present and not null is used.
+    """The fields that may hold each part of a case. The first field that is present and not null is used.
 
     Attributes:
         names: Names of fields by part; the parts are those of _PARTS.
         unseen: Fields that the user named, and that no line had so far.
-        unknown: Fields of lines that are no part. Fields of an interpretation have a dot before their name.
+        unknown: Fields that hold no part of a case. Fields of an interpretation have a dot before their name.
     """
 
     names: Mapping[str, tuple[str, ...]]

@@ -120,7 +120,7 @@ class Comparison:
         raise NotFound(
             f"no metric {name} to compare",
             detail=f"Both evaluations have {', '.join(one.metric for one in self.metrics)}.",
-            hint="The others take another method, or gold that the data set does not have.",
+            hint="Other metrics need another method, or gold that the data set does not have.",
         )
 
     def strata(self, name: str) -> list[StratumComparison]:

@@ -224,7 +224,7 @@ def _read(path: Path) -> Configuration:
         raise InputError(f"in {path}: {error.message}", detail=error.detail, hint=error.hint) from None
 
 
-_FILE_HINT = "It may have name, method and judge, each a text, and a table [options] of what the method takes."
+_FILE_HINT = "It may have name, method and judge, each a text, and a table [options] with options of the method."
 
 
 def _configuration(given: Mapping[str, Any]) -> Configuration:
@@ -296,7 +296,7 @@ def checked(one: Configuration) -> Configuration:
         if name in _NOT_SETTINGS:
             raise InputError(
                 f'option "{name}" is no part of a configuration',
-                hint="Questions come from the data set, the corpus from --corpus, and every answer is waited for.",
+                hint="Questions come from the data set, the corpus from --corpus; an evaluation waits for all answers.",
             )
         if not isinstance(value, str | int | float | bool) or (isinstance(value, float) and not math.isfinite(value)):
             raise InputError(

@@ -39,7 +39,7 @@ _YES_OR_NO: Final = re.compile(
 )
 # "Is it red or blue?" contains its answer.
 _CHOICE: Final = re.compile(r"\bor\b", re.IGNORECASE)
-# Many questions have the same answer if it is no name.
+# An answer without a name is an answer of many questions.
 _NAME_AFTER_NUMBER: Final = re.compile(r"\s[A-Z][a-z]")
 
 

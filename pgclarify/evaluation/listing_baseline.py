@@ -61,7 +61,7 @@ class ListAtOnce:
         return Output(
             _given(case, found)[: self._max_answers],
             tuple(passages),
-            # As for an operation that did only part of its work.
+            # An operation that does only a part of its work is partial, too.
             status=RunStatus.PARTIAL if unread else RunStatus.SUCCEEDED,
             notes={"windows": len(windows), "unread_windows": len(unread)},
         )

@@ -36,7 +36,7 @@ def check_labels(cases: Sequence[Case]) -> None:
         import sklearn  # noqa: F401 - only whether it is there
     except ImportError:
         raise ConfigurationError(
-            "the method logistic_regression takes scikit-learn, which is not installed",
+            "the method logistic_regression needs scikit-learn, which is not installed",
             hint="Run: pip install 'pgclarify[eval]'",
         ) from None
     folds = _folds(cases)
@@ -44,9 +44,9 @@ def check_labels(cases: Sequence[Case]) -> None:
         labels = {case.is_ambiguous for case, other in zip(cases, folds, strict=True) if other != fold}
         if not labels >= {True, False}:
             raise InputError(
-                "the method logistic_regression has too few labels to be trained",
-                detail="It is trained on four fifths of the cases at a time, and needs ambiguous and clear ones there.",
-                hint="Ask more cases that say is_ambiguous.",
+                "the method logistic_regression has too few labels for training",
+                detail="It is trained on four fifths of the cases at a time. These must include both labels.",
+                hint="Ask more cases that have is_ambiguous.",
             )
 
 

@@ -261,7 +261,7 @@ class Bench:
         if await self.tables.describe_corpus(self.corpus.name) != self.corpus:
             raise NotReady(
                 "the corpus has changed",
-                detail="What was judged is kept under the old one.",
+                detail="Judged cases are kept, and belong to its former revision.",
                 hint="Repeat the command when nothing is being loaded: it begins anew, and pays for nothing twice.",
             )
 
@@ -288,7 +288,7 @@ class Bench:
                 seen_at = time.monotonic()
                 _only(living, self.living)
             elif time.monotonic() - seen_at > _PATIENCE_SECONDS:
-                raise NoWorker("no worker is running any more", detail="What was judged is kept.", hint=_START_A_WORKER)
+                raise NoWorker("no worker is running any more", detail="Judged cases are kept.", hint=_START_A_WORKER)
 
     async def _language_of_workers(self) -> _Language:
         """Return the language model of this process. It must be that of the workers, to compare methods fairly."""
@@ -431,7 +431,7 @@ def _only(living: Sequence[ServingWorker], expected: ServingWorker | None = None
         raise ConfigurationError(
             "the workers do not all answer with one model",
             detail=f"One answers with {_told(first)}, another with {_told(other)}.",
-            hint="Stop all but those of one model: figures of several models mixed say nothing of any.",
+            hint="Stop all workers except those of one model: mixed figures of several models describe none of them.",
         )
     return first
 

@@ -21,7 +21,7 @@ from pgclarify.vocabulary import RunStatus
 
 # A server may fail because of a single case. After this many failures in a row, it counts as down.
 _MOST_OUTAGES = 10
-_GOES_ON = "Put that right and repeat the command: it goes on from there."
+_GOES_ON = "Solve the problem and repeat the command: it continues with the remaining cases."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class Progress:
         paid: Number of replies that were paid for since this start.
         coverage: Mean share of known answers that were found so far; None if none are known.
         failed: Cases that failed since this start, and count as failed.
-        put_off: Cases to ask again at the end, because a server failed during them, perhaps for another reason. An
-            evaluation that ends before that does not have them.
+        put_off: Cases to ask again at the end, because a server failed during them, perhaps for another reason. They
+            are missing if the evaluation ends before that.
         is_summing_up: Whether all cases are judged, and their metrics are computed now.
     """
 
@@ -235,15 +235,15 @@ class _Running:
         self._outages_in_a_row += 1
         if outage is Outage.LASTING:
             raise RunFailed(
-                "the evaluation cannot go on",
-                detail=f"A case failed: {error.rstrip('.')}. That says nothing of the case, so it does not count; what "
-                "came before is kept.",
+                "the evaluation cannot continue",
+                detail=f"A case failed: {error.rstrip('.')}. The case is not the reason, so it does not count. Cases "
+                "that were judged before are kept.",
                 hint=_GOES_ON,
             )
         if self._outages_in_a_row >= _MOST_OUTAGES:
             raise RunFailed(
-                f"{_MOST_OUTAGES} cases in a row failed with their server",
-                detail=f"The last one said: {error.rstrip('.')}. Such cases do not count; what came before is kept.",
+                f"{_MOST_OUTAGES} cases in a row failed because their server failed",
+                detail=f"The last error was: {error.rstrip('.')}. Such cases do not count; judged cases are kept.",
                 hint=_GOES_ON,
             )
         if self._put_off is None:

@@ -24,7 +24,7 @@ def cases_of_strata(strata_of_cases: Mapping[int, Sequence[str]]) -> dict[str, l
         strata_of_cases: The strata of each case, as Case.strata has them, by ordinal.
 
     Returns:
-        The ordinals of the cases of each stratum. A stratum with all cases is left out. Of a name with more than 20
+        The ordinals of the cases of each stratum. A stratum with all cases is left out. If a name has more than 20
         values, only the values with most cases are kept.
     """
     found: dict[str, list[int]] = {}

@@ -28,8 +28,8 @@ def check_bleu(cases: Sequence[Case]) -> None:
         import sacrebleu  # noqa: F401 - only whether it is there
     except ImportError:
         raise ConfigurationError(
-            "BLEU takes the package sacrebleu, which is not installed",
-            detail="The data set has rewrites of people to compare with.",
+            "BLEU needs the package sacrebleu, which is not installed",
+            detail="The data set has rewrites by people, which are compared by BLEU.",
             hint="Run: pip install 'pgclarify[eval]'",
         ) from None
 

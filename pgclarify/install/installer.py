@@ -227,7 +227,7 @@ def _holders(dsn: str) -> str:
             INSTALL_LOCK,
         ).fetchall()
     if not found:
-        return "The lock did not come in time; whoever held it has gone since."
+        return "The lock did not come in time; the session that held it has ended since."
     named = ", ".join(f"{process_id} ({role})" for process_id, role in found)
     return f"The lock did not come in time. Processes with an open transaction or the lock: {named}."
 

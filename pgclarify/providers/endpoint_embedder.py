@@ -52,8 +52,8 @@ class _Waiting:
 class EndpointEmbedder:
     """An embedding model behind an endpoint. Implements protocols.Embedder.
 
-    Texts that wait at the same time share requests, even if different tasks sent them. Texts of runs that somebody
-    waits for come first. Passages come last, so that a run does not wait for the indexing of a corpus. Within each
+    Texts that wait at the same time share requests, even if different tasks sent them. Texts of runs with a waiting
+    caller come first. Passages come last, so that a run does not wait for the indexing of a corpus. Within each
     priority, the oldest text comes first. Only the endpoint knows how many tokens a text has, so our count is an upper
     estimate: four Latin letters, two digits, four blanks or one other character are a token. A text that is longer than
     max_tokens by that count is cut. If the endpoint still refuses it, it is cut in half, at most twice.

@@ -53,7 +53,7 @@ class LanguageModels:
         if self.chat is None:
             return self.completer
         if self.extractive is None:
-            raise ConfigurationError("this worker has no completer that asks nobody")
+            raise ConfigurationError("this worker has no completer that works without a language model")
         return await self.extractive()
 
 

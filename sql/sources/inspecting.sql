@@ -33,7 +33,7 @@ begin atomic
         'insufficient_privilege',
         format('table "%s" calls a function of role %s', code_problems.source.relation::text, pg_get_userbyid(called.owner)),
         format(
-            '%s uses %s, and whoever reads the table may run it.',
+            '%s uses %s, which may run as any role that reads the table.',
             pg_describe_object(called.classid, called.objid, 0), pg_describe_object(called.refclassid, called.refobjid, 0)
         ),
         'Drop what uses it; or let a superuser, or a member of pgclarify_owner, own it.'

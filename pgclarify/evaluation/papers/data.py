@@ -202,7 +202,7 @@ def _checked(convert: Convert | None, name: str) -> Convert | None:
         try:
             return convert(record)
         except (KeyError, TypeError, AttributeError, IndexError):
-            raise ValueError(f"It has not the fields of {name}.") from None
+            raise ValueError(f"It lacks fields of {name}.") from None
 
     return checked
 

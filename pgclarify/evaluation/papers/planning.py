@@ -125,7 +125,7 @@ def _check_settings(paper: Paper, settings: Mapping[str, Any]) -> None:
             raise InputError(
                 f"no row of {paper.name} has an option {name!r} that can be set",
                 detail=f"The options are: {', '.join(known)}.",
-                hint="What makes a row this row cannot be set; pgclarify eval run takes all options.",
+                hint="An option that distinguishes a row from other rows cannot be set; pgclarify eval run takes all.",
             )
 
 
@@ -164,7 +164,7 @@ async def check_rows(bench: Bench, planned: Sequence[TablePlan]) -> None:
         for one in table.rows:
             if table.key(one) is not None and bench.living.provider == EXTRACTIVE and _takes_model(bench, one):
                 one.obstacle = ConfigurationError(
-                    "it takes a language model, and the worker has none",
+                    "it needs a language model, and the worker has none",
                     detail=f"Its provider is {EXTRACTIVE}.",
                     hint="Set OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL, here and for the worker, and "
                     "start it again.",
