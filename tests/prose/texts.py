@@ -19,7 +19,7 @@ _SHOWN = {"help", "short_help", "epilog", "description", "comment"}
 _LEVELS = {"debug", "info", "warning", "error", "exception"}
 # Comments that tools read. They must stay as they are.
 _DIRECTIVE = re.compile(r"(?:#|--) *(?:noqa|type: ignore|fmt:|ruff:|name: |sqlfluff:).*")
-# Texts of these modules go to language models. Replies in the ledger have them in their keys.
+# Texts of these modules go to language models, and keys of replies in the ledger are made of them. Docstrings are not.
 _PROMPTS = PurePath("pgclarify/prompts")
 
 
@@ -49,10 +49,15 @@ def texts(path: str, content: str) -> Texts:
 
 
 class _Shown(scrambled.Wording):
-    """Removes from a syntax tree what is shown to people."""
+    """Removes from a syntax tree what is shown to people.
 
-    def __init__(self) -> None:
+    Args:
+        is_prompt: Whether the texts go to language models; then only docstrings are removed.
+    """
+
+    def __init__(self, *, is_prompt: bool) -> None:
         super().__init__(scrambled.kinds_of_error())
+        self._is_prompt = is_prompt
         self.read: list[tuple[int, str]] = []
 
     def texts_of(self, call: ast.Call) -> list[ast.expr]:
@@ -61,6 +66,8 @@ class _Shown(scrambled.Wording):
         return [*super().texts_of(call), *shown, *(call.args[:1] if is_log else ())]
 
     def replace(self, text: ast.expr) -> None:
+        if self._is_prompt:
+            return
         specs = {id(node.format_spec) for node in ast.walk(text) if isinstance(node, ast.FormattedValue)}
         for node in ast.walk(text):
             if isinstance(node, ast.JoinedStr) and id(node) not in specs:
@@ -79,10 +86,8 @@ class _Shown(scrambled.Wording):
 
 
 def _python(path: str, content: str) -> Texts:
-    tree: ast.AST = ast.parse(content)
-    shown = _Shown()
-    if not PurePath(path).is_relative_to(_PROMPTS):
-        tree = shown.visit(tree)
+    shown = _Shown(is_prompt=PurePath(path).is_relative_to(_PROMPTS))
+    tree = shown.visit(ast.parse(content))
     comments = [
         (token.start[0], token.start[1], token.string)
         for token in tokenize.generate_tokens(io.StringIO(content).readline)

@@ -2,7 +2,8 @@
 
 For each commit after BASE, and for the working tree, each file of Python or SQL is compared with the one before.
 Comments, docstrings, messages, help, log lines and COMMENT ON are left out of the comparison; of pgclarify/prompts,
-only comments are. Other files that changed are named, and not compared. The exit status is 1 if anything else changed.
+only comments and docstrings are. Other files that changed are named, and not compared. The exit status is 1 if
+anything else changed.
 """
 
 from __future__ import annotations

@@ -43,6 +43,7 @@ select 'a text that is data';
         ("x.sql", SQL, "'Finds one,'\n    ' or none.'", "'A corpus.'"),
         ("x.sql", SQL, "comment on function f(text)", "comment on table t is 'Ts.';\ncomment on function f(text)"),
         ("pgclarify/prompts/x.py", PYTHON, "on two lines", "on one line"),
+        ("pgclarify/prompts/x.py", PYTHON, "What it does", "Finds corpora"),
     ],
 )
 def test_prose_may_change(path: str, content: str, was: str, now: str) -> None:
@@ -62,7 +63,7 @@ def test_prose_may_change(path: str, content: str, was: str, now: str) -> None:
         ("x.sql", SQL, 'no corpus "%"', "no corpus"),
         ("x.sql", SQL, "Make %s first.", "Make it first."),
         ("x.sql", SQL, "a text that is data", "another text"),
-        ("pgclarify/prompts/x.py", PYTHON, "What it does", "Finds corpora"),
+        ("pgclarify/prompts/x.py", PYTHON, "Make one.", "Call create_corpus."),
     ],
 )
 def test_nothing_else_may_change(path: str, content: str, was: str, now: str) -> None:
