@@ -1,7 +1,7 @@
-"""What the baselines of an evaluation ask, with prompts as careful as those of clarify.
+"""The prompts of an evaluation's baselines, written with the same care as those of clarify.
 
-All tasks over passages have one system message and show the passages first, so that a server that keeps what it has
-read reads them once for the verification and the answers of one question.
+All tasks over passages have the same system message and show the passages first. So a server with a prefix cache reads
+them once for the verification and the answers of a question.
 
 Source: VERDICT, §3.2 and §5.1.4 (the instructions I_P, Verify and I_G; wording ours).
 """
@@ -157,12 +157,12 @@ class _Cut(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ReadFromPassages:
-    """A reading that was read out of several passages at once.
+    """A reading that comes from several passages at once.
 
     Attributes:
-        interpretation: A question that stands on its own.
+        interpretation: A question that stands alone.
         answer: Its answer, short.
-        passages: The places of the passages that are cited, from 0, ascending; may be empty.
+        passages: The positions of the cited passages, from 0, ascending; may be empty.
     """
 
     interpretation: str
@@ -171,7 +171,7 @@ class ReadFromPassages:
 
 
 def proposal(question: str) -> ModelCall[list[str]]:
-    """Ask in which ways a question may be read, without any passage: 1 to 5 readings, none of them twice.
+    """Ask for the readings of a question, without passages: 1 to 5 different readings.
 
     Source: VERDICT, Eq. 1 (the instruction I_P).
     """
@@ -179,7 +179,7 @@ def proposal(question: str) -> ModelCall[list[str]]:
 
 
 def verification(interpretation: str, passages: Sequence[Passage]) -> ModelCall[list[int]]:
-    """Ask which of these passages answer a question: their places, from 0, ascending.
+    """Ask which of these passages answer a question: their positions, from 0, ascending.
 
     Source: VERDICT, Eq. 3 (Verify).
     """
@@ -194,7 +194,7 @@ def verification(interpretation: str, passages: Sequence[Passage]) -> ModelCall[
 
 
 def answers(interpretations: Sequence[str], passages: Sequence[Passage]) -> ModelCall[list[str | None]]:
-    """Ask what these passages answer to each of these questions, in order; None where there is no answer."""
+    """Ask for the answers of these passages to these questions, in order; None for a question without an answer."""
     asked = [line(f"Question {number}", text) for number, text in enumerate(interpretations, start=1)]
     return _task(
         "baseline_answers",
@@ -207,10 +207,10 @@ def answers(interpretations: Sequence[str], passages: Sequence[Passage]) -> Mode
 
 
 def disambiguation(question: str, passages: Sequence[Passage]) -> ModelCall[list[ReadFromPassages]]:
-    """Ask which readings of this question these passages answer, and how, all at once.
+    """Ask for all readings of this question that these passages answer, with their answers.
 
-    Readings without question or answer are left out. Of a reply that was cut off, at the limit of tokens, those count
-    that are complete.
+    Readings without a question or an answer are left out. If the reply was cut off at the limit of tokens, only its
+    complete readings count.
 
     Source: VERDICT, Eq. 4 and Eq. 13 (the instruction I_G).
     """
@@ -262,7 +262,7 @@ def _over(passages: Sequence[Passage], task: str, asked: Sequence[str]) -> list[
 
 
 def _complete_readings(reply: str) -> list[_Disambiguated]:
-    """The readings of a reply that ends too early; none if that is not what is wrong with it."""
+    """Return the complete readings of a reply that was cut off; none if the reply has another fault."""
     text = _BEFORE_JSON.sub("", reply)
     try:
         cut = _Cut.model_validate(from_json(text, allow_partial=True)).interpretations

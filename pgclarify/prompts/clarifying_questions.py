@@ -1,6 +1,7 @@
-"""What to ask back about a vague question, by five prompt schemes in two forms, with an example or without.
+"""Asks for clarifying questions about a vague question: five prompt schemes, two forms, with or without an example.
 
-Source: AT-CoT, §3.2, Tables 1 and 2, and §4.2; wording, example, form of the replies and scheme at_types ours.
+Source: AT-CoT, §3.2, Tables 1 and 2, and §4.2. The wording, the example, the form of replies and the scheme at_types
+    are ours.
 """
 
 from __future__ import annotations
@@ -160,16 +161,16 @@ def clarifying_questions(
     count: int,
     shows_examples: bool = True,
 ) -> ModelCall[list[ProposedQuestion]]:
-    """Ask how a question could be clarified, at a temperature of 0.6: 1 to count proposals, each unlike the others.
+    """Ask for ways to clarify a question, at a temperature of 0.6: 1 to count different proposals.
 
     Args:
-        question: As it was asked.
-        history: What was said before it, oldest first; may be empty.
-        scheme: How it is asked for.
+        question: The original question.
+        history: The earlier turns, oldest first; may be empty.
+        scheme: The prompt scheme.
         form: Questions to answer, or reformulations to choose from.
-        count: How many, from 1.
-        shows_examples: Whether the model is shown a question with an entry for each type, or for as many of them as
-            count; without, it is asked zero-shot, as in the paper.
+        count: Most proposals, from 1.
+        shows_examples: Whether the model sees an example, with a proposal for each type but at most count. If not, the
+            prompt is zero-shot, as in the paper.
 
     Source: AT-CoT, §3.2, Equations 1 to 4, Table 2 and §4.2.
     """

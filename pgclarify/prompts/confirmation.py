@@ -1,4 +1,4 @@
-"""Whether passages give the answers that were read in them: several answers a call, each with its own passage."""
+"""Asks whether answers follow from their passages: several answers in a call, each with its own passage."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _LONGEST: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """An answer that a passage is said to give to a reading."""
+    """A claim to confirm: a passage gives this answer to this reading."""
 
     passage: Passage
     interpretation: str
@@ -73,12 +73,12 @@ class _Reply(BaseModel):
 
 
 def confirmation(given: Sequence[GivenAnswer]) -> ModelCall[list[bool]]:
-    """Ask of each answer whether its passage gives it to its reading: true or false for each, in order.
+    """Ask for each answer whether its passage gives it to its reading: true or false for each, in order.
 
     Args:
-        given: A few, at least one.
+        given: A few answers, at least one.
 
-    Source: VERDICT, Eq. 20 and Figure 8 (the instruction I_V; wording, and several in one call, ours).
+    Source: VERDICT, Eq. 20 and Figure 8 (the instruction I_V). The wording, and several answers in a call, are ours.
     """
     shown = [part for number, one in enumerate(given, start=1) for part in _claim(number, one)]
     count = len(given)

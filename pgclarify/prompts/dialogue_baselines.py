@@ -1,4 +1,4 @@
-"""What an evaluation of dialogue asks: whether a question is ambiguous, and what somebody who wants something replies.
+"""The prompts of an evaluation of dialogue: is a question ambiguous, and what does a simulated user reply?
 
 Source: Detect, then rewrite (summary), the few-shot baseline; AT-CoT, §4.2 and Table 4. Wording and examples ours.
 """
@@ -133,7 +133,7 @@ def ambiguity(question: str, history: Sequence[str]) -> ModelCall[bool]:
 
     Args:
         question: The question.
-        history: What was said before it, oldest first; may be empty.
+        history: The earlier turns, oldest first; may be empty.
 
     Source: Detect, then rewrite (summary), Key Results (few-shot).
     """
@@ -149,13 +149,13 @@ def ambiguity(question: str, history: Sequence[str]) -> ModelCall[bool]:
 
 
 def simulated_reply(intent: str, question: str, turns: Sequence[tuple[str, str]], asked: str) -> ModelCall[str]:
-    """Ask what somebody who wants something replies to a clarifying question.
+    """Ask for the reply of a simulated user to a clarifying question.
 
     Args:
-        intent: What is wanted.
-        question: As it was typed first.
-        turns: What was asked back so far, and replied; may be empty.
-        asked: What is asked now.
+        intent: What the user wants.
+        question: The user's original question.
+        turns: The earlier clarifying questions with their replies; may be empty.
+        asked: The clarifying question.
 
     Source: AT-CoT, Table 4 (response to a clarifying question).
     """
@@ -173,13 +173,13 @@ def simulated_reply(intent: str, question: str, turns: Sequence[tuple[str, str]]
 def simulated_choice(
     intent: str, question: str, turns: Sequence[tuple[str, str]], offered: Sequence[str]
 ) -> ModelCall[int]:
-    """Ask which of several reformulations somebody who wants something chooses: its place, from 0.
+    """Ask which of several reformulations a simulated user chooses: its position, from 0.
 
     Args:
-        intent: What is wanted.
-        question: As it was typed first.
-        turns: What was offered so far, and chosen; may be empty.
-        offered: What is offered now; at least one.
+        intent: What the user wants.
+        question: The user's original question.
+        turns: The earlier lists of reformulations with the choices; may be empty.
+        offered: The reformulations; at least one.
 
     Source: AT-CoT, Table 4 (response by selection).
     """

@@ -1,4 +1,4 @@
-"""Whether one answer entails another: one ordered pair of answers a call."""
+"""Asks whether one answer entails another: one ordered pair of answers in a call."""
 
 from __future__ import annotations
 

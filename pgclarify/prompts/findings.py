@@ -1,4 +1,4 @@
-"""An answer with the quote that proves it: the form of such a reply, and how models say that there is none."""
+"""An answer with the quote that proves it: the form of such a reply, and the ways in which models give no answer."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ def read_finding(completion: Completion) -> Finding:
 
 
 def without_quote(completion: Completion) -> InvalidReply:
-    """Refuse a reply that has an answer and proves nothing."""
+    """Return the error for a reply that has an answer without a quote."""
     return InvalidReply("the model gave an answer without a quote", detail=f"It replied: {shown(completion.reply)}")

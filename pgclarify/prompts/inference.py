@@ -1,4 +1,4 @@
-"""What a model for natural language inference behind an endpoint is asked: which of several pairs are entailed."""
+"""The call of a model for natural language inference behind an endpoint: which of several pairs are entailed?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def inference(pairs: Sequence[tuple[str, str]]) -> ModelCall[list[bool]]:
         pairs: Premise and hypothesis; at least one pair.
 
     Returns:
-        A call that is read as one truth value for each pair, in order. The reply is a list of them, in JSON.
+        A call whose reply is a JSON list of truth values, one for each pair, in order.
     """
     return ModelCall(
         purpose="inference",

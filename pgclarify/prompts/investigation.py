@@ -1,9 +1,9 @@
 """The prompts of an investigation: what to look up next, what passages say, and what follows from it.
 
-What is the same for every question comes first. Samples of one batch differ in nothing, so that a server reads their
-passages once. The question stands before and behind the passages: a small model reads them for it, and obeys what it
-reads last. Reasoning comes first, and a quote before the answer that it proves: a model that has to find its place
-first guesses less.
+The part that is the same for every question comes first. Samples of one batch have equal prompts, so that a server
+reads their passages once. The question is before and after the passages: a small model then knows what to look for, and
+follows the last text that it reads. A reply begins with its reasoning, and a quote comes before the answer that it
+proves, because a model that must first find the quote guesses less.
 """
 
 from __future__ import annotations
@@ -210,13 +210,13 @@ class _ConclusionReply(_AnswerReply):
 
 
 def follow_up(question: str, steps: Sequence[Step]) -> ModelCall[FollowUp]:
-    """Ask which fact is to be looked up next.
+    """Ask which fact to look up next.
 
     Args:
         question: The whole question.
-        steps: What was asked so far, in order, and what became of it.
+        steps: The earlier steps with their results, in order.
 
-    Source: SUNAR, §3 (de) and Figures 5 and 6, after self-ask; wording and form ours.
+    Source: SUNAR, §3 (de) and Figures 5 and 6, after self-ask. The wording and the form are ours.
     """
     facts = [*_facts(steps), _AFTER_FACTS] if steps else []
     return model_call(
@@ -231,14 +231,14 @@ def follow_up(question: str, steps: Sequence[Step]) -> ModelCall[FollowUp]:
 
 
 def sample(question: str, passages: Sequence[Passage], *, number: int) -> ModelCall[str | None]:
-    """Ask for an answer in a few words, at a temperature of 0.3; None says that the passages do not tell it.
+    """Ask for an answer in a few words, at a temperature of 0.3; None if the passages do not give it.
 
     Args:
-        question: A step's.
-        passages: A batch, in the order in which they are shown.
-        number: Which of several replies to the same input, from 0; nothing else differs.
+        question: The question of a step.
+        passages: A batch, in the order in which the model sees them.
+        number: The number of the sample, from 0, if the same input is sent several times.
 
-    Source: SUNAR, §3.2, Equation 2; wording ours.
+    Source: SUNAR, §3.2, Equation 2. The wording is ours.
     """
     return model_call(
         "sample",
@@ -254,9 +254,9 @@ def sample(question: str, passages: Sequence[Passage], *, number: int) -> ModelC
 
 
 def answer(question: str, passages: Sequence[Passage]) -> ModelCall[Finding]:
-    """Ask for an answer, with at most four quotes that prove it. Whether they are there is the caller's to check.
+    """Ask for an answer, with at most four quotes that prove it. The caller must check the quotes.
 
-    Source: SUNAR, §3.2, the answers sa_1 ... sa_n; wording, reasoning and quotes are ours.
+    Source: SUNAR, §3.2, the answers sa_1 ... sa_n. The wording, the reasoning and the quotes are ours.
     """
     return model_call(
         "answer",
@@ -271,10 +271,10 @@ def answer(question: str, passages: Sequence[Passage]) -> ModelCall[Finding]:
 
 
 def conclusion(question: str, steps: Sequence[Step], passages: Sequence[Passage]) -> ModelCall[Finding]:
-    """Ask to check these facts against the passages, and to answer the whole question, with quotes.
+    """Ask the model to check these facts against the passages, and to answer the whole question, with quotes.
 
-    Source: SUNAR, §3.2, the meta evidence reasoner, and Figure 4, which reasons step by step before it answers; wording
-    and the quotes are ours.
+    Source: SUNAR, §3.2, the meta evidence reasoner, and Figure 4, which reasons step by step before it answers. The
+    wording and the quotes are ours.
     """
     return model_call(
         "conclusion",
@@ -304,7 +304,7 @@ def _read_conclusion(completion: Completion) -> Finding:
 
 
 def _finding(reply: _AnswerReply, quoted: Sequence[_EvidenceReply], completion: Completion) -> Finding:
-    """What a reply says with its proof; the reasoning was for the model that wrote it."""
+    """Return the answer of a reply with its quotes. The reasoning is not used: it only helps the model."""
     if reply.answer is None:
         return Finding()
     evidence = tuple(Evidence(one.passage, one.quote) for one in quoted if one.quote is not None)
@@ -314,7 +314,7 @@ def _finding(reply: _AnswerReply, quoted: Sequence[_EvidenceReply], completion: 
 
 
 def _asked_about(question: str, passages: Sequence[Passage], facts: Sequence[str] = ()) -> list[str]:
-    """The question on both sides: a small model reads passages for it, and then answers what it reads last."""
+    """Put the question before and after the passages: a small model knows what to look for, and what to answer."""
     asked = question_line(question)
     return [asked, fenced_passages(passages), *facts, _AFTER_BOTH if facts else _AFTER_PASSAGES, asked]
 

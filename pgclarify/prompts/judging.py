@@ -1,8 +1,9 @@
-"""Judgements of what methods gave in an evaluation.
+"""The prompts of the judge of an evaluation.
 
-Every judgement has a system message of its own, which is the same for all cases. Passages come first of what differs,
-so that a server reads them once for all readings that are held against them. What was judged is another model's text,
-as little to be obeyed as a passage; the last line is ours, since a small model obeys whatever it reads last.
+Each kind of judgement has its own system message, which is the same for all cases. Passages come next, so that a server
+reads them once for all readings that are compared with them. Readings and answers are texts of another model: like
+passages, they are data and no instructions. The last line is ours, because a small model obeys the last instruction
+that it reads.
 
 Source: VERDICT, Appendices A and C (the instructions I_V, I_M and I_D; wording ours), and §5.2.
 """
@@ -176,7 +177,7 @@ def support(interpretation: str, answer: str | None, passages: Sequence[Passage]
 
 
 def match(question: str, interpretations: Sequence[str], among: Sequence[str]) -> ModelCall[list[bool]]:
-    """Ask which of these readings of the question are among those: one judgement for each reading, in order.
+    """Ask for each of these readings of the question whether it is among other readings, in order.
 
     Source: VERDICT, Eq. 17 and Figure 7 (the instruction I_M).
     """
@@ -191,7 +192,7 @@ def match(question: str, interpretations: Sequence[str], among: Sequence[str]) -
 
 
 def distinct(question: str, interpretations: Sequence[str]) -> ModelCall[list[int]]:
-    """Ask which of these readings remain if those that nearly repeat one are left out: at least one place, from 0.
+    """Ask which of these readings remain without near repetitions: at least one position, from 0.
 
     Source: VERDICT, §5.1.1 and Figure 9 (the instruction I_D).
     """
@@ -206,7 +207,7 @@ def distinct(question: str, interpretations: Sequence[str]) -> ModelCall[list[in
 
 
 def relevance(question: str, interpretations: Sequence[str]) -> ModelCall[list[bool]]:
-    """Ask which of these are readings of the question at all: one judgement for each, in order.
+    """Ask for each of these texts whether it is a reading of the question at all, in order.
 
     Source: VERDICT, §5.2 and Figure 3.
     """

@@ -1,6 +1,6 @@
-"""One more answer to a question that has several, or that there is none.
+"""Asks for one more answer to a question that has several; the model may reply that there is none.
 
-Source: AmbigPrompt, §3, Equation 5; wording, quotes and the form of the replies ours.
+Source: AmbigPrompt, §3, Equation 5. The wording, the quotes and the form of replies are ours.
 """
 
 from __future__ import annotations
@@ -63,15 +63,15 @@ _LONGEST_ANSWER: Final = 100
 def listing(
     question: str, passages: Sequence[Passage], answers: Sequence[str], refused: Sequence[str] = ()
 ) -> ModelCall[Finding]:
-    """Ask for one more answer from these passages, with a quote; no answer says that there is none further.
+    """Ask for one more answer from these passages, with a quote; no answer means that there is no further one.
 
-    What a round adds comes last, so that a server reads the passages once.
+    The part that differs between rounds comes last, so that a server reads the passages once.
 
     Args:
-        question: As it was asked.
-        passages: The same in every round.
-        answers: Those found so far, in order.
-        refused: Those that were given and do not count, in order.
+        question: The original question.
+        passages: The same passages in every round.
+        answers: The answers found so far, in order.
+        refused: Earlier answers that do not count, in order.
 
     Source: AmbigPrompt, §3, Equation 5.
     """

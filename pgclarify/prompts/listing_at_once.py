@@ -1,6 +1,7 @@
-"""All answers to a question that has several, in one reply: what answers one by one are compared with.
+"""Asks for all answers to a question in one reply: the baseline of answers one by one.
 
-Source: AmbigPrompt, §4.3 and Table 2 (FiD, which gives all answers in one pass); wording and the form of replies ours.
+Source: AmbigPrompt, §4.3 and Table 2 (FiD, which gives all answers in one pass). The wording and the form of replies
+    are ours.
 """
 
 from __future__ import annotations
@@ -67,11 +68,11 @@ class _List(BaseModel):
 
 
 def listing_at_once(question: str, passages: Sequence[Passage], most: int) -> ModelCall[list[Finding]]:
-    """Ask for all answers that these passages tell, in one reply.
+    """Ask for all answers that these passages give, in one reply.
 
     Args:
-        question: As it was asked.
-        passages: What is read.
+        question: The original question.
+        passages: The passages.
         most: Most answers, 1 to 50.
 
     Source: AmbigPrompt, Table 2 (FiD).

@@ -1,4 +1,4 @@
-"""Asking for an answer that one passage proves: the short way of clarify for a clear question."""
+"""Asks for an answer that one passage proves: how clarify answers a clear question with a single call."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ answer. The quote has to stand in that passage word for word; all three are null
 
 
 def one_pass(question: str, passages: Sequence[Passage]) -> ModelCall[Finding]:
-    """Ask for an answer, with a quote that proves it. Whether the quote is in that passage is the caller's to check.
+    """Ask for an answer, with a quote that proves it. The caller must check that the quote is in that passage.
 
-    The question stands before and behind the passages: a small model reads them for it, and obeys what it reads last.
+    The question is before and after the passages: a small model knows what to look for, and what to answer.
     """
     asked = question_line(question)
     return model_call(

@@ -1,4 +1,4 @@
-"""A question, relaxed for recall: one search query that fits every way of reading it."""
+"""Asks for a question that is relaxed for recall: one search query that fits every reading of it."""
 
 from __future__ import annotations
 

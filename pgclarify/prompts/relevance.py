@@ -1,4 +1,4 @@
-"""How relevant a passage is to a question: one passage a call, graded from 0 to 4."""
+"""Asks how relevant a passage is to a question: one passage in a call, with a grade from 0 to 4."""
 
 from __future__ import annotations
 

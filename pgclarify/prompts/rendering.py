@@ -1,4 +1,4 @@
-"""What all prompts have in common: a system message, the lines of a user message, and the form of the reply."""
+"""The common parts of all prompts: a system message, the lines of a user message, and the form of the reply."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def model_call(
     passages: Sequence[Passage] = (),
     payload: Mapping[str, Any] | None = None,
 ) -> ModelCall[T]:
-    """Render a prompt: what is the same for every input first, so that a server can reuse what it has read.
+    """Render a prompt. The part that is the same for every input comes first, so that a server can cache it.
 
     Args:
         purpose: See ModelCall.
-        system: The same for every input.
-        lines: Of the user message.
+        system: The system message, the same for every input.
+        lines: The lines of the user message.
         schema: See ModelCall.
         read: See ModelCall.
         max_tokens: See ModelCall.
         reminder: See ModelCall.
         temperature: See ModelCall.
         sample: See ModelCall.
-        passages: Those that the lines show.
+        passages: The passages in the lines.
         payload: See ModelCall.
     """
     return ModelCall(
@@ -57,7 +57,7 @@ def model_call(
 
 
 def object_schema(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Describe a JSON object that has these keys, all of them, and no others."""
+    """Return the schema of a JSON object that has exactly these keys."""
     return {
         "type": "object",
         "properties": properties,

@@ -1,4 +1,4 @@
-"""Reads what a chat model replied: one JSON object of a given form, whatever the model wrapped around it."""
+"""Reads the reply of a chat model: one JSON object of a given form, possibly inside other text."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ T = TypeVar("T")
 
 
 def read_form(form: type[_Form], completion: Completion) -> _Form:
-    """Take the JSON out of its wrapping, and nothing but the JSON.
+    """Read the JSON object of a reply, without the text around it.
 
-    PostgreSQL can keep every text that is read: JSON with half of a surrogate pair is refused here, and each form
+    PostgreSQL can store all texts of the result: JSON with half of a surrogate pair is refused here, and each form
     refuses NUL, by `one_line` or `text_or_null`.
 
     Args:
-        form: What the reply has to be.
+        form: The form of the reply.
         completion: The reply.
 
     Raises:
-        InvalidReply: If it is anything else.
+        InvalidReply: If the reply has another form.
     """
     try:
         return form.model_validate_json(_unwrapped(completion.reply))
@@ -45,10 +45,10 @@ def read_form(form: type[_Form], completion: Completion) -> _Form:
 
 
 def _unwrapped(reply: str) -> str:
-    """A reply without thoughts before it and a code block around it.
+    """Return a reply without the thoughts before it and the code block around it.
 
-    Without an expression for the block: models repeat white space until they are stopped, and looking for the end of a
-    block in thousands of line breaks takes minutes.
+    No regular expression finds the block: a model may repeat line breaks until its limit, and a search for the end of
+    the block in thousands of line breaks would take minutes.
     """
     text = without_thoughts(reply).strip()
     if not (text.startswith(_CODE_BLOCK) and text.endswith(_CODE_BLOCK)):
@@ -58,12 +58,12 @@ def _unwrapped(reply: str) -> str:
 
 
 def one_for_each(given: list[T], count: int, asked: str) -> list[T]:
-    """Refuse a reply that has not one entry for each thing that was asked about.
+    """Refuse a reply that does not have exactly one entry for each item of the prompt.
 
     Args:
-        given: The entries, in the order of what was asked.
-        count: How many there have to be.
-        asked: What the entries are about, in the plural.
+        given: The entries, in the order of the items.
+        count: The required number of entries.
+        asked: The name of the items, in the plural.
 
     Raises:
         InvalidReply: If there are more or fewer.
@@ -77,15 +77,15 @@ def one_for_each(given: list[T], count: int, asked: str) -> list[T]:
 
 
 def places(numbers: Iterable[int], count: int, shown: str) -> list[int]:
-    """Turn numbers as shown, from 1, into places, from 0: each once, ascending.
+    """Convert the numbers in a prompt, from 1, to positions, from 0: each once, ascending.
 
     Args:
-        numbers: What the model named.
-        count: How many it was shown.
-        shown: What it was shown, in the plural.
+        numbers: The numbers in the reply.
+        count: How many items the prompt shows.
+        shown: The name of the items, in the plural.
 
     Raises:
-        InvalidReply: If it named another one; that never becomes one that was shown.
+        InvalidReply: If a number is not that of an item.
     """
     named = sorted(set(numbers))
     if unknown := [number for number in named if not 1 <= number <= count]:
@@ -97,7 +97,7 @@ def places(numbers: Iterable[int], count: int, shown: str) -> list[int]:
 
 
 def text_or_null(value: object) -> object:
-    """Validate before the type: blank and the word null count as null; NUL has no place in PostgreSQL's text."""
+    """Turn blank texts and the word null into None before validation. Refuse NUL, which PostgreSQL cannot store."""
     if not isinstance(value, str):
         return value
     if "\0" in value:
@@ -107,15 +107,15 @@ def text_or_null(value: object) -> object:
 
 
 def one_line(value: object) -> object:
-    """Validate before the type, as text_or_null does, and put it on one line."""
+    """Do what text_or_null does, and put the text on one line."""
     return text_or_null(" ".join(value.split()) if isinstance(value, str) else value)
 
 
 Reasoning = Annotated[Annotated[str, Field(max_length=4000)] | None, BeforeValidator(one_line)]
-"""What a model says before it answers, as a field of a reply."""
+"""A field of a reply: the reasoning of the model before its answer."""
 
 
 def shown(reply: str) -> str:
-    """The reply on one line, cut to what an error can carry."""
+    """Return a reply on one line, shortened for an error message."""
     line = " ".join(reply.split())
     return f'"{line}"' if len(line) <= 200 else f'"{line[:200]}…"'

@@ -1,4 +1,4 @@
-"""What a reranker behind an endpoint is asked: how relevant each of several passages is to a question."""
+"""The call of a reranker behind an endpoint: how relevant is each of several passages to a question?"""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _SCORES = TypeAdapter(list[Annotated[float, Field(allow_inf_nan=False)]])
 def reranking(question: str, texts: Sequence[str], document_ids: Sequence[str]) -> ModelCall[list[float]]:
     """Ask how relevant passages are to a question, in one call.
 
-    The model reads the question together with each passage, so its input has the question as often: budgets go by the
-    length of the input.
+    The model reads the question together with each passage. So the input repeats the question for each passage, because
+    budgets estimate the cost from the length of the input.
 
     Args:
-        question: As it was asked.
-        texts: The passages, as the model is to read them; at least one.
+        question: The original question.
+        texts: The passages, as the model reads them; at least one.
         document_ids: Their documents.
 
     Returns:
-        A call that is read as one score for each text, in (0, 1), in order. The reply is a list of them as the endpoint
-        sent them, in JSON.
+        A call that returns one score for each text, in (0, 1), in order. The reply is a JSON list of the scores as the
+        endpoint sent them.
     """
     return ModelCall(
         purpose="reranking",

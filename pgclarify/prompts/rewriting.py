@@ -1,4 +1,4 @@
-"""Questions of a conversation, said so that they stand on their own."""
+"""Asks for questions of a conversation to be rewritten so that they stand alone."""
 
 from __future__ import annotations
 
@@ -100,13 +100,13 @@ class _Reformulation(BaseModel):
 
 
 def rewriting(question: str, history: Sequence[str]) -> ModelCall[str | None]:
-    """Ask to say a question so that it is understood without the conversation; None says that this cannot be told.
+    """Ask for a question in words that need no conversation; None if the conversation does not show what is meant.
 
     Args:
         question: The last question.
-        history: What was said before it, oldest first; at least one element, each a question or an answer.
+        history: The earlier turns, oldest first; at least one, each a question or an answer.
 
-    Source: Detect, then rewrite (summary); wording ours.
+    Source: Detect, then rewrite (summary). The wording is ours.
     """
     return model_call(
         "rewriting",
@@ -120,14 +120,14 @@ def rewriting(question: str, history: Sequence[str]) -> ModelCall[str | None]:
 
 
 def reformulation(question: str, turns: Sequence[Turn], *, history: Sequence[str] = ()) -> ModelCall[str]:
-    """Ask to say what this user wants to know, as one question.
+    """Ask for one question that says what this user wants to know.
 
     Args:
-        question: As it was asked first.
-        turns: What was asked back and replied since, in order; at least one.
-        history: What was said before the question, oldest first.
+        question: The original question.
+        turns: The clarifying questions with the user's replies, in order; at least one.
+        history: The turns before the original question, oldest first.
 
-    Source: AT-CoT, §4.2 and Table 4; wording ours. What was said before the question is not in the paper.
+    Source: AT-CoT, §4.2 and Table 4. The wording is ours, and the paper has no turns before the original question.
     """
     lines = [*history_lines(history), line("First question", question)]
     for turn in turns:
@@ -147,6 +147,6 @@ def reformulation(question: str, turns: Sequence[Turn], *, history: Sequence[str
 
 
 def history_lines(history: Sequence[str]) -> list[str]:
-    """Show the last elements of a history, a line each."""
+    """Show the last turns of a history, one on each line."""
     shown = [text for text in history if text.strip()][-HISTORY_LENGTH:]
     return [line(f"Turn {number}", excerpt(text, _LONGEST_TURN)) for number, text in enumerate(shown, start=1)]

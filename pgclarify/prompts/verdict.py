@@ -1,8 +1,8 @@
-"""What one passage says to a question: at most one reading of it, with its answer and the quote that proves it.
+"""Asks what one passage says about a question: at most one reading, with its answer and the quote that proves it.
 
-The system message is the same for every question and passage, the question follows, and the passage comes last of what
-differs, so that a server can reuse what it has already read. One line closes it: a small model obeys whatever it reads
-last.
+The system message is the same for every question and passage. The question comes next, and the passage after it, so
+that a server can cache the common part. One line follows, because a small model obeys the last instruction that it
+reads.
 """
 
 from __future__ import annotations
@@ -80,15 +80,15 @@ class _Reply(BaseModel):
 
 
 def verdict(question: str, passage: Passage) -> ModelCall[Reading | StopCode]:
-    """Ask which one reading of the question this passage answers completely.
+    """Ask for the one reading of the question that this passage answers completely.
 
     Args:
-        question: As it was asked, not relaxed.
-        passage: What is judged; title and heading are shown with it, as data like the rest.
+        question: The original question, not the relaxed one.
+        passage: The passage to judge; its title and heading are shown too, also as data.
 
     Returns:
-        A call whose reply is a reading, or not_answered for an abstention. Whether the quote is in the passage is the
-        caller's to check.
+        A call whose reply is a reading, or not_answered for an abstention. The caller must check that the quote is in
+        the passage.
 
     Source: VERDICT, Eq. 8 and Figure 6 (the instruction I_E; wording ours).
     """
@@ -112,10 +112,10 @@ def verdict(question: str, passage: Passage) -> ModelCall[Reading | StopCode]:
 
 
 def _read(completion: Completion) -> Reading | StopCode:
-    """Read the reading; a blank string counts as null.
+    """Read a reply; a blank string counts as null.
 
-    A reading that speaks of "the passage" does not stand on its own, so it counts as an abstention: it fits the form,
-    and asking again costs a call for a reading of little worth.
+    A reading that mentions "the passage" does not stand alone, so it counts as an abstention. It fits the form, and
+    another call would cost more than such a reading is worth.
     """
     reply = read_form(_Reply, completion)
     if reply.interpretation is None:

@@ -1,7 +1,7 @@
 """The version of each prompt. The ledger keeps replies by it.
 
-Whoever changes the text, the form or the decoding of a prompt raises its version here, and that of no other: then the
-replies to the others are not paid for again. A test fails where a prompt changed and its version did not.
+If you change the text, the form or the decoding of a prompt, increase its version here, and no other version: then the
+replies to other prompts are not paid for again. A test fails if a prompt has changed and its version has not.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ VERSIONS: Final[Mapping[str, str]] = {
     "simulated_reply": "1",
     "simulated_choice": "1",
 }
-"""By purpose: the prompts that answer questions."""
+"""Versions of the prompts that answer questions, by purpose."""
 
 JUDGE_VERSIONS: Final[Mapping[str, str]] = {
     "judge_support": "1",
@@ -44,7 +44,7 @@ JUDGE_VERSIONS: Final[Mapping[str, str]] = {
     "judge_distinct": "1",
     "judge_relevance": "1",
 }
-"""By purpose: the prompts that judge answers in an evaluation."""
+"""Versions of the prompts that judge answers in an evaluation, by purpose."""
 
 
 def version_of(purpose: str) -> str:
@@ -53,19 +53,19 @@ def version_of(purpose: str) -> str:
 
 
 def in_service(reasoning_effort: str | None) -> str:
-    """Write what a worker with a language model announces: answers of another are not served again.
+    """Return the version that a worker with a language model announces. Answers with another version are not reused.
 
     Args:
-        reasoning_effort: How much the model thinks; None if it is not told.
+        reasoning_effort: How much the model thinks; None lets the model decide.
     """
     versions = combined(VERSIONS)
     return versions if reasoning_effort is None else f"{versions}, reasoning effort {reasoning_effort}"
 
 
 def combined(versions: Mapping[str, str]) -> str:
-    """Write several versions as one text, which differs whenever one of them does.
+    """Write several versions as one text, which changes whenever one of them changes.
 
-    It is the version that most prompts have, and then each prompt that has another: "1, verdict 2".
+    The text has the most frequent version, and then each prompt with another version: "1, verdict 2".
     """
     ((most, _),) = Counter(versions.values()).most_common(1)
     others = (f"{purpose} {version}" for purpose, version in sorted(versions.items()) if version != most)
