@@ -1,4 +1,4 @@
-"""A PgBouncer in front of the server, with the settings that the page on operations shows."""
+"""A PgBouncer in front of the server, with the settings of docs/operations.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.pages import CHECKOUT, blocks
 from tests.workers import until
 
 OPERATIONS_PAGE = CHECKOUT / "docs" / "operations.md"
-# Further databases of its own, by what is different about them.
+# Further pools, by name, with their settings.
 POOLS = {"single": "pool_size=1", "few": "pool_size=5", "sessions": "pool_size=10 pool_mode=session"}
 
 
@@ -31,12 +31,12 @@ class Bouncer:
     log: Path
 
     def url(self, pool: str = DATABASE, role: str = "asker") -> str:
-        """The URL of a role through one of its pools; the database's own name is the one of the page."""
+        """The URL of a role through one of the pools. The pool with the name of the database is that of the page."""
         return f"postgresql://{role}:{quote(PASSWORD)}@127.0.0.1:{self.port}/{pool}"
 
 
 def configuration(service: ClientService, folder: Path, port: int) -> configparser.ConfigParser:
-    """The page's, led to the server of the test, with further pools."""
+    """The configuration of the page, with the server of the test and further pools."""
     (shown,) = blocks(OPERATIONS_PAGE, "ini")
     read = configparser.ConfigParser(interpolation=None)
     read.read_string(shown.code)
@@ -44,7 +44,7 @@ def configuration(service: ClientService, folder: Path, port: int) -> configpars
     read["databases"] = {DATABASE: server} | {name: f"{server} {settings}" for name, settings in POOLS.items()}
     read["pgbouncer"].update(
         listen_port=str(port),
-        # Its default is a folder that all of this machine share.
+        # The default is a folder that all programs of this machine share.
         unix_socket_dir="",
         auth_file=str(folder / "userlist.txt"),
         logfile=str(folder / "log"),
@@ -56,7 +56,7 @@ def configuration(service: ClientService, folder: Path, port: int) -> configpars
 def bouncer(service: ClientService) -> Iterator[Bouncer]:
     """A PgBouncer that logs in with passwords on both sides."""
     port = free_port()
-    # As root it does not start: it runs as whoever the server belongs to.
+    # PgBouncer does not start as root, so it runs as the owner of the server's files.
     owner = (service.data_dir / "postgres").stat()
     with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as name:
         folder = Path(name)

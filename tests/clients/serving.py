@@ -1,4 +1,4 @@
-"""What clients connect to: a server that listens on TCP and asks for passwords, with a worker and a corpus."""
+"""The service for tests of clients: a server that listens on TCP and asks for passwords, a worker and a corpus."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from tests.conftest import hurry, in_database, trust_everybody
 from tests.workers import DOCUMENTS, Service, load, model_server, wait_until_searchable, worker
 
 DATABASE = "pgclarify"
-# As the page on clients calls it.
+# The name of the corpus in docs/clients.md.
 CORPUS = "insurance"
 PASSWORD = "what the clients' roles know"  # noqa: S105
 ROLES = {"asker": "pgclarify_user", "dashboard": "pgclarify_reader"}
-# Values of statement_timeout: the next is for where a statement was cut off before it had entered its run.
+# Values of statement_timeout. If a statement is cut off before it has started its run, the next value is tried.
 STATEMENT_TIMEOUTS = ("300ms", "3s", "30s")
-# Where citations lead back to: the documents as somebody's own table has them.
+# A user's own table with the same documents, for joins with citations.
 ARTICLES = "create table article (id bigint primary key, title text not null, body text not null)"
 
 
 @dataclass(frozen=True)
 class ClientService(Service):
-    """A service that is reached through TCP as well."""
+    """A service that can also be reached through TCP."""
 
     data_dir: Path
     address: embedded.Address
@@ -45,21 +45,21 @@ class ClientService(Service):
         return f"postgresql://{role}:{quote(PASSWORD)}@{self.address}/{DATABASE}"
 
     def jdbc_url(self, **properties: str) -> str:
-        """The same for JDBC, which is told role and password apart."""
+        """The same for JDBC, which gets role and password separately."""
         return f"jdbc:postgresql://{self.address}/{DATABASE}?{urlencode(properties)}"
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on, and that the system gives to nobody who asks for any."""
+    """A port of this machine that is free, and that the system does not give to other programs."""
     while True:
-        # Linux gives those from 32768 on to clients and servers of tests that run meanwhile.
+        # Linux gives ports from 32768 on to programs that ask for any port, such as other tests.
         port = random.randint(10_000, 32_000)  # noqa: S311 - no secret
         with suppress(OSError), closing(socket.create_server(("127.0.0.1", port))):
             return port
 
 
 def program(name: str) -> str:
-    """The path of a program that comes with the system."""
+    """The path of a program of the system."""
     found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
     if found is None:
         pytest.fail(f"there is no {name}: run make system, or install it with your system's packages")
@@ -68,8 +68,8 @@ def program(name: str) -> str:
 
 @pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClientService]:
-    """A service on a server of its own, that all tests of clients share."""
-    # Not tmp_path: each session of pytest closes the folder above all of them to other users, and so to our server.
+    """A service on its own server, which all tests of clients share."""
+    # Not tmp_path: pytest closes its parent folder to other users, so the server's user could not read its files.
     with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder, ExitStack() as stack:
         data_dir = Path(folder) / "data"
         address = embedded.Address("127.0.0.1", free_port())
@@ -105,7 +105,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClientService]
 
 
 def jdbc_driver() -> str:
-    """The path of PostgreSQL's driver, which is nobody's program and so on no PATH."""
+    """The path of PostgreSQL's driver for JDBC, which is no program and not on PATH."""
     path = Path("/usr/share/java/postgresql.jar")
     if not path.exists():
         pytest.fail(f"there is no {path}: run make system, or install libpostgresql-jdbc-java there")

@@ -1,4 +1,4 @@
-"""JDBC, by a program in Java: metadata, asking, stopping."""
+"""JDBC, tested by a program in Java: metadata, asking, stopping."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def answers_in_time(chat: Chat) -> Reply:
 
 @pytest.fixture(scope="module")
 def outcomes(service: ClientService, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What the program says of each topic; it runs once, since a virtual machine takes its time to start."""
+    """The program's output for each topic. The program runs once, because its virtual machine starts slowly."""
     classes, driver = tmp_path_factory.mktemp("classes"), jdbc_driver()
     sources = sorted(PROGRAMS.glob("*.java"))
     compiled = subprocess.run(

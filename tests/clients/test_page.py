@@ -1,4 +1,4 @@
-"""The page on clients: its programs run as they stand there."""
+"""The programs of docs/clients.md run unchanged."""
 
 from __future__ import annotations
 

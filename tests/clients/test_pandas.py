@@ -1,4 +1,4 @@
-"""pandas: what comes back of functions and views, column by column."""
+"""pandas: the types and values that functions and views return, column by column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PgBouncer in transaction mode: callers come through it, and workers, which cannot, say so."""
+"""PgBouncer in transaction mode: callers can use it; workers cannot, and report that."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_answers_are_the_same(bouncer: Bouncer, asker: Connection, model: Server
 
 
 def test_statements_that_are_not_prepared_wander(bouncer: Bouncer, model: Server) -> None:
-    """Two connections share one session, and meet each other's statements there if there are any."""
+    """Two connections share one session, so each would find prepared statements of the other."""
     with connect(bouncer.url("single")) as one, connect(bouncer.url("single")) as other:
         for _ in range(8):
             assert scalar(one, "select pg_backend_pid()") == scalar(other, "select pg_backend_pid()")
@@ -102,13 +102,13 @@ def test_a_call_cut_off_cancels_its_run(
 
 
 async def test_two_hundred_callers_over_twenty_sessions(bouncer: Bouncer, superuser: Connection, model: Server) -> None:
-    """Each waits in a session of the server; the others wait for one in the pooler."""
-    # Long enough for them to meet.
+    """Twenty callers wait in sessions of the server; the others wait in the pooler for a session."""
+    # Long enough that many calls overlap.
     model.latency = 0.2
 
     async def ask(number: int) -> bool:
         async with await connect_async(bouncer.url()) as connection:
-            # Some ask what others have asked, as people do.
+            # Several callers ask the same question, as people do.
             cursor = await connection.execute(CLARIFY, [f"caller {number % 40}"])
             return bool(await cursor.fetchall())
 
@@ -119,7 +119,7 @@ async def test_two_hundred_callers_over_twenty_sessions(bouncer: Bouncer, superu
 
 
 async def test_a_hundred_submitters_share_five_sessions(bouncer: Bouncer, model: Server) -> None:
-    """While they wait for a moment at a time, nobody stands in the way for long."""
+    """Each call waits only a moment, so no caller blocks a session for long."""
     model.latency = 0.1
 
     async def ask(number: int) -> str:
@@ -154,7 +154,7 @@ async def test_settings_of_a_session_are_not_for_sessions_that_are_shared(bounce
     with pytest.raises(ConfigurationError):
         async with open_pool(bouncer.url()):
             pass
-    # Here each has one for as long as it is connected.
+    # In session mode, each connection keeps its session.
     async with open_pool(bouncer.url("sessions")) as pool, pool.connection() as connection:
         assert await (await connection.execute("select 1 as one")).fetchall() == [{"one": 1}]
 
@@ -163,7 +163,7 @@ def test_a_worker_behind_it_ends_and_leaves_nothing(
     service: ClientService, bouncer: Bouncer, superuser: Connection, tmp_path: Path
 ) -> None:
     before = living_workers(service.dsn)
-    # A worker that serves has some, and takes others for a moment.
+    # A serving worker has some advisory locks all the time, and others for a moment.
     locks = """
         select count(*) from pg_locks inner join pg_stat_activity using (pid)
         where locktype = 'advisory' and usename = 'asker'

@@ -1,4 +1,4 @@
-"""psycopg, beyond what other tests do with it all the time: prepared and binary, cursors of the server, rollbacks."""
+"""Features of psycopg that other tests do not use: prepared statements, binary results, server cursors, rollbacks."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ ARTICLE = sa.table("article", sa.column("id", sa.BigInteger), sa.column("title",
 
 @pytest.fixture(scope="module")
 def url(service: ClientService) -> sa.URL:
-    """Through the Unix socket, by way of psycopg 3, as a role that may ask."""
+    """An engine on psycopg 3 and the Unix socket, as a role that may ask."""
     return sa.make_url(service.dsn).set(drivername="postgresql+psycopg", username=service.asker)
 
 
@@ -109,7 +109,7 @@ def test_many_are_submitted_and_waited_for(engine: sa.Engine, model: Server) -> 
 
 
 def test_views_are_reflected_with_comments_and_types(engine: sa.Engine) -> None:
-    """A type that SQLAlchemy does not know would be a warning, and so an error."""
+    """SQLAlchemy warns of a type that it does not know, and a warning is an error here."""
     with engine.connect() as connection:
         views = [name for name in sa.inspect(connection).get_view_names("pgclarify") if not name.startswith("_")]
         metadata = sa.MetaData()

@@ -1,4 +1,4 @@
-"""A project, and a service that it asks."""
+"""Fixtures: a dbt project, and the service that it asks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["asker", "model", "service", "superuser"]
 
 @pytest.fixture(scope="session")
 def forks() -> Iterator[Forks]:
-    """A dbt that is loaded."""
+    """A process that has loaded dbt."""
     with loaded() as forks:
         yield forks
 
@@ -31,7 +31,7 @@ def installed(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(service: Service, forks: Forks, installed: Path) -> Project:
-    """The integration project in a schema of its own, where whoever may ask keeps an empty log of searches."""
+    """The integration project in a schema of its own, with an empty log of searches that the asker owns."""
     schema = f"searches_{uuid4().hex[:8]}"
     with closing(service.connect()) as superuser:
         superuser.execute(

@@ -1,7 +1,7 @@
-"""dbt, loaded once and forked for each invocation: its imports take longer than most of what tests do with it.
+"""Loads dbt once, and forks for each invocation, because its imports take longer than most invocations.
 
-Run by the Python of dbt's own environment, so it imports nothing of ours. It reads a request a line from its input: an
-invocation, which it answers with the process id, or the id of such a process, which it answers with its exit code.
+The Python of dbt's own environment runs this, so it imports nothing of ours. Each line of its input is a request: an
+invocation, which it answers with the process id; or such a process id, which it answers with the exit code.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 def main() -> None:
     """Serve requests until the input ends."""
-    # Its environment has it, ours has not.
+    # Only dbt's own environment has this module.
     cli = import_module("dbt.cli.main").cli
 
     for line in sys.stdin:
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def invoke(cli: Any, request: dict[str, Any]) -> None:
-    """Be an invocation of dbt, to the end of this process."""
+    """Invoke dbt in this process, and end the process."""
     os.chdir(request["folder"])
     os.environ.update(request["variables"])
     with open(os.devnull) as nothing, open(request["log"], "w") as log:  # noqa: PTH123

@@ -1,4 +1,4 @@
-"""A dbt project of a test's own, run by a real dbt in a process of its own."""
+"""A dbt project for a test. A real dbt runs it in a separate process."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ import psycopg
 from tests.pages import CHECKOUT
 
 PACKAGE = CHECKOUT / "dbt"
-# Not in our environment: it wants other versions of what we use, too.
+# Not in our environment, because it needs other versions of our dependencies.
 DBT = Path(os.environ.get("PGCLARIFY_DBT", CHECKOUT / ".venv-dbt" / "bin" / "dbt"))
 
 
 @dataclass(frozen=True)
 class Done:
-    """What an invocation of dbt came to.
+    """The result of an invocation of dbt.
 
     Attributes:
         code: Its exit code.
-        log: What it printed.
-        results: Status and message of each model and test that was run, by its name.
+        log: Its output.
+        results: Status and message of each model and test that was run, by name.
     """
 
     code: int
@@ -42,17 +42,17 @@ class Done:
 
 
 class Forks:
-    """A dbt that is loaded, and forks for each invocation."""
+    """A process that has loaded dbt, and forks for each invocation."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
     def start(self, request: Mapping[str, Any]) -> int:
-        """Begin an invocation; its process id."""
+        """Begin an invocation, and return its process id."""
         return self._ask(request)
 
     def wait(self, process_id: int) -> int:
-        """Wait for the end of one; its exit code."""
+        """Wait for the end of an invocation, and return its exit code."""
         return self._ask({"process_id": process_id})
 
     def _ask(self, request: Mapping[str, Any]) -> int:
@@ -65,10 +65,10 @@ class Forks:
 
 @contextmanager
 def loaded() -> Iterator[Forks]:
-    """Load dbt.
+    """Load dbt in a process.
 
     Raises:
-        AssertionError: If it is not installed.
+        AssertionError: If dbt is not installed.
     """
     assert DBT.exists(), f"there is no {DBT}: make dbt, or set PGCLARIFY_DBT"
     command = [DBT.parent / "python", Path(__file__).with_name("forking.py")]
@@ -84,10 +84,10 @@ class Project:
     """A copy of the package and of a project that uses it, with a schema of its own.
 
     Attributes:
-        forks: What runs dbt.
-        folder: Where the project is.
-        schema: Where its tables are.
-        variables: How it reaches the database.
+        forks: Runs dbt.
+        folder: The folder of the project.
+        schema: The schema of its tables.
+        variables: Environment variables for its connection to the database.
     """
 
     forks: Forks
@@ -97,14 +97,14 @@ class Project:
 
     @classmethod
     def create(cls, forks: Forks, installed: Path, dsn: str, user: str, schema: str) -> Project:
-        """A project that is installed, in a schema of its own.
+        """Make a project in a schema of its own.
 
         Args:
-            forks: What runs dbt.
-            installed: From install.
+            forks: Runs dbt.
+            installed: The folder of the installed project, from install.
             dsn: URL of the database.
-            user: Role that dbt connects as.
-            schema: Where its tables will be.
+            user: The role of dbt's connection.
+            schema: The schema of its tables.
         """
         parameters = psycopg.conninfo.conninfo_to_dict(dsn)
         variables = {
@@ -117,7 +117,7 @@ class Project:
         return cls(forks, installed, schema, variables)
 
     def start(self, *arguments: str, **values: Any) -> int:
-        """Start dbt; its process id.
+        """Start dbt, and return its process id.
 
         Args:
             arguments: Command and options.
@@ -136,16 +136,16 @@ class Project:
         )
 
     def kill(self, process_id: int) -> None:
-        """End dbt by SIGKILL, while it is at work."""
+        """End a working dbt by SIGKILL."""
         os.kill(process_id, signal.SIGKILL)
         assert self.forks.wait(process_id) == -signal.SIGKILL, self._log.read_text()
 
     def run(self, *arguments: str, **values: Any) -> Done:
-        """Run dbt, whatever it exits with."""
+        """Run dbt. Any exit code is accepted."""
         return self.ended(self.start(*arguments, **values))
 
     def ended(self, process_id: int) -> Done:
-        """Wait for the end of what was started."""
+        """Wait for the end of a dbt that was started, and return its result."""
         code = self.forks.wait(process_id)
         results: dict[str, tuple[str, str]] = {}
         if self._results.exists():
@@ -154,13 +154,13 @@ class Project:
         return Done(code, self._log.read_text(), results)
 
     def done(self, *arguments: str, **values: Any) -> Done:
-        """Run dbt, which has to succeed."""
+        """Run dbt, and require success."""
         done = self.run(*arguments, **values)
         assert done.code == 0, done.log
         return done
 
     def compiled(self, test: str) -> str:
-        """The SQL of a generic test, as it was last run."""
+        """The SQL of the latest run of a generic test."""
         (written,) = (self.folder / "target" / "compiled").rglob(f"{test}.sql")
         return written.read_text()
 
@@ -177,7 +177,7 @@ def install(forks: Forks, folder: Path, name: str) -> Path:
     """Copy the package, and install it in a project that is part of it.
 
     Args:
-        forks: What runs dbt.
+        forks: Runs dbt.
         folder: An empty folder.
         name: The project's folder in the package.
 
@@ -192,6 +192,6 @@ def install(forks: Forks, folder: Path, name: str) -> Path:
 
 
 def _name(unique_id: str) -> str:
-    """The name of a model, or of a test, whose id ends with a hash."""
+    """The name of a model, or of a test. The id of a test ends with a hash."""
     kind, _, *names = unique_id.split(".")
     return names[0] if kind == "test" else names[-1]

@@ -1,4 +1,4 @@
-"""A log of searches in a project's schema, and what a build makes of it."""
+"""A log of searches in a project's schema, and the tables that a build makes from it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def forget(connection: Connection, project: Project, search_id: int) -> None:
 
 
 def change(connection: Connection, project: Project, search_id: int, query: str | None) -> None:
-    """Change what was searched for."""
+    """Change the text of a search."""
     table = sql.Identifier(project.schema, "search_log")
     connection.execute(sql.SQL("update {} set query = %s where search_id = %s").format(table), [query, search_id])
 

@@ -1,4 +1,4 @@
-"""Models built by a real dbt, with a worker that asks: what is asked, what is paid for, and what the tables hold."""
+"""A real dbt builds models, with a real worker: which questions are asked and paid for, and what the tables contain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.openai_server import Reply, Server, by_rules
 from tests.pages import CHECKOUT, blocks
 from tests.workers import Service, load, scalar, until, wait_until_searchable
 
-# Each takes one call for the question and one for each of four passages.
+# The calls of a question: one to relax it, and one for each of four passages.
 CALLS = 5
 HOSTILE = """{{ 1 / 0 }} {% do %} {# it's "so" \\ $$ %s %(a)s ;\ndrop table search_log; -- ' rental"""
 
@@ -46,15 +46,15 @@ def test_what_was_asked_is_not_asked_again(
     assert scalar(asker, "select col_description(%s::regclass, 1)", relation) == "The search; it's ours."
     assert scalar(superuser, "select has_table_privilege('pgclarify_reader', %s, 'select')", relation)
     assert scalar(asker, "select count(*) from pg_index where indrelid = %s::regclass and indisunique", relation) == 1
-    # Rows are there when the hook runs.
+    # The hook runs after the rows are written.
     count = sql.SQL("select count(*) from {}").format(sql.Identifier(project.schema, MODEL))
     assert rows(asker, project, "rows_seen", "hooked") == asker.execute(count).fetchall()
 
-    # In dbt's own words: nothing is asked, nothing is paid for.
+    # The second build asks nothing and pays for nothing, and dbt's output says so.
     again = project.done("build", "--select", MODEL)
     assert "4 distinct questions, 0 to be asked" in again.log
     log(asker, project, "mileage")
-    # As if the corpus had been dropped and made anew, and another question taken back.
+    # As if the corpus had been dropped and created again, and another question withdrawn.
     superuser.execute(
         "update pgclarify.run set corpus_id = null, reuse_key = sha256('another') where run_id = %s", [of_first[0][0]]
     )
@@ -69,9 +69,9 @@ def test_what_was_asked_is_not_asked_again(
     noted = sql.SQL("select distinct xmin::text from {}").format(
         sql.Identifier(project.schema, f"{MODEL}__pgclarify_runs")
     )
-    assert scalar(asker, "select %s::regclass::oid", relation) == before, "the table stays"
+    assert scalar(asker, "select %s::regclass::oid", relation) == before, "the table is not replaced"
 
-    # Of a build without rows, whatever is there stays.
+    # A build with --empty changes no rows.
     empty = project.done("build", "--empty", "--full-refresh", "--select", MODEL, "staged")
     assert set(empty.statuses().values()) == {"success", "pass"}
     assert len(rows(asker, project, "search_id")) == 5
@@ -84,7 +84,7 @@ def test_what_was_asked_is_not_asked_again(
     assert rows(asker, project, "search_id")[0] == (2,)
     written = asker.execute(noted).fetchall()
     project.done("run", "--select", MODEL)
-    assert asker.execute(noted).fetchall() == written, "what stays is not written"
+    assert asker.execute(noted).fetchall() == written, "unchanged rows are not written again"
 
 
 def test_what_the_corpus_has_changed_is_asked_again(
@@ -100,9 +100,9 @@ def test_what_the_corpus_has_changed_is_asked_again(
     first = model.calls
     changed = project.run("build", "--select", MODEL)
 
-    # What left the log stays in the table, and its answers stay right.
+    # A search that was removed from the log stays in the table, and its answers are updated.
     assert "2 distinct questions, 2 to be asked" in changed.log
-    # The changed passage, once for each question; all others were paid for.
+    # Only the changed passage is paid for, once for each question.
     assert 0 < model.calls - first <= 2
     passed = dict.fromkeys(["cited", "current", "verbatim", "affordable", "answered"], "pass")
     assert changed.statuses() == passed | {MODEL: "success", "unchanged": "fail"}
@@ -118,7 +118,7 @@ def test_a_build_that_is_cut_off_and_repeated_pays_nothing_twice(
     project: Project, asker: Connection, superuser: Connection, model: Server, service: Service
 ) -> None:
     log(asker, project, *(f"deductible {number}" for number in range(12)))
-    # Until it is killed, so that it is killed at work.
+    # Slow calls, so that dbt is killed while questions are being answered.
     model.latency = 3.0
     first = model.calls
     runs = sql.Identifier(project.schema, f"{MODEL}__pgclarify_runs")
@@ -128,7 +128,7 @@ def test_a_build_that_is_cut_off_and_repeated_pays_nothing_twice(
     process = project.start("run", "--select", "searches", MODEL, batch_size=6)
     until(lambda: scalar(superuser, "select to_regclass(%s)", f"{project.schema}.{MODEL}__pgclarify_runs"))
     until(lambda: superuser.execute(state).fetchone() != (0,))
-    # While answers are awaited, dbt's transactions are younger than the questions, and hold nothing.
+    # While dbt waits for answers, its transactions are younger than the questions, and block nothing.
     submitted = superuser.execute(sql.SQL("select max(submitted_at) from {}").format(runs)).fetchone()
     session = "from pg_stat_activity where usename = %s and application_name = 'dbt'"
     assert submitted is not None
@@ -152,7 +152,7 @@ def test_completions_are_refreshed_only_if_they_shall_be(
     questions = [f"smoking {number}" for number in range(4)]
     log(asker, project, *questions)
     project.done("run", "--select", "searches", MODEL)
-    # Somebody else, or another model, has asked the same by a number that this one might have taken.
+    # Another model has asked the same questions with a value of refresh that this model might also choose.
     asker.execute(
         "select from pgclarify.clarify_many(%s, corpus => 'rental', top_k => 4, options => '{\"refresh\": 1}')",
         [questions],
@@ -161,7 +161,7 @@ def test_completions_are_refreshed_only_if_they_shall_be(
     with held_back(model):
         process = project.start("run", "--full-refresh", "--select", MODEL, refresh_completions=True)
         until(lambda: model.calls > first)
-        # Another build would put questions of its own there.
+        # As if another build of the same model had replaced the questions.
         asker.execute(
             sql.SQL("comment on table {} is 'Invocation: another'").format(
                 sql.Identifier(project.schema, f"{MODEL}__pgclarify_questions")
@@ -174,7 +174,7 @@ def test_completions_are_refreshed_only_if_they_shall_be(
     assert not set(rows(asker, project, "run_id")) & set(shown)
 
     kept = project.done("run", "--select", MODEL)
-    assert "4 distinct questions, 0 to be asked" in kept.log, "what is newest stays"
+    assert "4 distinct questions, 0 to be asked" in kept.log, "the newest answers are kept"
 
 
 def test_questions_that_fail_or_end_in_part_are_told_and_asked_again(
@@ -188,7 +188,7 @@ def test_questions_that_fail_or_end_in_part_are_told_and_asked_again(
     assert status == "error"
     assert "1 of 2 questions failed" in message
     assert "403" in message
-    assert message.startswith("Database Error"), "not one of compiling"
+    assert message.startswith("Database Error"), "no error of compiling"
     assert sorted(set(rows(asker, project, "status"))) == [("failed",), ("succeeded",)], "the table is built"
 
     model.behavior = by_rules
@@ -221,7 +221,7 @@ def test_questions_that_fail_or_end_in_part_are_told_and_asked_again(
     assert rows(asker, project, "status") == [("earlier",)]
     first = model.calls
     project.done("run", "--select", MODEL)
-    assert rows(asker, project, "search_id run_id ordinal answer") == answered, "they are good, and not asked anew"
+    assert rows(asker, project, "search_id run_id ordinal answer") == answered, "good answers are not asked for again"
     assert model.calls == first
 
 
@@ -299,7 +299,7 @@ def test_each_generic_test_fails_when_it_should(
     assert "affordable: it has cost 2 US dollars, and budget_usd is 1;" in tested.log
     assert "answered: 0.333 of the distinct questions, 1 of 3, have an answer, and share is 0.5;" in tested.log
 
-    # Who may see the tables, but none of the runs, is not told that all is well.
+    # The tests must not pass for a role that may see the tables, but none of the runs.
     superuser.execute(sql.SQL("grant usage on schema {} to pgclarify_reader").format(sql.Identifier(project.schema)))
     with superuser.transaction():
         superuser.execute("set local role pgclarify_reader")

@@ -1,4 +1,4 @@
-"""The example, as a newcomer runs it, on the corpus of the demo: twice, and the second time nothing is asked."""
+"""The example runs twice on the corpus of the demo, as a new user runs it. The second time it asks nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["empty_house"]
 
 
 def run(house: House, *command: str | Path) -> str:
-    """What a command prints; it has to succeed."""
+    """Run a command, require success, and return its output."""
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith(("PGCLARIFY_", "OPENAI_", "PG"))
     }
@@ -42,15 +42,15 @@ def test_the_example_twice(empty_house: House) -> None:
     shutil.copytree(PACKAGE, empty_house.folder / "dbt", ignore=left_out)
     script = empty_house.folder / "dbt" / "example" / "run.py"
 
-    # As an installation that was cut off leaves it.
+    # An interrupted installation leaves such a folder.
     script.with_name("dbt_packages").mkdir()
     first = run(empty_house, sys.executable, script)
     looks = re.findall(r"^  (\S*pgclarify psql -c .*)$", first, re.M)
-    assert "rental cars" in run(empty_house, *shlex.split(looks[0])), "it can be typed as it stands"
+    assert "rental cars" in run(empty_house, *shlex.split(looks[0])), "the printed command works unchanged"
     again = run(empty_house, sys.executable, script)
     assert "60 distinct questions, 0 to be asked" in again
     assert "0 failed" in again
-    assert "calls" not in first + again, "the extractive provider makes none"
+    assert "calls" not in first + again, "the extractive provider makes no calls"
 
     unanswered = empty_house.sql("select string_agg(query, ',') from searches.unanswered_searches")
     assert "pizza" in unanswered.split(",")

@@ -1,4 +1,4 @@
-"""Builds by a role that sees a part of the corpus."""
+"""Builds by a role that may read only a part of the corpus."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.workers import CORPUS, scalar, until, wait_until_searchable
 
 
 def hide(superuser: Connection, document_id: str, content: str) -> None:
-    """Add a document that the role which builds may not see, and wait until it can be found by those who may."""
+    """Add a document that dbt's role may not read, and wait until other roles can find it."""
     superuser.execute(
         "select pgclarify.add_document(%s, %s, %s, readers => array['pgclarify_worker'])",
         [CORPUS, document_id, content],
@@ -29,7 +29,7 @@ def test_a_role_that_sees_a_part_of_the_corpus_asks_once(
     log(asker, project, "fees", "hail", "tolls")
     assert "3 distinct questions, 3 to be asked" in project.done("run", "--select", "+search_interpretations").log
     calls = model.calls
-    # They count once they are grouped, some time after.
+    # Runs count after they are grouped, which happens some time after their end.
     assert until(lambda: scalar(superuser, asked) == 3)
 
     assert "3 distinct questions, 0 to be asked" in project.done("run", "--select", MODEL).log
@@ -38,7 +38,7 @@ def test_a_role_that_sees_a_part_of_the_corpus_asks_once(
     assert model.calls == calls
     assert scalar(superuser, asked) == 3
 
-    # What it can see is asked about anew.
+    # A new document that dbt's role may read makes the questions due again.
     superuser.execute("select pgclarify.add_document(%s, '903', 'Hail dents are repaired for free.')", [CORPUS])
     wait_until_searchable(superuser)
     assert "3 distinct questions, 3 to be asked" in project.done("run", "--select", MODEL).log

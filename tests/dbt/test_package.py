@@ -1,4 +1,4 @@
-"""What takes no worker: a build that finds none, and the sources of the package."""
+"""Tests that need no worker: a build without one, and the sources of the package."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def test_without_a_worker_it_ends_at_once(database: str, forks: Forks, installed
         log(superuser, project, "anything")
         project.done("run", "--empty", "--select", "searches", MODEL, "search_detections")
         for table in (MODEL, "search_detections"):
-            assert rows(superuser, project, "search_id", table) == [], "it is made, and nothing is asked"
+            assert rows(superuser, project, "search_id", table) == [], "the table is created, and nothing is asked"
         done = project.run("run", "--select", "searches", MODEL, "search_detections")
         assert done.code == 1
         for table, what in ((MODEL, "asked"), ("search_detections", "judged")):
             told = f"{table}: no worker is running, so nothing was {what}. Start one with: pgclarify worker."
-            # Below the line in which dbt names the model.
+            # The first line of the message is dbt's own, with the name of the model.
             assert [line.strip() for line in done.results[table][1].splitlines()[1:]] == [told]
         assert scalar(superuser, "select count(*) from pgclarify.run") == 0
 
-        # As if it had ended, and with it this build, once the question was asked.
+        # As if the worker and this build had ended right after the question was asked.
         superuser.execute(
             """
             update alone.search_interpretations__pgclarify_runs

@@ -1,4 +1,4 @@
-"""Builds that go on from a table that is there, or from another build: what stays, and who goes on."""
+"""Builds that continue from an existing table or from another build: which rows stay, and which build continues."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def test_of_two_builds_the_later_one_goes_on(
         "select count(*) = %s from pg_stat_activity where usename = %s and application_name = 'dbt'"
         " and wait_event_type = 'Lock' and wait_event = 'advisory'"
     )
-    # While the SQL of the model is evaluated. In one transaction the server would always tell the same of its sessions.
+    # Both builds wait for this lock while they evaluate the SQL of the model. The other connection looks for them,
+    # because all looks of one transaction see the same sessions.
     with superuser.transaction():
         superuser.execute("select pg_advisory_xact_lock(17)")
         first = project.start("run", "--select", NEW, gate=17)
@@ -96,7 +97,7 @@ def test_a_verdict_stays_if_judging_again_fails(
 
     log(asker, project, "How long does it take, and for whom?")
     going_on = "select run_id from pgclarify.run where operation = 'detect_ambiguity_many' and status = 'running'"
-    # Rules cannot be read, and so no run goes on to its end.
+    # Rules cannot be read, so no run can end.
     with superuser.transaction():
         superuser.execute("lock table pgclarify.ambiguity_rule in access exclusive mode")
         process = project.start("run", "--full-refresh", "--select", table)
