@@ -1,4 +1,4 @@
-"""Random data are the same each time, and a slow machine does not fail tests."""
+"""Random data are the same in each run, and a slow machine does not fail tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Algorithm 1 of SUNAR as it is printed, without lines 6-9: slow, plain, and no code of `Explorer` in it.
+"""Algorithm 1 of SUNAR as it is printed, without lines 6-9: slow and simple, and without code of `Explorer`.
 
 Where the paper is silent, it does what docs/methods/neighborhood-aware-retrieval.md says. Every pool is worked out
 anew from what was scored so far, so that nothing that is kept up to date can go wrong.
@@ -40,7 +40,7 @@ def algorithm_1(
     is_frontiers_turn = False  # line 2: C is R
     iteration = 0
     while len(ranked) < budget:  # line 19
-        # Lines 13-15: R and N without what is scored.
+        # Lines 13-15: R and N without scored passages.
         seen = {one.passage for one in ranked}
         rest = [passage for passage in dict.fromkeys(initial) if passage not in seen]
         leads = _leads(ranked, graph)
@@ -61,12 +61,12 @@ def algorithm_1(
 
 
 def by_score(batches: Sequence[Sequence[Scored]]) -> list[Scored]:
-    """R+ as it is returned: by score; among equals the later iteration first, and then the order of scoring."""
+    """R+ in its final order: by score; among equals, later iterations first, then the order of scoring."""
     return sorted((one for batch in batches for one in batch), key=lambda one: (-one.score, -one.iteration))
 
 
 def _leads(ranked: Sequence[Scored], graph: Mapping[int, Sequence[int]]) -> dict[int, tuple[float, int, int, int, int]]:
-    """N: of each passage the best of those that name it, which is the least of these tuples.
+    """N: for each passage, the best of the passages that have it as a neighbor: the least of these tuples.
 
     Minus its score; its batch; the place that it names the passage in; how many were scored before it; its id.
     """

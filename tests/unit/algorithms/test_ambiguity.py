@@ -24,7 +24,7 @@ Asked = Sequence[tuple[str, Sequence[str]]]
 
 
 def directions(count: int) -> NDArray[np.float32]:
-    """Vectors of unit length in directions that mean nothing."""
+    """Random vectors of unit length."""
     vectors = np.random.default_rng(3).normal(size=(count, 384)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors
@@ -43,7 +43,7 @@ def test_the_file_is_small() -> None:
 
 
 def test_another_file_has_another_version() -> None:
-    # What follows the archive changes the file, and nothing in it.
+    # Bytes after the archive change the file, but not its contents.
     assert AmbiguityClassifier(CONTENT + b"\0").version != CLASSIFIER.version
 
 
@@ -88,7 +88,7 @@ def test_a_turn_may_be_a_question_or_a_question_with_its_answer(turns: list[str]
 
 def test_an_open_reference_is_pragmatic_and_a_named_matter_is_not() -> None:
     asked: Asked = [("How old is he?", []), ("Who is the director of Titanic?", [])]
-    # The same direction for both: their words decide.
+    # Both questions get the same vector, so their words decide.
     vague, named = CLASSIFIER.judge(asked, np.repeat(directions(1), 2, axis=0))
 
     assert vague.probability > named.probability
@@ -140,7 +140,7 @@ def test_only_of_words_that_were_learned_it_is_said_how_such_questions_are(quest
         if reason.name == "form"
     ]
 
-    # What is learned of a word speaks for one side, and is said only where that was decided.
+    # What the classifier learned about a word is a reason for one side only, and is given only if that side was chosen.
     assert len(texts) == (begins is not None)
     assert all(text == f"questions that begin with {begins} are often {side}" for side, text in texts)
 
@@ -223,7 +223,7 @@ def test_vectors_of_other_texts_are_refused(shape: tuple[int, int]) -> None:
 
 TEXTS = st.one_of(
     st.text(max_size=60),
-    # Half characters too, which no encoding has.
+    # Also lone surrogates, which cannot be encoded.
     st.text(st.characters(categories=None), max_size=20),
     st.sampled_from(
         [
@@ -257,7 +257,7 @@ def test_any_text_is_judged(asked: Asked) -> None:
 
 
 def repacked(**changed: NDArray[np.float32] | None) -> bytes:
-    """The shipped file with arrays exchanged, or left out."""
+    """The shipped file with some arrays replaced or left out."""
     with np.load(io.BytesIO(CONTENT)) as archive:
         arrays = {name: archive[name] for name in archive.files} | changed
     buffer = io.BytesIO()
@@ -278,7 +278,7 @@ def one_array() -> bytes:
 
 
 def cut_inside(content: bytes = b"nothing") -> bytes:
-    """An archive with a member that is not an array."""
+    """An archive with a member that is no array."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("mean.npy", content)
@@ -349,7 +349,7 @@ def test_the_file_can_be_packed_again() -> None:
 def test_what_was_trained_is_packed_small_and_hardly_rounded() -> None:
     generator = np.random.default_rng(4)
     shape = CLASSIFIER._trained.alone.examples.shape
-    # Columns of very different size, and one that is empty.
+    # Columns of very different size, and a column of zeros.
     examples = (generator.normal(size=shape) * np.geomspace(1e-3, 1e3, shape[1])).astype(np.float32)
     examples[:, 5] = 0
     vectors = generator.normal(size=CLASSIFIER._trained.within.vectors.shape).astype(np.float32)
@@ -362,7 +362,7 @@ def test_what_was_trained_is_packed_small_and_hardly_rounded() -> None:
         assert archive["alone_examples"].dtype == np.int8
         assert archive["within_vectors"].dtype == np.float16
         assert archive["alone_bias"].dtype == np.float32
-    # Half a step of 127 to each side; eleven bits.
+    # Integers have 127 steps on each side, so the error is half a step. Half-precision numbers have eleven bits.
     steps = np.abs(examples).max(axis=0) / 127
     assert (np.abs(read.alone.examples - examples) <= 0.51 * steps).all()
     assert not np.array_equal(read.alone.examples, examples)

@@ -1,4 +1,4 @@
-"""A version of the classifier that was trained on labelled questions: what it changes, and what it leaves."""
+"""A version of the classifier that was trained on labelled questions: what it changes, and what it does not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which answers are one answer, spelled otherwise or said with more or fewer words."""
+"""Which texts are the same answer, in another spelling or with more or fewer words."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ DIFFERENT = [
     ("yes", "no"),
     ("Ann", ""),
     ("?", "!"),
-    # One word more is another answer, after it, ...
+    # One word more makes another answer: after the answer, ...
     ("Kansas City", "Kansas City Royals"),
     ("New York", "New York Jets"),
     ("Star Trek", "Star Trek Voyager"),
@@ -111,7 +111,7 @@ DIFFERENT = [
     ("Paris", "Paris, Texas"),
     ("Moussa Faki", "Moussa Faki Mahamat"),
     ("vitamin", "vitamin A"),
-    # ... within it, ...
+    # ... inside it, ...
     ("John Adams", "John Quincy Adams"),
     ("George Bush", "George W. Bush"),
     ("vitamin deficiency", "vitamin D deficiency"),
@@ -126,19 +126,19 @@ DIFFERENT = [
     ("Golden Pond", "On Golden Pond"),
     ("Bean", "Mr. Bean"),
     ("Mr. John Smith", "Mrs. John Smith"),
-    # Endings make other words,
+    # Other endings make other words.
     ("Republic", "Republican"),
     ("Dominica", "Dominican"),
     ("Christoph", "Christopher"),
     ("Christian", "Christiana"),
     ("Alien", "Aliens"),
     ("Alien", "aliens"),
-    # what is counted, other numbers,
+    # Other counted things make other answers.
     ("10", "10%"),
     ("5", "5 dollars"),
     ("ten", "10 episodes"),
     ("30 dollars", "30 dollars a day"),
-    # and a letter is not the initial of the last word.
+    # A single letter is not the initial of the last word.
     ("vitamin C", "vitamin cream"),
     ("Act B", "Act Baker"),
 ]

@@ -1,4 +1,4 @@
-"""Short answers: what their words tell, and what is left of their vectors without the question."""
+"""Short answers: what their words decide, and their vectors without the part of the question."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ UNCLEAR = [
     ("Rialto Bridge", "Ponte di Rialto"),
     ("an old stadium", "few people came to the games"),
     ("nine in the morning", "9 am"),
-    # Two letters stand for too much.
+    # Two letters may be an abbreviation of many things.
     ("LA", "the city of angels"),
 ]
 

@@ -42,7 +42,7 @@ def partition(clusters: list[Cluster]) -> set[frozenset[int]]:
 
 @st.composite
 def readings(draw: st.DrawFn, *, max_readings: int = 20) -> NDArray[np.float32]:
-    """Few directions, jittered by different amounts, so that close, middling and far pairs all occur."""
+    """Vectors around a few directions, with different amounts of noise, so that near, middling and far pairs occur."""
     generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_readings = draw(st.integers(0, max_readings))
     centers = generator.normal(size=(draw(st.integers(1, 5)), 16))
@@ -78,7 +78,8 @@ def test_every_reading_is_in_exactly_one_cluster_and_clusters_come_by_support(
 def test_the_order_of_the_readings_has_no_influence(
     data: st.DataObject, vectors: NDArray[np.float32], grouping: Grouping | Density
 ) -> None:
-    # Equal vectors come from equal texts, whose relations are equal too; drawn relations are not, so no vector twice.
+    # Equal vectors come from equal texts, whose relations are equal, too. Generated relations may differ, so each
+    # vector occurs once.
     vectors = np.unique(vectors, axis=0)
     relations = data.draw(relations_of(len(vectors)))
     order = np.array(data.draw(st.permutations(range(len(vectors)))), dtype=np.intp)
@@ -89,7 +90,7 @@ def test_the_order_of_the_readings_has_no_influence(
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_nor_has_it_where_two_pairs_are_equally_similar(order: tuple[int, ...]) -> None:
-    # The one in the middle could join either of the others, which are apart.
+    # The middle one could join either of the others, which are far from each other.
     vectors = at_angles(-30, 0, 30)
     permuted = consolidate(vectors[list(order)])
     assert {frozenset(order[member] for member in group) for group in partition(permuted)} == partition(
@@ -158,7 +159,7 @@ def test_two_readings_between_the_bounds_share_a_group_only_through_a_third() ->
 
 
 def around(*sizes: int, similarity: float) -> NDArray[np.float32]:
-    """So many readings around each of three directions, the last one farthest off, as near to those of their own."""
+    """Readings around three directions, of which the last is farthest. similarity: the square of that to the direction."""
     n_readings = sum(sizes)
     centers = unit([[1, 0, 0], [1, 1, 0], [0, 0, 1]])[np.repeat([0, 1, 2], sizes)] @ np.eye(3, 3 + n_readings)
     own = np.eye(n_readings, 3 + n_readings, k=3)
@@ -177,14 +178,14 @@ def around(*sizes: int, similarity: float) -> NDArray[np.float32]:
 def test_a_cluster_of_density_has_its_least_size_and_readings_that_have_others_near(
     density: Density, sizes: list[int]
 ) -> None:
-    # So far apart that bounds leave all of them alone.
+    # The readings are so far apart that the bounds join none of them.
     vectors = around(3, 3, 2, similarity=0.6)
     assert len(consolidate(vectors)) == 8
     assert [len(cluster.members) for cluster in consolidate(vectors, grouping=density)] == sizes
 
 
 def test_clusters_of_density_are_those_that_last_longest_or_the_smallest() -> None:
-    # Two pairs that are near each other, and one far off.
+    # Two pairs that are near each other, and a pair that is far away.
     vectors = at_angles(0, 4, 8.5, 12.5, 90, 94)
     assert [len(cluster.members) for cluster in consolidate(vectors, grouping=Density(selection="eom"))] == [4, 2]
     assert [len(cluster.members) for cluster in consolidate(vectors, grouping=Density(selection="leaf"))] == [2, 2, 2]
@@ -198,7 +199,7 @@ def test_density_does_not_look_at_words() -> None:
 
 
 def test_density_finds_nothing_among_equals() -> None:
-    # Which is why it is not the default.
+    # This is why density is not the default.
     assert len(consolidate(at_angles(0, 1, 2, 3, 4), grouping=Density())) == 5
     assert partition(consolidate(at_angles(0, 1, 2, 3, 4))) == {frozenset(range(5))}
 

@@ -17,7 +17,7 @@ Id = TypeVar("Id", bound=Hashable)
 
 @dataclass
 class World(Generic[Id]):
-    """A graph and a scorer that keep what they were asked."""
+    """A graph and a scorer that record their calls."""
 
     neighbors_of: Mapping[Id, Sequence[Id]]
     score_of: Mapping[Id, float]
@@ -44,7 +44,7 @@ def test_algorithm_1_by_hand():
         ["y", "x"],  # b, 0.9, named y and then x; a, 0.5, named x and c
         ["c", "d"],  # c waits in the frontier, too, but it is the initial list's turn
         ["z", "w"],  # x, 0.7, named z; c, 0.2, named w; y, 0.1, named e
-        ["e"],  # nine were asked for
+        ["e"],  # nine is the budget
     ]
     assert world.followed == world.scored[:-1]
     assert explored == [
@@ -178,7 +178,7 @@ def test_what_is_left_of_the_initial_list_can_be_ranked_anew():
     explorer.rank_anew([5, 2, 4, 7, 5])
     assert explorer.next_batch() == [7]
     assert explorer.next_batch() == [5, 4]
-    # What the new ranking does not have is gone, as is what was handed out.
+    # Passages that are not in the new ranking are dropped, and so are those that were handed out.
     assert explorer.next_batch() == []
     assert explorer.led_by(7) == 1
     assert explorer.led_by(5) is None
@@ -289,7 +289,7 @@ def test_a_credited_score_is_at_least_its_own_and_at_most_that_of_a_better_lead(
     assert score <= credit(score, lead_score) <= max(score, lead_score) * (1 + 1e-12)
 
 
-# Few ids and few scores, so that both pools overlap and ties are the rule.
+# Few ids and few scores, so that both pools overlap and most scores tie.
 ids = st.integers(0, 15)
 graphs = st.dictionaries(ids, st.lists(ids, max_size=5), max_size=16)
 score_lists = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0]), min_size=16, max_size=16)
@@ -311,7 +311,7 @@ def test_explore_keeps_its_promises(initial, graph, scores, budget, batch_size):
     handed_out = [one for batch in world.scored for one in batch]
     assert len(handed_out) == len(set(handed_out)) <= budget
     assert all(1 <= len(batch) <= batch_size for batch in world.scored)
-    # All reachable passages are scored while there is budget.
+    # All reachable passages are scored, within the budget.
     reachable = within_reach(initial, graph)
     assert set(handed_out) <= reachable
     assert len(handed_out) == min(budget, len(reachable))
@@ -336,7 +336,7 @@ def test_explore_keeps_its_promises(initial, graph, scores, budget, batch_size):
 
 @given(st.integers(), st.lists(ids, max_size=20), graphs, score_lists, sizes, st.integers(1, 7))
 def test_partial_observations_keep_the_same_promises(seed, initial, graph, scores, budget, batch_size):
-    # Who answers when is drawn at random: it would take too many choices of hypothesis.
+    # The order of arrival is random: as choices of hypothesis it would take too many.
     timing = random.Random(seed)  # noqa: S311
     explorer: Explorer[int] = Explorer(initial, budget=budget, batch_size=batch_size)
     out: list[int] = []

@@ -9,7 +9,7 @@ rankings = st.lists(st.lists(st.integers(0, 9), unique=True), max_size=4)
 
 
 def test_what_several_rank_high_comes_first():
-    # 2/62 > 1/61 + 1/64 > 1/61 > 1/63 = 1/63, of which the first ranking's comes first.
+    # 2/62 > 1/61 + 1/64 > 1/61 > 1/63 = 1/63. Of the two equals, the one of the first ranking comes first.
     assert fuse(["a", "b", "c", "d"], ["e", "b", "f", "a"]) == ["b", "a", "e", "c", "f", "d"]
 
 

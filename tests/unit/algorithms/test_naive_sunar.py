@@ -1,4 +1,4 @@
-"""The exploration and the paper's algorithm, written down plainly, agree on thousands of random worlds."""
+"""The exploration gives the same result as a simple version of the paper's algorithm, on thousands of random worlds."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hypothesis import settings
 from pgclarify.algorithms import Explorer
 from tests.unit.algorithms.naive_sunar import Scored, algorithm_1, by_score
 
-# 6,000; with the quick profile a tenth of them.
+# 6,000; a tenth of that with the quick profile.
 WORLDS = 60 * settings().max_examples
-# Worlds that one test goes through, so that a failure is one of a few seeds.
+# The number of tests that share the worlds, so that a failure names few seeds.
 SHARES = 10
 
 
 @dataclass(frozen=True)
 class World:
-    """A first ranking, a graph and a scorer: few passages, so that pools overlap, and often few scores: many tie."""
+    """A first ranking, a graph and a scorer. Passages and scores are few, so that pools overlap and many scores tie."""
 
     initial: Sequence[int]
     graph: Mapping[int, Sequence[int]]
@@ -34,9 +34,9 @@ class World:
         passages = range(draw.randint(1, 24))
         scores = (0.0, 0.25, 0.5, 1.0) if draw.random() < 0.5 else [draw.random() for _ in range(50)]
         return World(
-            # Some in it twice, some not at all.
+            # Some passages are in it twice, some not at all.
             initial=draw.choices(passages, k=draw.randint(0, 24)),
-            # Neighbors of oneself, and the same one twice, occur.
+            # A passage may be its own neighbor, and may have the same neighbor twice.
             graph={one: draw.choices(passages, k=draw.randint(0, 5)) for one in passages if draw.random() < 0.9},
             score={one: draw.choice(scores) for one in passages},
             budget=draw.randint(1, 26),

@@ -1,4 +1,4 @@
-"""Neighbors of every vector, against a comparison of all with all."""
+"""The neighbors of every vector, compared with those by comparing all pairs."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_copies_in_other_tiles_take_no_more_room_than_a_list(monkeypatch: pytest
 
 def test_the_process_reads_what_postgresql_sends() -> None:
     given = vectors(30).astype(np.float16)
-    # Lengths do not matter; zeros are near nothing.
+    # The length of a vector does not matter. Zero vectors are near to nothing.
     given[3] *= 2
     given[[0, 20]] = 0
     sent = np.zeros(30, np.dtype([("header", ">u4"), ("vector", ">f2", (12,))]))

@@ -1,4 +1,4 @@
-"""What a rewritten question has to keep, and what it must not bring in."""
+"""What a rewritten question must keep, and what it must not add."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ _GESAGT = ("Wer malte den Altar von Lindvik?", "Ida Holm, im Jahr 1903, für 1.2
 @pytest.mark.parametrize(
     ("question", "rewritten"),
     [
-        # Nouns have capitals, names inflect, and other words may ask.
+        # In other languages nouns may have capitals, names have endings, and other words ask.
         ("Und wo wurde sie geboren?", "In welchem Ort wurde die Malerin Ida Holm geboren?"),
         ("Ist das Notfall oder nicht?", "Ist der Altar von Lindvik ein Notfall?"),
         ("Et lui, quand est-il né ?", "Quand Victor Hugo est-il né ?"),

@@ -23,7 +23,7 @@ def both_ways(*pairs: tuple[int, int]) -> list[tuple[int, int]]:
     return [*pairs, *((other, one) for one, other in pairs)]
 
 
-# Sparse enough that several sets, chains and one-way pairs all occur.
+# Sparse enough that several sets, chains and one-way pairs occur.
 matrices = st.integers(0, 10).flatmap(
     lambda n_answers: st.builds(
         lambda pairs: entailment(n_answers, *pairs),

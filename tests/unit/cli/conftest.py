@@ -1,4 +1,4 @@
-"""The settings of the user who runs the tests do not reach them."""
+"""Tests run without the settings of the user who runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is submitted is either not there or known, whenever it is interrupted."""
+"""A command that is interrupted while it starts a run: either there is no run, or the command knows its id."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STATEMENT = {"operation": "investigate", "arguments": '{"question": "Who?"}'}
 
 
 class Database:
-    """Stands for a connection whose user presses Ctrl-C once; it notes what was committed, and what it ran."""
+    """A fake connection whose user presses Ctrl-C once. It records what was committed, and the statements."""
 
     def __init__(self, pressed: str) -> None:
         self.pressed = pressed

@@ -1,4 +1,4 @@
-"""What eval compare takes and prints, from evaluations as the tables hand them out."""
+"""The options and the output of eval compare, with evaluations as the tables return them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_head_has_what_differs_and_nothing_else(better: Comparison) -> None:
     told = shown(comparison_rendering.head(better))
     assert re.search(r"^A  12 clarify: clarify on rental.jsonl, 2 cases, 2026-03-01 12:30$", told, re.M)
     assert re.search(r"^option top_k +20 +10$", told, re.M)
-    # Not given, or given as null, is the same.
+    # A missing value is the same as null.
     assert not re.search("deep|corpus|judge", told)
 
 
@@ -302,7 +302,7 @@ def test_limits_that_are_none(given: str) -> None:
 
 
 def test_the_page_shows_it_as_it_is_printed() -> None:
-    """The page has other figures and columns: those of 300 cases that it does not show."""
+    """The page has other figures and columns: those of 300 cases, which it does not show."""
     (page,) = (block.output for block in blocks(CHECKOUT / "docs" / "evaluation.md", "sh") if block.output)
     question = "Who plays the doctor in the series?"
     gone = reading(

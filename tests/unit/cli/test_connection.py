@@ -1,4 +1,4 @@
-"""Settings as commands read them: what is refused, and which server a URL stands for."""
+"""Settings for commands: which are refused, and which server a URL means."""
 
 from __future__ import annotations
 

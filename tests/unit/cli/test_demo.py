@@ -1,4 +1,4 @@
-"""What the demo says about itself."""
+"""The demo's text about itself."""
 
 from __future__ import annotations
 

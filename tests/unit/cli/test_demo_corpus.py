@@ -1,4 +1,4 @@
-"""The documents that come with the package."""
+"""The documents of the package."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_document_is_a_page_with_headings(document: Traversable) -> None:
     assert sum(line.startswith("# ") for line in lines) == 1
     assert any(line.startswith("## ") for line in lines)
     assert 80 <= sum(len(line.split()) for line in lines) <= 350
-    # A heading needs empty lines around it: some readers of Markdown see no heading otherwise.
+    # A heading needs empty lines around it: some parsers of Markdown ignore it otherwise.
     assert all(not after for line, after in pairwise(lines) if line.startswith("#"))
     assert max(map(len, lines)) <= 128
 

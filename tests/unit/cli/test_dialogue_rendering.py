@@ -1,4 +1,4 @@
-"""What the commands of a dialogue print, from rows."""
+"""The output of the commands of a dialogue, from rows."""
 
 from __future__ import annotations
 

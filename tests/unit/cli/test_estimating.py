@@ -1,4 +1,4 @@
-"""What the command estimate prints."""
+"""The output of the command estimate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What eval run and eval list take and print, without a server."""
+"""The options and the output of eval run and eval list, without a server."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def test_verdicts_of_no_model_are_no_calls() -> None:
     assert "110 verdicts, none by a language model." in told
     assert "110 calls" not in told
     assert evaluation_rendering.calls_of_a_model(by_words) == 11
-    # The same figure as eval compare has.
+    # The same figure as in eval compare.
     assert "27.5" in shown(evaluation_rendering.finished([by_words]))
     assert "27.5" in shown(evaluation_rendering.finished([one]))
     assert "99 calls made now, 11 before" in carried_out(replace(one, usage=Usage(calls=110, reused_calls=11)))

@@ -1,4 +1,4 @@
-"""What explain prints, from the pieces of lines that the server sends."""
+"""The output of explain, from the pieces of lines that the server sends."""
 
 from __future__ import annotations
 

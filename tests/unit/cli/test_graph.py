@@ -1,4 +1,4 @@
-"""What graph check says about what it found."""
+"""The output of graph check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hints in the words of the command line."""
+"""Hints as commands of the command line."""
 
 from __future__ import annotations
 

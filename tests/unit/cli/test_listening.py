@@ -1,4 +1,4 @@
-"""URLs for other roles, and what cannot be opened."""
+"""URLs for other roles, and addresses that cannot be opened."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ def test_a_shell_completes_commands(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 
 def test_the_script_of_completion_is_shown() -> None:
-    # Else the option takes a name only where no shell is found among the processes above.
+    # Without this, the option looks for a shell among the parent processes, and takes a name only if it finds none.
     variables = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
     command = [sys.executable, "-m", "pgclarify.cli", "--show-completion", "zsh"]
     shown = subprocess.run(command, env=variables, check=True, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""What status shows of runs and errors."""
+"""The output of status about runs and errors."""
 
 from __future__ import annotations
 

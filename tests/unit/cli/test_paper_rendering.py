@@ -1,4 +1,4 @@
-"""What eval paper prints and writes: rows of ours beside those of a paper, and what has to be known of them."""
+"""The output and the files of eval paper: our rows beside those of a paper, with notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What eval paper refuses before it asks a server, and that each message names the argument."""
+"""What eval paper refuses before it connects to a server. Each message names the argument."""
 
 from __future__ import annotations
 

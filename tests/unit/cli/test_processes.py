@@ -14,7 +14,7 @@ from pgclarify.cli import processes
 from pgclarify.config import Settings
 from pgclarify.errors import DatabaseError
 
-# It says that it is ready by making a file, and then waits for a signal.
+# A program that makes a file when it is ready, and then waits for a signal.
 SERVE = "import pathlib, signal, sys; pathlib.Path(sys.argv[1]).touch(); signal.pause()"
 
 

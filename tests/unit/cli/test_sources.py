@@ -1,4 +1,4 @@
-"""What load reads: files, patterns, standard input."""
+"""The input of load: files, patterns, standard input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line says of itself."""
+"""How the command line names its own commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEXT = "pgclarify down && pgclarify demo, not the package pgclarify-dbt, nor pgc
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a Python of its own with our program, below the present folder."""
+    """The folder of a separate Python with our program, below the current folder."""
     folder = tmp_path / ".venv" / "bin"
     folder.mkdir(parents=True)
     for name in ("python", "pgclarify"):

@@ -1,4 +1,4 @@
-"""Plays the server to a script."""
+"""Runs a script with a scripted server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Played(Generic[T]):
-    """What a script has done."""
+    """The record of what a script did."""
 
     sent: list[Statement]
     pauses: list[float]
@@ -23,7 +23,7 @@ class Played(Generic[T]):
 
 
 def play(script: Generator[Any, Sequence[Row], T], *replies: Sequence[Row]) -> Played[T]:
-    """Carry a script out, with a reply for each statement, in order; it must want neither more nor fewer."""
+    """Run a script, with one reply for each statement, in order. It must send exactly as many statements."""
     left = list(replies)
     sent: list[Statement] = []
     pauses: list[float] = []

@@ -1,4 +1,4 @@
-"""Scripts about questions and runs: what they send, and what they make of the rows."""
+"""Scripts about questions and runs: the statements that they send, and the records that they make of the rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CITATION: dict[str, Any] = {
     "end_char": 21,
     "is_current": True,
 }
-# As the server sends them: with columns that the record repeats from elsewhere, or that are newer than the client.
+# Rows as the server sends them: with columns that the record has from elsewhere, or that the client does not know yet.
 READING: dict[str, Any] = {
     "run_id": 3,
     "status": "succeeded",

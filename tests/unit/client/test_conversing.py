@@ -1,4 +1,4 @@
-"""Scripts of a dialogue: what they send, and what they make of the rows."""
+"""Scripts of a dialogue: the statements that they send, and the records that they make of the rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pgclarify.vocabulary import AmbiguityType, RunStatus
 from tests.unit.client.playing import play
 
 SESSION = Session()
-# As the server sends them: with columns that the record repeats from elsewhere, or that are newer than the client.
+# Rows as the server sends them: with columns that the record has from elsewhere, or that the client does not know yet.
 NEWER: dict[str, Any] = {"invented_later": 1}
 REASON: dict[str, Any] = {"source": "feature", "name": "length", "text": "it has two words"}
 AMBIGUITY: dict[str, Any] = NEWER | {

@@ -32,7 +32,7 @@ def status(pending: int = 0, corpus: str = "insurance", error: str | None = None
 
 
 def batches_of(given: Sequence[Document]) -> list[Statement]:
-    """Statements that add documents, each of which is said to have changed."""
+    """Statements that add documents. The server says that each document has changed."""
     script = documents.add_documents(SESSION, given)
     sent: list[Statement] = []
     try:

@@ -1,4 +1,4 @@
-"""The script of estimate: what it sends, and what it makes of the row."""
+"""The script of estimate: the statement that it sends, and the record that it makes of the row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The script of explain: what it sends, and what it makes of the rows."""
+"""The script of explain: the statement that it sends, and the lines that it makes of the rows."""
 
 from __future__ import annotations
 

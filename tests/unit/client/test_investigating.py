@@ -1,4 +1,4 @@
-"""Scripts about investigations: what they send, and what they make of the rows."""
+"""Scripts about investigations: the statements that they send, and the records that they make of the rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CITATION: dict[str, Any] = {
     "end_char": 25,
     "is_current": True,
 }
-# As the server sends them: with columns that the record repeats from elsewhere, or that are newer than the client.
+# Rows as the server sends them: with columns that the record has from elsewhere, or that the client does not know yet.
 STEP: dict[str, Any] = {
     "run_id": 3,
     "ordinal": 1,

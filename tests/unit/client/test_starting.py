@@ -1,4 +1,4 @@
-"""What start sends, and what the methods make of rows of runs that were started."""
+"""The statement that start sends, and the results that other methods read of started runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `pgclarify` exports, what importing it costs, and that both clients are the same."""
+"""What `pgclarify` exports, how much it imports, and that both clients have the same methods."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def modules_after(statement: str) -> set[str]:
 
 
 def packages_of(modules: set[str]) -> set[str]:
-    """Packages that are not Python's own. One with an underscore is loaded by a .pth file of the environment."""
+    """Packages that are not part of Python. A .pth file of the environment loads those with an underscore."""
     packages = {module.partition(".")[0] for module in modules}
     return {name for name in packages if name not in sys.stdlib_module_names and not name.startswith("_")}
 
@@ -39,7 +39,7 @@ def test_importing_is_cheap() -> None:
     connected = modules_after("from pgclarify import connect")
     drivers = {"cython_runtime", "psycopg", "psycopg_binary", "psycopg_c", "psycopg_pool", "typing_extensions"}
     assert {"pgclarify", "psycopg"} <= packages_of(connected) <= {"pgclarify"} | drivers
-    # Data of a worker: its classes would cost as much as half of the driver.
+    # Records of a worker. Importing their classes would take half as long as importing the driver.
     assert not connected & {"pgclarify.model", "pgclarify.steps", "pgclarify.dialogue", "pgclarify.protocols"}
 
 

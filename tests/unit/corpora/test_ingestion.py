@@ -80,7 +80,7 @@ async def test_documents_are_cut_embedded_and_stored_once() -> None:
     assert store.failed == {}
     policy = store.indexed["policy"]
     assert [chunk.content for chunk in policy.chunks] == [SHORT[0].content]
-    # Title and content in one text; all documents in one call of the model.
+    # A vector is of title and content in one text. One call of the model embeds all documents.
     assert len(embedder.calls) == 1
     text = Chunker(embedder.tokenizer, embedder.max_tokens).embedding_text("Basic policy", None, SHORT[0].content)
     assert embedder.calls[0][0] == text
@@ -106,7 +106,7 @@ async def test_a_long_document_goes_through_the_model_in_batches() -> None:
     ]
     sizes = [len(call) for call in embedder.calls]
     assert max(sizes) == 8
-    # Batches run across documents: all but the last are full.
+    # A batch may have passages of several documents, so all batches except the last are full.
     assert sizes[:-1] == [8] * (len(sizes) - 1)
     assert sum(sizes) == sum(len(one.chunks) for one in store.indexed.values())
     expected = await embedder.encode([chunk.content for chunk in indexed.chunks])
@@ -123,7 +123,7 @@ async def test_all_that_is_claimed_goes_to_an_endpoint_at_once() -> None:
 
 
 class _SlowStore(FakeDocumentStore):
-    """Stores when it is allowed to."""
+    """A store that waits for permission before it stores."""
 
     def __init__(self) -> None:
         super().__init__(SHORT, embedding_model="endpoint:fake")
@@ -197,7 +197,7 @@ async def test_a_document_that_cannot_be_embedded_fails_alone() -> None:
     assert list(store.failed) == ["bad"]
     assert "poison" in store.failed["bad"]
     assert all(embedder.are_passages)
-    # Its batch, then itself; the next batch with it does not ask about it again.
+    # The first bad passage is embedded in its batch, and then alone. The second one is only embedded in its batch.
     assert sum(any("poison" in text for text in call) for call in embedder.calls) == 3
     assert store.stored == [["policy", "drivers", "offices"]]
     for document_id in store.indexed:
@@ -254,7 +254,7 @@ async def test_what_waits_for_a_model_that_this_worker_has_not_is_left_to_others
     store: FakeDocumentStore, embedder: FakeEmbedder
 ) -> None:
     pipeline = ingestion(store, embedder)
-    # Given back, and not asked for again for a while.
+    # The documents are released, and not claimed again for a while.
     assert [await pipeline.ingest_once() for _ in range(3)] == [3, 0, 0]
     assert store.failed == {}
     assert store.stored == []
@@ -266,7 +266,7 @@ async def test_documents_wait_for_a_model_whose_endpoint_does_not_answer() -> No
     store, embedder = FakeDocumentStore(SHORT), FakeEmbedder(fails_on="poison")
     pipeline = ingestion(store, embedder)
     embedder.is_away = True
-    # Given back, and not asked for again for a while.
+    # The documents are released, and not claimed again for a while.
     assert [await pipeline.ingest_once() for _ in range(3)] == [3, 0, 0]
     assert store.failed == {}
     assert list(store.delayed) == [1]
@@ -342,7 +342,7 @@ async def test_a_model_that_was_asked_in_vain_is_told_without_foreign_words() ->
 
 
 class _GoesAfterOne(FakeEmbedder):
-    """Away after it has failed on a text."""
+    """An embedder that becomes unavailable after it has failed on a text."""
 
     def __init__(self) -> None:
         super().__init__(fails_on="poison")
@@ -463,7 +463,7 @@ PARAGRAPHS = [f"Paragraph {number} says something of its own about cars {number}
 
 
 async def edited(before: Document, *after: Document) -> tuple[FakeDocumentStore, list[list[str]]]:
-    """Index a document, then others, in one claim; the store, and what the model was asked for the second time."""
+    """Index a document, then others in one claim. Returns the store, and the calls of the model for the others."""
     store, embedder = FakeDocumentStore([before]), FakeEmbedder()
     pipeline = ingestion(store, embedder, splitters=Paragraphs, batch_size=4)
     await pipeline.ingest_once()
@@ -534,7 +534,7 @@ async def test_batches_stay_full_when_edited_and_new_documents_come_together() -
     )
     assert [len(call) for call in calls] == [4, 4, 1]
     assert calls[0][:2] == ["A new beginning.", "A new end."]
-    # What is new has nothing to ask about.
+    # Hashes are asked for changed documents only, because a new document has no passages.
     assert store.asked == [["long"]]
 
 

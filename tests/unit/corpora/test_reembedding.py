@@ -52,7 +52,7 @@ async def test_claim_by_claim_until_none_waits() -> None:
 
 
 async def test_passages_that_the_model_does_not_read_to_their_end() -> None:
-    # Special tokens count, too: a passage of 62 words is read to its end, one of 63 is not.
+    # Special tokens count, too: a passage of 62 words is read completely, one of 63 words is not.
     store = FakeSpaceStore(["word " * 62, "word " * 63])
     await reembedding(store, FakeEmbedder(max_tokens=64)).fill_once()
     assert store.cut_off == {2}
@@ -63,7 +63,7 @@ async def test_passages_wait_for_a_model_whose_endpoint_does_not_answer() -> Non
     store, embedder = FakeSpaceStore(CONTENTS), FakeEmbedder()
     embedder.is_away = True
     pipeline = reembedding(store, embedder)
-    # Given back, and not asked for again for a while.
+    # The passages are released, and not claimed again for a while.
     assert [await pipeline.fill_once() for _ in range(3)] == [3, 0, 0]
     assert store.failed == {}
     assert list(store.refused) == [1]

@@ -1,4 +1,4 @@
-"""Arrays as PostgreSQL reads them."""
+"""Arrays as text that PostgreSQL reads."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Writes that wait together are written together, and each caller learns what became of its own."""
+"""Writes that wait at the same time are written together, and each caller gets its own result."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Table:
 async def add_while_writing(
     table: Table, coalescer: Coalescer[int, str], first: int, others: Sequence[int]
 ) -> list[asyncio.Task[str]]:
-    """Begin with one item, and add the others while it is being written."""
+    """Begin with one item, and add the others while the first is being written."""
     tasks = [asyncio.create_task(coalescer.add(first))]
     await table.is_writing.wait()
     tasks += [asyncio.create_task(coalescer.add(item)) for item in others]

@@ -15,7 +15,7 @@ class NoLongerCarriedOut(psycopg.DatabaseError):
 @pytest.mark.parametrize(
     ("raised", "kind"),
     [
-        # A run goes on after these.
+        # After these errors, a run is tried again.
         (errors.SerializationFailure, DatabaseBusy),
         (errors.DeadlockDetected, DatabaseBusy),
         (errors.LockNotAvailable, DatabaseBusy),
@@ -27,7 +27,7 @@ class NoLongerCarriedOut(psycopg.DatabaseError):
         (errors.ConnectionFailure, ServerUnavailable),
         (psycopg.OperationalError, ServerUnavailable),
         (NoLongerCarriedOut, RunLost),
-        # It fails with these.
+        # These errors end a run as failed.
         (errors.UniqueViolation, DatabaseError),
         (errors.InsufficientPrivilege, DatabaseError),
     ],

@@ -1,4 +1,4 @@
-"""Named statements: how they are read, and that the files hold no others than those in use."""
+"""Named statements: how they are parsed, and that each one in the files is used."""
 
 from __future__ import annotations
 

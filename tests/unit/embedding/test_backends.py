@@ -24,7 +24,7 @@ needs_instructions = pytest.mark.skipif(
 
 
 def sentences() -> list[str]:
-    """At most two hundred sentences of people, short and long."""
+    """At most two hundred sentences of our pages, short and long."""
     text = (CHECKOUT / "docs" / "settings.md").read_text() + (CHECKOUT / "docs" / "operations.md").read_text()
     found = [" ".join(sentence.split()) for sentence in re.split(r"(?<=[.:])\s", text)]
     return sorted(set(filter(None, found)))[:200]
@@ -50,7 +50,7 @@ def rounded() -> Iterator[LocalEmbedder]:
 async def test_vectors_are_close_to_those_of_float32(rounded: LocalEmbedder, exact: NDArray[np.float32]) -> None:
     similarities = ((await rounded.encode(sentences())) * exact).sum(axis=1)
     assert similarities.min() > 0.99
-    # It is another precision: were it float32 after all, this would be 1e-6.
+    # This shows that the precision differs: in float32, the difference would be 1e-6.
     assert similarities.min() < 1 - 1e-5
 
 
@@ -81,7 +81,7 @@ def test_a_processor_without_the_instructions_is_told(monkeypatch: pytest.Monkey
     ("backend", "has_instructions", "is_rounded"),
     [
         (EmbeddingBackend.AUTO, multiplies_int8(), multiplies_int8()),
-        # Elsewhere readings have the vectors of everything else.
+        # Without these instructions, readings use the same vectors as everything else.
         (EmbeddingBackend.AUTO, False, False),
         (EmbeddingBackend.TORCH, multiplies_int8(), False),
     ],

@@ -13,7 +13,7 @@ from pgclarify.protocols import waited_for
 
 
 class Lengths:
-    """Embeds a text as its length, and holds its first batch back until it is let go."""
+    """Embeds a text as its length. The first batch waits until the test lets it continue."""
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
@@ -43,7 +43,7 @@ def queue(compute: Lengths) -> Iterator[BatchQueue[str]]:
 
 
 def hold(queue: BatchQueue[str], compute: Lengths) -> None:
-    """Let the thread begin a batch, so that what follows has to wait."""
+    """Let the thread begin a batch, so that later texts must wait."""
     queue.submit(["first"])
     assert compute.has_begun.wait(30)
 
@@ -97,7 +97,7 @@ def test_texts_of_a_run_that_is_waited_for_pass_those_of_a_batch(queue: BatchQue
 def test_large_call_is_not_starved_by_small_ones(queue: BatchQueue[str], compute: Lengths) -> None:
     hold(queue, compute)
     large = queue.submit(["x" * 180] * 4)
-    # Two of them fill a batch.
+    # Two of these texts fill a batch.
     small = [queue.submit(["x" * 300]) for _ in range(100)]
     compute.may_go_on.set()
     large.result(30)
@@ -132,7 +132,7 @@ def test_closing_fails_what_waits_and_what_comes_after(queue: BatchQueue[str], c
     waiting = queue.submit(["x" * 100] * 50)
     closing = threading.Thread(target=queue.close)
     closing.start()
-    # From here on nothing is taken, and the batch that is being computed may end.
+    # From now on, the queue takes no texts, and the current batch may end.
     with pytest.raises(EmbeddingError):
         while True:
             queue.submit(["late"])
@@ -146,7 +146,7 @@ def test_closing_fails_what_waits_and_what_comes_after(queue: BatchQueue[str], c
 
 @pytest.fixture
 def pair() -> Iterator[tuple[BatchQueue[str], list[list[str]]]]:
-    """A queue of two threads, in which the first batch is computed only while another is; and the batches."""
+    """A queue of two threads, and the batches. The first two batches are only computed at the same time."""
     batches: list[list[str]] = []
     both = threading.Barrier(2, timeout=30)
 
@@ -193,7 +193,7 @@ class SmallDevice:
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
         self.batches.append(len(texts))
         if len(texts) > self.room:
-            raise OutOfMemory("There was no room for it.")
+            raise OutOfMemory("There is no memory for this batch.")
         return np.array([[len(text)] for text in texts], dtype=np.float32)
 
 
@@ -209,7 +209,7 @@ def test_a_batch_without_room_is_computed_in_halves_and_no_larger_one_is_made() 
         assert queue.submit(texts).result(30).tolist() == [[float(len(text))] for text in texts]
     queue.close()
     assert device.batches[:4] == [16, 8, 4, 4]
-    # Twice as long ones count as two; what was learnt holds for the second request, too.
+    # A text of twice the length counts as two. The learned limit also holds for the second request.
     assert max(device.batches[5:]) <= 8
     assert all(batch <= 5 for batch in device.batches[-4:])
 

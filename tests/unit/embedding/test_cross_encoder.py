@@ -1,4 +1,4 @@
-"""Real models of the library, small ones with weights as they were drawn."""
+"""Real models of the library, small ones with random weights."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Open = Callable[[str], SentenceTransformerCrossEncoder]
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Paths of a reranker, a judge of inference, and what looks like one or the other."""
+    """Paths of a reranker, a judge of inference, and models that look similar but are neither."""
     folder = tmp_path_factory.mktemp("cross_encoders")
     return {
         "reranker": save_cross_encoder(folder / "reranker"),
@@ -48,7 +48,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture
 def opened() -> Iterator[Open]:
-    """Loads models, and closes them in the end."""
+    """Loads models, and closes them at the end."""
     loaded: list[SentenceTransformerCrossEncoder] = []
 
     def load(path: str) -> SentenceTransformerCrossEncoder:
@@ -61,7 +61,7 @@ def opened() -> Iterator[Open]:
 
 
 def logits(path: str) -> NDArray[np.float64]:
-    """What the model says of each of the pairs alone, without the library and without us."""
+    """The model's raw output for each pair alone, without the library and our code."""
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -249,7 +249,7 @@ async def test_with_too_many_in_use_another_is_refused_until_one_is_free(models:
         with pytest.raises(EmbeddingError, match="no room") as caught:
             await kept.get(models["two"])
         assert caught.value.hint
-        # One that is there takes no room.
+        # A loaded model needs no further room.
         assert await kept.get(models["reranker"]) is held[0]
         del held
         assert (await kept.get(models["two"])).model == models["two"]

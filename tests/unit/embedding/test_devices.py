@@ -1,4 +1,4 @@
-"""What models compute on. There is no GPU here, so torch's answers about one are faked."""
+"""The devices of models. There is no GPU here, so torch's answers about one are faked."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ def test_out_of_memory_is_told_from_other_errors(error: Exception, kind: type[Ex
         telling_out_of_memory(compute)(["one", "two"])
     assert type(caught.value) is kind
     if kind is OutOfMemory:
-        # Documents wait for memory, and are not marked as failed.
+        # So documents wait for memory, and are not marked as failed.
         assert isinstance(caught.value, EmbeddingUnavailable)
         assert caught.value.sqlstate == EmbeddingError.sqlstate
         assert "PGCLARIFY_DEVICE=cpu" in str(caught.value.hint)
-        # Else its frames would hold on to what the batch has taken.
+        # Otherwise the frames of the context would keep the memory of the batch.
         assert caught.value.__context__ is None
 
 
@@ -120,7 +120,7 @@ def test_models_of_all_kinds_go_on_with_halves(small: str, tmp_path: Path, monke
 async def test_on_a_gpu_readings_are_embedded_as_all_else_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pgclarify.embedding.registry.multiplies_int8", lambda: True)
     embedders = Embedders(device=Device.CUDA)
-    # There is none, so it cannot be loaded; in 8-bit integers, on the processor, it could.
+    # There is no GPU, so the model cannot be loaded. With 8-bit integers, it would be loaded on the CPU.
     with pytest.raises(EmbeddingError):
         await embedders.get_for_readings("all-MiniLM-L6-v2")
     embedders.close()
@@ -140,18 +140,18 @@ def test_a_model_without_room_is_not_called_missing(
         monkeypatch.setattr(f"sentence_transformers.{kind}", make)
     with pytest.raises(OutOfMemory) as caught:
         load("somebody/model", Device.CPU)
-    # It was found, so it is not looked for elsewhere.
+    # The model was found, so no other place is tried.
     assert tried == ["somebody/model"]
-    # So it is asked for again at once, and not as a missing one after minutes.
+    # So the model is tried again at once. A missing model would be tried again after minutes.
     assert not isinstance(caught.value, ModelNotFound)
-    # Else its frames would hold on to what the model has taken.
+    # Otherwise the frames of the context would keep the memory of the model.
     assert caught.value.__context__ is None
 
 
 class TestHalfPrecision:
     def test_a_text_whose_numbers_do_not_fit_is_embedded_in_float32(self) -> None:
         class Model:
-            """Its vectors in half precision are no numbers where a text says so."""
+            """A model whose half-precision vector of the text "large" is not a number."""
 
             dtype: type[np.floating[Any]] = np.float16
 
@@ -166,7 +166,7 @@ class TestHalfPrecision:
 
         model = Model()
         assert _encode_rounded(model, ["small", "large"]) == pytest.approx(np.array([[0.6, 0.8]] * 2), abs=1e-3)
-        # The others stay in half precision.
+        # All other texts stay in half precision.
         assert model.dtype == np.float16
 
     def test_is_left_where_there_is_no_room_for_both(self) -> None:

@@ -26,7 +26,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalEmbe
         plain = load_embedder(str(folder))
         stack.callback(plain.close)
         config = folder / "config_sentence_transformers.json"
-        # Embedding without a prompt of ours would take this one.
+        # The library would use this prompt if we passed none.
         settings = {"prompts": {**PROMPTS, "sorting": "sort: "}, "default_prompt_name": "sorting"}
         config.write_text(json.dumps(json.loads(config.read_text()) | settings))
         prompted = load_embedder(str(folder))

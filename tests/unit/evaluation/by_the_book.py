@@ -1,4 +1,4 @@
-"""A judge that goes by years and whole words, and keeps what it was asked."""
+"""A judge that decides by years and whole words, and records its calls."""
 
 from __future__ import annotations
 

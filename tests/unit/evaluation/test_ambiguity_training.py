@@ -1,4 +1,4 @@
-"""Training on labelled questions: what is learned, what is kept aside, and when a version counts as better."""
+"""Training on labelled questions: what is learned, what is held out, and when a version counts as better."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pgclarify.evaluation.labelled_log import LabelledQuestion
 from tests.fakes import FakeEmbedder
 
 SHIPPED = AmbiguityClassifier.load()
-# In this house "board" has two meanings, which the classifier that ships cannot know.
+# In these questions "board" has two meanings, which the shipped classifier cannot know.
 QUESTIONS = [
     LabelledQuestion(
         f"What does the {word} of department {number} say about item {7 * number % 100}?", (), is_ambiguous

@@ -1,4 +1,4 @@
-"""The pipelines that clarify is compared with: what they search, ask, keep, give and pay."""
+"""The pipelines that clarify is compared with: their searches, calls, passages, results and cost."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ AWAY = EndpointUnavailable("the endpoint cannot be reached")
 
 
 class FakeRetriever:
-    """Finds what it was told to.
+    """Finds the passages that a test sets.
 
     Args:
         found: Passages by question, best first; nothing for all others.
@@ -91,16 +91,17 @@ async def test_dtv_reads_answers_out_of_what_was_verified():
     retriever = found()
     output = await DiversifyThenVerify(asked(model, retriever)).answer(CASE)
 
-    # A search for each reading, with the reading itself.
+    # There is one search for each reading, with the reading as query.
     assert retriever.searches == [(HOUR, 5), (YEAR, 5)]
     assert purposes(model) == ["proposal", "verification", "verification", "disambiguation"]
-    # Each verification sees all passages; the last call sees those that passed one of them, in order.
+    # Each verification sees all passages. The last call sees the passages that passed at least one verification, in
+    # order.
     contents = [passage.content for passage in (HOURS, MORE_HOURS, YEARS)]
     verifications = model.asked("baseline_verification")
     assert [(one.question, one.passages) for one in verifications] == [(HOUR, contents), (YEAR, contents)]
     (last,) = model.asked("baseline_disambiguation")
     assert (last.question, last.passages) == (QUESTION, [HOURS.content, YEARS.content])
-    # Places of the last call are places of what it saw.
+    # The places in the last reply count the passages of the last call.
     assert read_out(output) == [(HOUR, "9 am", [HOURS]), (YEAR, "1931", [HOURS, YEARS])]
     assert [one.support for one in output.interpretations] == [1, 2]
     assert output.retrieved == (HOURS, MORE_HOURS, YEARS)
@@ -137,7 +138,7 @@ async def test_a_verification_that_fails_keeps_nothing_and_the_others_count():
     model = scripts.baseline_model(PROPOSED | VERIFIED | {f"verification: {HOUR}": "which?"} | told)
     output = await DiversifyThenVerify(asked(model, found())).answer(CASE)
     assert read_out(output) == [(YEAR, "1931", [YEARS])]
-    # It was asked twice, and both replies were paid for.
+    # The failed verification was asked twice, and both replies count.
     assert output.usage.calls == 5
 
 
@@ -209,7 +210,7 @@ async def test_rac_searches_with_the_relaxed_question_and_asks_the_question():
 
 
 async def test_rac_goes_on_with_the_question_where_relaxing_fails():
-    # The second is a reply that PostgreSQL could not keep as text.
+    # PostgreSQL could not store the second reply as text.
     model = scripts.baseline_model(relaxation=["", "half \ud800"])
     retriever = found()
     output = await AllAtOnce(asked(model, retriever), top_k=2).answer(CASE)
@@ -226,7 +227,7 @@ async def test_rac_asks_nothing_where_nothing_is_found():
 FAILING = [
     (True, {f"proposal: {QUESTION}": "hm"}, 2),
     (True, PROPOSED | VERIFIED | {f"disambiguation: {QUESTION}": "hm"}, 5),
-    # A passage that was not shown never becomes another one.
+    # The number of a passage that was not shown is ignored.
     (True, PROPOSED | VERIFIED | {f"disambiguation: {QUESTION}": '[["q", "a", [2]]]'}, 5),
     (False, PROPOSED | {f"answers: {HOUR} | {YEAR}": '["9 am"]'}, 3),
 ]
@@ -238,7 +239,7 @@ async def test_a_reply_that_does_not_fit_twice_fails_the_case(is_verified: bool,
     output = await DiversifyThenVerify(asked(model, found()), is_verified=is_verified).answer(CASE)
     assert (output.status, output.interpretations) == (RunStatus.FAILED, ())
     assert output.error
-    # What it took counts, though it gave nothing.
+    # The calls count, although there was no result.
     assert output.usage.calls == calls
     assert output.usage.prompt_tokens > 0
 

@@ -1,4 +1,4 @@
-"""The judge that is the lexical one and a model: neither alone makes a reading supported."""
+"""The judge that combines the lexical one and a model: only both together make a reading supported."""
 
 from pgclarify.evaluated import Stated
 from pgclarify.evaluation.both_judge import BothJudge
@@ -24,7 +24,7 @@ def judge_of(model: ScriptedCompleter) -> BothJudge:
 
 async def test_a_reading_is_supported_if_both_say_so() -> None:
     model = scripts.judge_model({f"support: {HOUR.interpretation}": "true"}, otherwise="false")
-    # The model is asked about those alone that have their words in the passage, and each gets its own judgement.
+    # The model is only asked about readings with their words in the passage, and each gets its own judgement.
     readings = [MONTH, SAME, YEAR, HOUR]
     assert await judge_of(model).supports([(one, [HOURS]) for one in readings]) == [False, False, False, True]
     assert [prompt.question for prompt in model.asked("judge_support")] == [SAME.interpretation, HOUR.interpretation]

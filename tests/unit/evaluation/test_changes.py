@@ -1,4 +1,4 @@
-"""Which readings of a case are new, gone, kept, or answered otherwise."""
+"""Which readings of a case are new, gone, kept, or have another answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two evaluations, paired: cases, settings that differ, warnings, the cases that changed most."""
+"""Two evaluations, paired: cases, differing settings, warnings, and the cases that changed most."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def cases(**coverage: float) -> list[EvaluatedCase]:
 
 
 def compared(first: list[EvaluatedCase], second: list[EvaluatedCase], **plan: Any) -> Comparison:
-    """The second side's plan may be another."""
+    """The second side may have another plan."""
     return compare(evaluation(1), first, evaluation(2, **plan), second)
 
 
@@ -130,7 +130,7 @@ def test_the_cases_that_changed_most_come_first() -> None:
 
     assert most_changed("answer_coverage", 9) == ["great", "small", "y", "x"]
     assert most_changed("answer_coverage", 1) == ["great"]
-    # A metric that no case has leaves the number of readings.
+    # If no case has the metric, cases are ordered by their number of readings.
     assert most_changed("grounded_f1", 9) == ["y", "x"]
 
 

@@ -1,4 +1,4 @@
-"""Data sets: what a line may be, which names its fields may have, and which lines are asked."""
+"""Data sets: valid lines, names of fields, and the selected lines."""
 
 from __future__ import annotations
 
@@ -312,7 +312,7 @@ def test_fields_that_nobody_reads_are_told(write: Write) -> None:
     reading = {"question": "b", "answrs": ["c"], "documents": ["d"]}
     records = [{"question": "a", "answerz": 1, "history": []}, {"question": "b", "interpretations": [reading, "text"]}]
     assert read_data_set(write(*records)).unknown_fields == ("answerz", "interpretations.answrs")
-    # Another name takes the place of the usual ones.
+    # A given name replaces the usual names.
     renamed = read_data_set(write({"question": "a", "answers": "b", "single": "c"}), fields={"answers": "single"})
     assert renamed.unknown_fields == ("answers",)
     many = read_data_set(write({"question": "a", **dict.fromkeys(map(str, range(1_000)))}))

@@ -1,4 +1,4 @@
-"""What rewriting only what is ambiguous is compared with: who decides, what is asked, and what is searched."""
+"""The baselines of rewriting only ambiguous questions: detectors, calls and searches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AWAY = EndpointUnavailable("the endpoint cannot be reached")
 
 
 class FakeRetriever:
-    """Finds the passage only if the query names the painter."""
+    """Finds the passage only if the query has the painter's name."""
 
     def __init__(self) -> None:
         self.searches: list[tuple[str, int]] = []
@@ -54,7 +54,7 @@ def model(
 async def answer(
     chat: ScriptedCompleter, case: Case = CASE, probabilities: Mapping[str, float] | None = None
 ) -> Output:
-    """Run the baseline with the language model, or with given probabilities."""
+    """Run the baseline with the language model as detector, or with given probabilities."""
     retriever = FakeRetriever()
     asked = Asked(FakeLedger(), chat, retriever, FakeEmbedder(), PollInterval(first=0.001, longest=0.002))
     detect: Detect = few_shot(asked) if probabilities is None else foretold(probabilities)

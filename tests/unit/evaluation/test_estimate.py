@@ -1,4 +1,4 @@
-"""How many calls a case takes at most."""
+"""The most calls of a case."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def of(method: str, **settings: Any) -> Configuration:
         (of("clarify", retrieval="adaptive", top_k=10), 11),
         (of("clarify", top_k=10, reranker="signal"), 11),
         (of("clarify", top_k=5, reranker="model", budget=3), 104),
-        # Ranked for the question, and for the relaxed one.
+        # Passages are ranked for the question and for the relaxed question.
         (of("clarify", retrieval="adaptive", top_k=10, reranker="model", budget=30), 231),
         (of("clarify", top_k=5, ask_back="auto"), 7),
         (of("clarify", top_k=6, verify="model"), 1 + 6 + 2),
-        # One call for each batch, which may be of one passage.
+        # One call confirms each batch, and a batch may have a single passage.
         (of("clarify", retrieval="adaptive", budget=50, verify="model"), 1 + 50 + 50),
         (of("clarify", top_k=5, ask_back="auto", verify="model"), 2 + 1 + 5 + 1),
         # Each passage may be a window.
@@ -49,7 +49,7 @@ def of(method: str, **settings: Any) -> Configuration:
         (of("clarifying_questions", form="select"), 1 + 5 * 4),
         (of("clarifying_questions", count=3, top_k=2), 1 + 3 * 2),
         (of("clarifying_questions", check="none", count=3), 1),
-        # Asked back, replied and put anew, three times.
+        # Three turns, each with a question, a reply and a reformulation.
         (of("simulated_user", check="none"), 3 * 3),
         (of("simulated_user"), 3 * (1 + 3 * 4 + 2)),
         (of("simulated_user", form="select", check="none"), 3 * 2),
@@ -60,7 +60,7 @@ def of(method: str, **settings: Any) -> Configuration:
         (of("one_pass", top_k=50), 1),
         (of("self_ask"), 5 + 4),
         (of("self_ask", max_steps=2), 3 + 2),
-        # How long passages are is not known: each may be a window.
+        # The length of passages is unknown, so each may be a window.
         (of("list_at_once"), 20),
     ],
 )

@@ -1,4 +1,4 @@
-"""The judge that is shipped for tests."""
+"""The fake judge keeps the promises of the protocol."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which judges tables warn of, and that the figures are those of the judge that ships."""
+"""The judges that tables warn of, and that the figures belong to the shipped judge."""
 
 from __future__ import annotations
 

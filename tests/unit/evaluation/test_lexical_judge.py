@@ -54,12 +54,12 @@ def test_it_has_a_name(judge: Judge):
         (HOUR, ["nine o'clock", "9 AM."], HOURS),
         ("When does the cafe in Lindvik close?", ["6 p.m."], HOURS),
         ("How many boats does the museum have?", ["twelve"], HOURS),
-        # The title says what it is that was opened.
+        # The title says what was opened.
         (YEAR, ["1931"], YEARS),
         ("Which museum in Lindvik opened a new building in 1931?", ["the Harbor Museum"], YEARS),
-        # It runs over the end of a sentence.
+        # The answer crosses the end of a sentence.
         ("What was added to the harbor museum?", ["1931. A pier"], YEARS),
-        # A yes or a no cannot be searched for, so the question's words decide.
+        # Passages do not contain a yes or a no, so the words of the question decide.
         *(
             ("Does the harbor museum open at 9 am from April to October?", [answer], HOURS)
             for answer in ("Yes, it does", "yes", "No.", "Yes it does", "no - only in winter")
@@ -75,19 +75,19 @@ async def test_what_stands_there_is_supported(judge: Judge, question: str | None
     ("question", "answers", "passage"),
     [
         (HOUR, ["10 am"], HOURS),
-        # It stands there, but says something else.
+        # The passage has the answer, but says something else with it.
         (HOUR, ["6 pm"], HOURS),
         ("Who directs the opera?", ["9 am"], HOURS),
         ("When did the queen die?", ["1931"], YEARS),
         # Word for word.
         ("When was a pier added?", ["54"], YEARS),
         ("Is the queen of Ortval rich?", ["No"], HOURS),
-        # Names that begin like it.
+        # Names that begin with yes or no.
         *(
             ("Which film does the harbor museum show at 9 am from April to October?", [answer], HOURS)
             for answer in ("No Country for Old Men", "No. 5", "No, No, Nanette", "Yes Man")
         ),
-        # It has no word that could be there.
+        # The question has no content word.
         ("Did he?", ["Yes"], HOURS),
         (None, ["10 am"], HOURS),
         # A reading without an answer is not supported.
@@ -142,18 +142,18 @@ async def test_readings_that_are_the_same(judge: Judge, one: Stated, other: Stat
         (Stated("Who won season 1 of the show?"), Stated("Who won season 2 of the show?")),
         (Stated("Who won season 1 of the show?", ("Ida",)), Stated("Who won the second season?", ("Ida",))),
         (Stated("What does the blue ticket cost?"), Stated("What does the red ticket cost?")),
-        # Answers decide where both have some.
+        # If both have answers, the answers decide.
         (Stated(HOUR, ("9 am",)), Stated("When does the harbor museum of Lindvik open?", ("10 am",))),
         (Stated("Why did the team move?", ("old stadium",)), Stated("Why did it move, the team?", ("few fans",))),
-        # To equal questions, too.
+        # This also holds for equal questions.
         (Stated(HOUR, ("9 am",)), Stated(HOUR, ("10 am",))),
-        # What many questions have for an answer makes no two of them the same.
+        # Numbers and yes are answers of many questions, so equal ones do not make two questions the same.
         (
             Stated("What is the return window for clothing?", ("30 days",)),
             Stated("What is the return window for electronics?", ("30 days",)),
         ),
         (Stated("Is the museum open on Sunday?", ("yes",)), Stated("Is the museum free for children?", ("yes",))),
-        # The same answer to quite another question.
+        # The same answer to a different question.
         (Stated("How many boats are there?", ("12",)), Stated("How old is Ida Holm's daughter?", ("12",))),
         (Stated(None, ("9 am",)), Stated(HOUR)),
         (Stated(None), Stated(None)),
@@ -182,7 +182,7 @@ async def test_a_reading_keeps_words_of_its_question(judge: Judge):
         Stated(None, ("9 am",)),
     ]
     assert await judge.relevant("When do harbor museums open?", readings) == [True, True, False, False]
-    # Nothing in it can be kept.
+    # The question has no content word, so no reading with a question can be refused.
     assert await judge.relevant("Who was he?", readings) == [True, True, True, False]
 
 
@@ -196,7 +196,7 @@ async def test_nothing_is_nothing(judge: Judge):
 
 @pytest.mark.parametrize("text", HOSTILE)
 async def test_hostile_text_is_no_more_than_text(judge: Judge, text: str):
-    """It supports nothing by itself, and is the same as itself."""
+    """It supports nothing by itself, and equals itself."""
     stated = Stated(f"{HOUR} {text}", (f"10 am {text}",))
     assert not await supports(judge, HOUR, ["10 am"], Passage("c", 3, f"{HOURS.content} {text}", title=text))
     assert not await supports(judge, stated.interpretation, stated.answers, HOURS)

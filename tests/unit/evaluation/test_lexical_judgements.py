@@ -1,7 +1,7 @@
-"""Judgements by words, many of them, are those of lexical_judgements.txt: its version is raised where one changes.
+"""Many judgements of the lexical judge are those of lexical_judgements.txt. If one changes, its version is increased.
 
-The judge rests on words, numbers and quotes that the rest of the product uses, too, and is another where one of these
-rules is another. Where only their text changes, it stays what it is.
+The judge uses rules about words, numbers and quotes that other code uses, too. So a change of these rules may change its
+judgements. A change of their comments does not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The baseline of answers one by one: what it searches, asks, keeps, gives and pays."""
+"""The baseline of answers one by one: its searches, calls, results and cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A regression that is trained on some cases of a data set, and judges others."""
+"""A regression that is trained on some cases of a data set, and judges the others."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from pgclarify.evaluated import Case
 from pgclarify.evaluation.logistic_regression import check_labels, foretell
 from tests.fakes import FakeEmbedder
 
-# Ambiguous ones point at something.
+# The ambiguous questions have pronouns.
 CASES = [
     case
     for number in range(20)

@@ -1,4 +1,4 @@
-"""Answers against the known ones, by their words."""
+"""Comparing answers with known answers, by their words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ answers = st.text("ab C.7'", max_size=6)
         ("An apple a day", "apple day"),
         ("another", "another"),
         ("1,919", "1919"),
-        # What would leave nothing is left out.
+        # Articles and marks stay if the text would otherwise be empty.
         ("The The", "the the"),
         ("!!!", "!!!"),
         (" ", ""),
@@ -80,7 +80,7 @@ def test_coverage_counts_known_answers_not_texts() -> None:
         (["jean ping", "The Zuma.", "Moussa Faki Mahamat"], AnswerSetScores(1, 1, 1)),
         (["Jean Ping"], AnswerSetScores(1, 1 / 3, 0.5)),
         (["Jean Ping", "Ada Berg"], AnswerSetScores(0.5, 1 / 3, 0.4)),
-        # A known answer is hit once, and the same answer counts once.
+        # Each known answer counts as found once, and equal answers count once.
         (["Moussa Faki", "Moussa Faki Mahamat"], AnswerSetScores(0.5, 1 / 3, 0.4)),
         (["Jean Ping", "jean  ping"], AnswerSetScores(1, 1 / 3, 0.5)),
         (["Chairman Jean Ping"], AnswerSetScores(0, 0, 0)),

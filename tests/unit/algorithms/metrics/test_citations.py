@@ -1,4 +1,4 @@
-"""Citations against what should be cited."""
+"""Comparing citations with the passages that should be cited."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgclarify.errors import InputError
     [
         ([1, 3], CitationScores(1, 1)),
         ([3], CitationScores(1, 0.5)),
-        # Over-citing costs precision, and the same passage twice is one.
+        # Superfluous citations reduce precision. A repeated passage counts once.
         ([0, 1, 2, 3], CitationScores(0.5, 1)),
         ([1, 1, 0], CitationScores(0.5, 0.5)),
         ([0], CitationScores(0, 0)),
@@ -55,7 +55,7 @@ def test_laws(cited: list[int], relevant: set[int]) -> None:
         ([True, False], True, CitationScores(0.5, 1)),
         ([False, False], True, CitationScores(0, 1)),
         ([False, False], False, CitationScores(0, 0)),
-        # What one passage says, several say.
+        # If one passage supports the reading, several together do, too.
         ([False, True], False, CitationScores(0.5, 1)),
         ([], True, CitationScores(0, 0)),
     ],

@@ -32,7 +32,7 @@ def test_by_hand() -> None:
     assert accuracy(LABELS, [True, True, False, False]) == 0.5
     assert f1_of_labels(LABELS, [True, True, False, False]) == 0.5
     assert f1_of_labels(LABELS, [True, False, False, False]) == pytest.approx(2 / 3)
-    # The ambiguous ones are first and third: 1/2 · 1 + 1/2 · 2/3.
+    # The first and the third are ambiguous: 1/2 · 1 + 1/2 · 2/3.
     assert average_precision(LABELS, [0.9, 0.8, 0.7, 0.1]) == pytest.approx(5 / 6)
 
 

@@ -1,4 +1,4 @@
-"""What is found for what it costs."""
+"""Coverage of known answers against calls and tokens."""
 
 from __future__ import annotations
 

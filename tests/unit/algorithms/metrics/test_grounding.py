@@ -37,11 +37,11 @@ def test_grounded_gold_is_what_is_supported_of_both() -> None:
 
 
 def test_grounded_recall_by_hand() -> None:
-    # Two readings, the first supported; of three that people know, the last two are, and the first reading is the last
-    # but one of these. It repeats that one, so Q̄ is the first reading and the last of people's: one of two is covered.
+    # Two readings; the first is supported. People know three; the last two are supported. The first reading repeats the
+    # second one of people, so Q̄ is the first reading and the third one of people. One of these two is covered.
     gold = grounded_gold([True, False], [False, True, True])
     assert grounded_recall([place for place in gold if place != 3], 2, [False, True, False]) == 0.5
-    # If the repetition is not removed, it is two of three.
+    # With the repetition, two of three are covered.
     assert grounded_recall(gold, 2, [False, True, False]) == pytest.approx(2 / 3)
 
 

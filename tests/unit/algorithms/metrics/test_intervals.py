@@ -1,4 +1,4 @@
-"""How much of a figure is chance of the sample."""
+"""Confidence intervals and p-values of figures."""
 
 from __future__ import annotations
 
@@ -105,9 +105,9 @@ def test_a_clear_difference_and_none() -> None:
 
 
 def test_p_is_that_of_all_swaps() -> None:
-    # Of 32 ways to swap five results, two are as far from 0.
+    # Of 32 ways to swap five results, two have a difference that is as far from 0.
     assert paired_bootstrap([0.0] * 5, [1.0] * 5).p == pytest.approx(2 / 32, abs=0.01)
-    # Of 8, those with both halves of one sign and any of the tenth: 4.
+    # Of 8 ways, 4 have a difference that is as far from 0: those in which both halves have the same sign.
     assert paired_bootstrap([0, 0, 0], [0.5, 0.5, -0.1]).p == pytest.approx(4 / 8, abs=0.02)
 
 

@@ -1,4 +1,4 @@
-"""Rankings against what should be found."""
+"""Metrics of rankings, by known relevant documents."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_by_hand() -> None:
     assert reciprocal_rank_at(ranking, relevant, 1) == 0
     best = 1 + 1 / math.log2(3) + 1 / math.log2(4)
     assert ndcg_at(ranking, relevant, 4) == pytest.approx((1 / math.log2(3) + 1 / math.log2(5)) / best)
-    # Of three, no more than two fit into two places.
+    # Of three relevant documents, only two fit into two places.
     assert ndcg_at(["b", "d"], relevant, 2) == 1
 
 
@@ -93,7 +93,7 @@ def test_laws(ranking: list[int], relevant: set[int], k: int) -> None:
     for measure in (recall_at, ndcg_at, reciprocal_rank_at):
         value = measure(ranking, relevant, k)
         assert 0 <= value <= 1 + 1e-9
-        # Of grades that are all alike, only that they are above 0 counts.
+        # Equal grades have the same effect at any value above 0.
         assert measure(ranking, dict.fromkeys(relevant, 3.0), k) == pytest.approx(value)
         assert measure([], relevant, k) == 0
     assert recall_at(ranking, relevant, k) <= recall_at(ranking, relevant, k + 1)

@@ -40,5 +40,5 @@ def test_bleu_of_a_sentence() -> None:
     assert bleu(known[1], known) == pytest.approx(1)
     assert bleu("Where do boats sail to?", known) < 0.1
     assert 0.1 < bleu("When was Ida born?", known) < 1
-    # A short one is whole, too.
+    # A text of one word has no n-grams of several words, and can still match completely.
     assert bleu("Why?", ["Why?"]) == pytest.approx(1)

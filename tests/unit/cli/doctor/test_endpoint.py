@@ -1,4 +1,4 @@
-"""What the doctor finds out about an endpoint, and what it never prints."""
+"""The doctor's findings about an endpoint, and secrets that it never prints."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEY = "sk-sesame"
 
 
 class Endpoint:
-    """A server of which a test says what GET /v1/models answers."""
+    """A server whose answer to GET /v1/models a test sets."""
 
     def __init__(self) -> None:
         self.status = 200
@@ -224,7 +224,7 @@ def test_embedding_models_are_asked_at_once() -> None:
     models = [f"endpoint:words-{number}@48" for number in range(3)]
     with model_server(latency=0.2) as served:
         checks = endpoint.check_embedding_models(settings(served.base_url), models)
-        # Asked one after the other, they would never meet.
+        # Sequential requests would never be in flight together.
         assert served.most_in_flight > 1
     assert [check.level for check in checks] == [Level.OK] * 3
     for model, check in zip(models, checks, strict=True):
@@ -235,7 +235,7 @@ def test_embedding_models_are_asked_at_once() -> None:
     ("status", "body", "level"),
     [
         (200, None, Level.OK),
-        # Not every reranker lists its models.
+        # Some rerankers have no list of models.
         (200, "<html>", Level.OK),
         (404, "not found", Level.OK),
         (405, "no", Level.OK),

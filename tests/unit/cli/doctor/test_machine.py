@@ -1,4 +1,4 @@
-"""What the doctor says of this machine."""
+"""The doctor's findings about this machine."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_the_cluster_is_closed_to_others(tmp_path: Path, mode: int, level: Level
 
 
 def test_a_data_directory_closed_to_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Root, whom tests may run as, is let in everywhere.
+    # Tests may run as root, who may access every folder.
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert machine.check_data_dir(tmp_path, is_embedded=True).level is Level.PROBLEM
 

@@ -1,4 +1,4 @@
-"""One line a check, and a last one that sums them up."""
+"""One line for each check, and a last line with the sum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the doctor makes of versions, roles and refusals."""
+"""The doctor's findings about versions, roles and refusals."""
 
 from __future__ import annotations
 

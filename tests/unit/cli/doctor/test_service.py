@@ -1,4 +1,4 @@
-"""What the doctor makes of workers, the queue and corpora."""
+"""The doctor's findings about workers, the queue and corpora."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data sets of papers: which files are read, what becomes of their lines, and what is said of missing ones."""
+"""Data sets of papers: the files that are read, the cases that are made of their lines, and errors for missing ones."""
 
 from __future__ import annotations
 

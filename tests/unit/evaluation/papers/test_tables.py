@@ -1,4 +1,4 @@
-"""The tables of papers: complete, and made of configurations, metrics and data sets that there are."""
+"""The tables of papers are complete, and use existing configurations, metrics and data sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALL_PAPERS = pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
 ALL_TABLES = pytest.mark.parametrize(
     "table", [pytest.param(one, id=f"{paper.name} {one.source}") for paper in PAPERS.values() for one in paper.tables]
 )
-# The SQL function that lists the options of each method. The server checks values: an integration test shows it.
+# The SQL function that lists the options of each method. The server checks the values; an integration test shows that.
 OPTION_LISTS = {
     "clarify": "clarify_options",
     "list_answers": "list_answers_options",
@@ -32,9 +32,9 @@ OPTION_LISTS = {
     "clarifying_questions": "clarifying_question_options",
     "simulated_user": "clarifying_question_options",
 }
-# In these two operations it is an argument beside the options.
+# In these two operations, top_k is an argument and not an option.
 TAKE_TOP_K = ("clarify", "search")
-# "name": {…} in JSON, or 'name', clarify_options() -> 'name' where the options are those of clarify.
+# Matches "name": {…} in JSON, or 'name', pgclarify_private.clarify_options(), which has the options of clarify.
 OPTION = re.compile(r'"(\w+)": \{|\'(\w+)\', pgclarify_private\.')
 
 
@@ -88,7 +88,7 @@ def test_rows_are_configurations_and_different_ones_have_different_names(paper: 
 
 
 def options_of(method: str) -> set[str]:
-    """Read the options of a method where they are declared."""
+    """Read the options of a method from the code that declares them."""
     if method in BASELINE_SETTINGS:
         return set(BASELINE_SETTINGS[method])
     sql = "\n".join(path.read_text() for path in sorted((CHECKOUT / "sql").rglob("*.sql")))
@@ -137,7 +137,7 @@ def test_an_option_that_no_row_has_or_that_cannot_be_used_is_refused(
 
 
 def test_rows_of_sunar_say_with_which_budget_and_samples_they_run() -> None:
-    """The notes name the settings of the paper's rows, and those must not change without the notes."""
+    """The notes name settings of the paper's rows, so these settings must not change without the notes."""
     settings = PAPERS["sunar"].settings["investigate"]
     for _, row in rows(PAPERS["sunar"]):
         if row.name.startswith("SUNAR") and row.method == "investigate" and row.figures:
@@ -147,7 +147,7 @@ def test_rows_of_sunar_say_with_which_budget_and_samples_they_run() -> None:
 
 
 def test_a_row_is_the_default_only_if_it_has_its_settings() -> None:
-    """Nothing is checked in the rows of AT-CoT's Table 5, while clarifying_questions checks by default."""
+    """The rows of AT-CoT's Table 5 check nothing, although clarifying_questions checks by default."""
     paper = PAPERS["at-cot"]
     assert paper.settings["clarifying_questions"]["check"] == "none"
     (row,) = (row for _, row in rows(paper) if row.name == "AT-CoT with examples")
@@ -156,7 +156,7 @@ def test_a_row_is_the_default_only_if_it_has_its_settings() -> None:
 
 
 def test_the_central_comparisons_of_each_paper_are_there() -> None:
-    """What each paper shows is a difference between two rows: its method, and the same without its idea."""
+    """Each paper compares two rows: its method, and the same method without its main idea."""
     made = {
         (name, row.method, *sorted(f"{option}={value}" for option, value in row.settings.items()))
         for name, paper in PAPERS.items()
@@ -197,7 +197,7 @@ def test_the_page_lists_every_table_and_every_data_set() -> None:
     assert told == list(
         dict.fromkeys((paper.name, table.source) for paper in PAPERS.values() for table in paper.tables)
     )
-    # The outermost back ticks of a cell are gone.
+    # The back ticks around a cell are removed.
     data_sets = {
         row[0]: set(re.findall(r"(?:^|`)([\w-]+)(?:`|$)", row[1]))
         for row in tables(page, "paper")["Making their tables"]
