@@ -159,7 +159,7 @@ def test_two_readings_between_the_bounds_share_a_group_only_through_a_third() ->
 
 
 def around(*sizes: int, similarity: float) -> NDArray[np.float32]:
-    """Readings around three directions, of which the last is farthest. similarity: the square of that to the direction."""
+    """Readings around three directions, of which the last is farthest. similarity: of two readings of one direction."""
     n_readings = sum(sizes)
     centers = unit([[1, 0, 0], [1, 1, 0], [0, 0, 1]])[np.repeat([0, 1, 2], sizes)] @ np.eye(3, 3 + n_readings)
     own = np.eye(n_readings, 3 + n_readings, k=3)

@@ -1,7 +1,7 @@
 """Many judgements of the lexical judge are those of lexical_judgements.txt. If one changes, its version is increased.
 
-The judge uses rules about words, numbers and quotes that other code uses, too. So a change of these rules may change its
-judgements. A change of their comments does not.
+The judge shares rules about words, numbers and quotes with other code, so a change of these rules may change its
+judgements. A change of comments does not change its version.
 """
 
 from __future__ import annotations

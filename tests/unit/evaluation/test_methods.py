@@ -58,7 +58,7 @@ USAGE = Usage(calls=3, prompt_tokens=300)
 
 
 class World:
-    """A server whose calls fail, or find nothing, and whose run 17 stands as it is told."""
+    """A fake server: its calls fail or return nothing, and its run 17 has the given status."""
 
     def __init__(self, status: RunStatus, error: RunFailed | None = None) -> None:
         self.status = status
@@ -139,7 +139,7 @@ async def test_a_call_may_be_partial(method: str, settings: dict[str, Any]) -> N
     [
         (EndpointUnavailable.sqlstate, RunStatus.FAILED, ()),
         (EndpointFailed.sqlstate, RunStatus.FAILED, ()),
-        # The model was asked, and gave nothing that can be used: that belongs to the case.
+        # The model replied, but the reply was unusable: this failure belongs to the case.
         (InvalidReply.sqlstate, RunStatus.PARTIAL, ("q",)),
     ],
 )

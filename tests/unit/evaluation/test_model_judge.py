@@ -1,4 +1,4 @@
-"""The judge that asks a model: what it asks, what it decides itself, what it makes of failures, and what it pays."""
+"""The judge that asks a model: its calls, the judgements it makes without a call, and how it handles failures."""
 
 from collections.abc import Sequence
 
@@ -65,7 +65,7 @@ async def test_judgements_are_the_models():
         *("judge_support", "judge_support"),
         *("judge_match", "judge_distinct", "judge_relevance"),
     ]
-    # All spellings of an answer are shown, and all passages.
+    # The prompt has all spellings of an answer, and all passages.
     first, second = model.asked("judge_support")
     assert (first.question, first.line("Answer")) == (HOUR.interpretation, "9 am or nine")
     assert (second.question, second.line("Answer")) == (YEAR.interpretation, "")
@@ -104,7 +104,7 @@ async def test_what_fails_twice_is_judged_as_unfounded():
     judge = judge_of(model)
     assert await every_judgement(judge, [HOUR, YEAR]) == ([False, False], [False, False], [0, 1], [False, False])
     assert [request.sample for request in model.calls] == [0, 0, 1, 1, 0, 1, 0, 1, 0, 1]
-    # They were paid for.
+    # Both replies of each call were paid for.
     assert judge.usage.calls == 10
     assert judge.unjudged == 5
 
@@ -143,7 +143,7 @@ async def test_an_endpoint_that_is_away_stops_the_evaluation():
     ledger = FakeLedger()
     with pytest.raises(EndpointUnavailable):
         await judge_of(model, ledger).supports([(HOUR, [HOURS]), (YEAR, [HOURS])])
-    # What was paid for besides is kept, and no lease is left.
+    # The other reply is kept, and no lease is left.
     assert [row.completion is None for row in ledger.table.rows.values()] == [True, False]
     assert ledger.table.leased == []
     for judgement in ("matches", "distinct", "relevant"):
@@ -186,9 +186,9 @@ async def test_answers_alone_are_compared_without_a_call():
 
 
 async def test_only_what_is_not_plain_is_asked():
-    """Some have no question, some are equal; places are those of all readings."""
+    """Some readings have no question, and some are equal. Places count all readings."""
     match = f"match: {YEAR.interpretation} | {MONTH.interpretation}"
-    # `same` asks what HOUR asks, and has another answer.
+    # `same` has the question of HOUR, and another answer.
     distinct = f"distinct: {HOUR.interpretation} | {YEAR.interpretation} | {MONTH.interpretation}"
     relevance = f"relevance: {YEAR.interpretation} | {MONTH.interpretation}"
     model = scripts.judge_model({match: "[false, true]", distinct: "[0, 2]", relevance: "[false, true]"})

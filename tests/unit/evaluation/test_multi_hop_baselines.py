@@ -1,4 +1,4 @@
-"""The pipelines that investigate is compared with: what they search, ask, keep, give and pay."""
+"""The pipelines that investigate is compared with: their searches, calls, results and cost."""
 
 from collections.abc import Mapping, Sequence
 
@@ -30,7 +30,7 @@ AWAY = EndpointUnavailable("the endpoint cannot be reached")
 
 
 class FakeRetriever:
-    """Finds what it was told to, and remembers what it was asked."""
+    """Finds the passages that a test sets, and records the queries."""
 
     def __init__(self, found: Mapping[str, Sequence[Passage]]) -> None:
         self.searches: list[tuple[str, int]] = []
@@ -99,7 +99,7 @@ class TestSelfAsk:
         assert retriever.searches == [(WHO, 2), (WHERE, 2)]
         assert purposes(model) == ["follow_up", "answer", "follow_up", "answer", "follow_up"]
         assert model.asked("follow_up")[-1].lines("Fact") == [f"{WHO} Ida Holm", f"{WHERE} Ortval"]
-        # What proves the last step comes first.
+        # The passages that prove the last step come first.
         assert read_out(output) == [(QUESTION, "Ortval", [BIRTH, ALTAR], 2)]
         assert output.steps == ((ALTAR, CASTLE), (CASTLE, BIRTH))
         assert output.retrieved == (ALTAR, CASTLE, BIRTH)
@@ -135,7 +135,7 @@ class TestSelfAsk:
         assert (output.interpretations, output.retrievals, len(output.steps)) == ((), 3, 3)
 
     async def test_a_step_without_an_answer_is_a_fact_that_was_not_found(self) -> None:
-        # The second question finds no passage, and the first one's reply has the wrong form, twice.
+        # The second question finds no passage. Both replies to the first question have the wrong form.
         chain = (FollowUp(WHO), FollowUp("Who else?"), FollowUp(answer="Ortval"))
         model = scripts.investigator(chain, answers={WHO: ["?", "?"]})
         output = await SelfAsk(asked(model, FakeRetriever(FOUND)), top_k=2, max_steps=4).answer(CASE)

@@ -1,4 +1,4 @@
-"""What is looked at before an evaluation asks anything, where the packaged embedding model is not installed."""
+"""The checks before an evaluation asks anything, without the packaged embedding model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BARE = Case("2", "Where was she born?")
 
 
 class NoModel:
-    """Embedding models of a machine that has none."""
+    """The embedding models of a machine that has none."""
 
     tally = None
 
@@ -36,7 +36,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
         yield NoModel()
 
     async def accept(*_: object) -> None:
-        """The server has nothing against the options."""
+        """The server accepts the options."""
 
     monkeypatch.setattr(opening, "open_embedders", open_none)
     monkeypatch.setattr(opening, "check_settings", accept)

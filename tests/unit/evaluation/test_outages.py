@@ -1,4 +1,4 @@
-"""Which failures say nothing of a case."""
+"""Which failures are unrelated to a case."""
 
 from __future__ import annotations
 

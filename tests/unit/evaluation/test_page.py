@@ -1,4 +1,4 @@
-"""What docs/evaluation.md shows can be read: its data set, its configuration, its table of intervals."""
+"""The examples in docs/evaluation.md are valid: its data set, its configuration, its table of intervals."""
 
 from __future__ import annotations
 

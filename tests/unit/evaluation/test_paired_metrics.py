@@ -1,4 +1,4 @@
-"""Metrics side by side: means, intervals, wins, and what they say."""
+"""Metrics side by side: means, intervals, wins, and the meaning of differences."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_of_equal_sides_there_is_nothing_to_draw() -> None:
 
 
 def test_grounded_f1_is_of_the_means_and_has_no_wins() -> None:
-    # VERDICT, Table 2: 83.72 and 8.14 make 14.84.
+    # VERDICT, Table 2: the harmonic mean of 83.72 and 8.14 is 14.84.
     first = {"grounded_precision": [0.8372, 0.8372], "grounded_recall": [0.0, 0.1628]}
     second = {"grounded_precision": [1.0, 0.0], "grounded_recall": [0.0, 1.0]}
     one = compared(first, second)["grounded_f1"]
@@ -84,7 +84,7 @@ def test_labels_are_compared_together() -> None:
     assert "label" not in found
     assert (found["accuracy"].first, found["accuracy"].second) == (0.5, 1.0)
     assert (found["f1"].first, found["f1"].second) == (0.5, 1.0)
-    # Ranked true, false, true, false.
+    # The labels in the order of the ranking: true, false, true, false.
     assert found["average_precision"].first == pytest.approx((1 + 2 / 3) / 2)
     assert found["average_precision"].second == 1.0
 

@@ -1,4 +1,4 @@
-"""How an evaluation is carried out: what is kept when, what ends it, and what it tells on the way."""
+"""How an evaluation is carried out: what is stored when, what ends it, and its progress."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Scripted:
             if isinstance(given, Exception):
                 raise given
             assert given is not None
-            # One after the other; the last one from then on.
+            # The outputs in order; then always the last one.
             return given if isinstance(given, Output) else given.pop(0) if len(given) > 1 else given[0]
         finally:
             self.in_flight -= 1

@@ -1,4 +1,4 @@
-"""What a case was worth."""
+"""The metrics of a case."""
 
 from __future__ import annotations
 
@@ -88,13 +88,13 @@ async def test_a_case_by_hand() -> None:
     found = await values(CASE, OUTPUT)
     assert found == {
         "interpretations": 2,
-        # Of 2008 and of 2017: two distinct ones, and people know three.
+        # Two distinct readings, of 2008 and of 2017; people know three.
         "sufficient": 0,
         "recall": pytest.approx(2 / 3),
-        # The passage cited first says who in 2008, and not who in 2017.
+        # The passage that is cited first gives the chair of 2008, and not that of 2017.
         "grounded_precision": 0.5,
-        # Q̄: 2008, which is the method's and people's; 2012 and 2017, which stand in the evidence. The method
-        # covers 2008, and 2017 only by a reading that its passage does not support.
+        # Q̄: 2008, which the method and people have; 2012 and 2017, which the evidence supports. The method covers
+        # 2008. It has 2017 only in a reading that its passage does not support.
         "grounded_recall": pytest.approx(1 / 3),
         "relevant": 1,
         "verbatim_grounding": 0.5,
@@ -104,10 +104,10 @@ async def test_a_case_by_hand() -> None:
         "answer_recall": pytest.approx(2 / 3),
         "answer_f1": 0.8,
         "cover_em": 1,
-        # One of two, and none of one.
+        # The first reading has one right citation of two, the second has none of one.
         "citation_precision": 0.25,
         "citation_recall": 0.5,
-        # All three stand in the passages that it chose from.
+        # The retrieved passages have all three answers.
         "mrecall@5": 1,
         "mrecall@10": 1,
         **COST,
@@ -124,7 +124,7 @@ async def test_a_passage_is_no_quote() -> None:
 async def test_whoever_retrieves_less_is_not_rewarded() -> None:
     one = replace(OUTPUT, interpretations=OUTPUT.interpretations[:1])
     many, few = await values(CASE, one), await values(CASE, replace(one, retrieved=(P1,)))
-    # Only what is about what was retrieved differs.
+    # Only the metrics of the retrieved passages differ.
     assert {name for name in many if many[name] != few[name]} == {"mrecall@5", "mrecall@10"}
     assert many["grounded_recall"] == pytest.approx(1 / 3)
 
@@ -138,13 +138,13 @@ async def test_readings_that_nobody_can_judge_are_no_gold() -> None:
         assert "grounded_recall" not in found
         assert "recall" in found
         assert "grounded_recall" in await values(nameless, output, by_model)
-    # Of three, one has an answer: Q̄ is the reading of 2008, and that of 2012.
+    # One of the three readings has an answer: Q̄ is the reading of 2008, and that of 2012.
     some = replace(CASE, interpretations=(nameless.interpretations[0], *CASE.interpretations[1:2]))
     assert (await values(some, OUTPUT, by_words))["grounded_recall"] == 0.5
 
 
 async def test_readings_that_are_the_question_are_told_apart_by_their_answers() -> None:
-    """As list_answers gives them."""
+    """As the readings of list_answers are."""
     names = ("Jean Ping", "Nkosazana Dlamini-Zuma", "Moussa Faki")
     cited = zip(names, (P1, P4, P2), strict=True)
     listed = Output(tuple(PredictedInterpretation(CASE.question, name, (CitedPassage(p),)) for name, p in cited))
@@ -200,10 +200,10 @@ async def test_readings_of_people_themselves() -> None:
         tuple(PredictedInterpretation(one.interpretation or "", one.answers[0]) for one in CASE.interpretations),
         (P1, P2, P3),
     )
-    # Who it was in 2012 does not stand in the evidence.
+    # The evidence does not have the chair of 2012.
     found = await values(CASE, human, evidence=(P1, P2, P3), method="human")
     assert found["grounded_precision"] == pytest.approx(2 / 3)
-    # Nothing that holds people against themselves.
+    # No metric compares people with themselves.
     citations = {"citation_precision", "citation_recall"}
     readings = {"interpretations", "grounded_precision", "relevant", "verbatim_grounding"}
     assert found.keys() == readings | citations | COST.keys()
@@ -246,7 +246,7 @@ class OfAnswers(FakeJudge):
 
 
 async def test_a_reading_is_judged_without_its_answer_and_then_the_answer() -> None:
-    """Figure 3. The passage answers four readings; one of them is none of the question, and one has no answer."""
+    """Figure 3. The passage answers four readings. One of them is no reading of the question, and one has no answer."""
     readings = {"When?": "10 am", "And when?": "9 am", "Who?": "Ann", "How?": "well", "Why?": None}
     asked = OfAnswers(supported=[(one, "It opens at 10 am.") for one in readings if one != "How?"], irrelevant=["Who?"])
     cited = (CitedPassage(Passage("d", 1, "It opens at 10 am.")),)
@@ -255,9 +255,9 @@ async def test_a_reading_is_judged_without_its_answer_and_then_the_answer() -> N
     assert found["grounded_precision"] == 0.6, "with its answer: not the wrong one"
     assert [found[name] for name in FIGURE_3] == [0.6, 0.2, 0.2, 0, 0.2]
     assert found["relevant"] == 0.8
-    # All but the one without an answer, which was judged without it already.
+    # Each reading with an answer is judged again, without its answer.
     assert asked.calls.count(("supports", ["When?", "And when?", "Who?", "How?"])) == 1
-    # Three are relevant and answerable here, and one there; one is right here, and that one there.
+    # The first case has three relevant and answerable readings, the second has one. In each case one of them is right.
     one = await values(CASE, replace(output, interpretations=output.interpretations[:1]), asked)
     summary = summarize([found, one, await values(CASE, Output(), asked)])["answer_correctness"]
     assert (summary.value, summary.cases) == (0.5, 2)
@@ -317,7 +317,8 @@ async def test_only_answers_are_known_as_each_of_several_people_knows_them() -> 
     case = Case("1", "When?", answer_sets=((("1919",), ("1920",)), (("2008",), ()), ((),), ()))
     reading = PredictedInterpretation("When was Jean Ping elected?", "2008", (CitedPassage(P1, "in 2008"),))
     found = await values(case, Output((reading,), (P1,)))
-    # The second of them is met best: what the first one knows is another way to see it, and nothing that is missing.
+    # The readings of the second person are covered best. Readings of the first person are alternatives, and not
+    # missing.
     for name in (
         "sufficient",
         "recall",
@@ -331,7 +332,7 @@ async def test_only_answers_are_known_as_each_of_several_people_knows_them() -> 
     none = await values(case, Output((replace(reading, answer="2007", citations=()),)))
     for name in ("recall", "grounded_recall", "answer_coverage", "answer_f1", "cover_em"):
         assert none[name] == 0
-    # No annotator's answers were found, so it is compared with the annotator who knows most.
+    # No person's answers were found, so the output is compared with the person who knows most.
     assert none["sufficient"] == 0
 
 
@@ -350,7 +351,7 @@ async def test_repetitions_are_counted_once() -> None:
     output = Output((OUTPUT.interpretations[0], again), (P1, P4))
     judgements = await judge_output(CASE, output, ByTheBook(), (P1, P4))
     assert judgements.distinct == 1
-    # Q̄: 2008 once, though two readings and people have it, and 2012.
+    # Q̄: 2008 once, although two readings and people have it, and 2012.
     assert judgements.gold == (0, 3)
     assert score(CASE, output, judgements)["grounded_recall"] == 0.5
 
@@ -358,8 +359,8 @@ async def test_repetitions_are_counted_once() -> None:
 async def test_the_judge_is_asked_no_more_than_needed() -> None:
     asked = ByTheBook()
     await judge_output(CASE, OUTPUT, asked, EVIDENCE)
-    # Three citations; two of them together prove no more than one does alone; three readings of people. Matched are
-    # those of people with all readings, and those that matched with the supported one.
+    # Each citation is judged once: two together prove no more than one alone. Readings of people are compared with all
+    # readings, and those that match, with the supported one.
     of_readings = ["supports 3", "relevant 2", "distinct 2"]
     of_people = ["matches 3 among 2", "distinct 3", "matches 2 among 1", "supports 3", "distinct 4"]
     assert asked.calls == of_readings + of_people
@@ -391,17 +392,17 @@ def test_a_search_is_a_ranking() -> None:
 
 
 def test_each_step_is_scored_by_itself_and_all_of_them_together() -> None:
-    """What the second step finds first does not come after all that the first step found."""
+    """Both steps find a document first. The documents of the second step are not ranked behind all of the first one."""
     others = [Passage(f"other {number}", number, "") for number in range(10, 28)]
     steps = ((P1, *others[:9]), (P2, *others[9:]))
     case = replace(CASE, document_ids=("d1", "d2"))
     output = Output(retrieved=tuple(pooled(steps)), steps=steps)
     found = score(case, output, Judgements(), method="investigate")
     assert (found["recall@5"], found["recall@10"], found["ndcg@10"], found["mrr@10"]) == (1, 1, 1, 1)
-    # Each step finds one of the two, and finds it first.
+    # Each step finds one of the two documents, in first place.
     assert (found["step_recall@5"], found["step_recall@10"], found["step_mrr@10"]) == (0.5, 0.5, 1)
 
-    # A step that found nothing, or nothing relevant, is one of the steps.
+    # A step that found nothing, or nothing relevant, counts, too.
     worse = replace(output, steps=((P3, P1), (), (P3,)))
     found = score(case, worse, Judgements(), method="investigate")
     assert found["step_recall@10"] == pytest.approx(1 / 6)
@@ -416,7 +417,7 @@ def test_each_step_is_scored_by_itself_and_all_of_them_together() -> None:
 def test_all_answers_have_to_be_found() -> None:
     for passages, expected in (((P1, P2, P4), 1), ((P1, P2, P3), 0), ((P3,) * 5 + (P1, P2, P4), 0)):
         assert score(CASE, Output(retrieved=passages), Judgements(), method="search")["mrecall@5"] == expected
-    # Of two annotators, the one whose answers were found counts.
+    # Of two people, the one whose answers were found counts.
     people = Case("1", "Who?", answer_sets=((("Ping",), ("nobody",)), (("Moussa Faki", "Faki"),)))
     assert score(people, Output(retrieved=(P2,)), Judgements(), method="search")["mrecall@5"] == 1
     assert "mrecall@5" not in score(CASE, OUTPUT, Judgements(), method="human")

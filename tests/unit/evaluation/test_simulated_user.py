@@ -1,4 +1,4 @@
-"""A simulated user: what it is told, how a conversation goes on, and how it ends."""
+"""A simulated user: its prompt, the course of a conversation, and its end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OFFERED = ("Who wrote the novel?", "What does a berth cost?")
 
 
 class World:
-    """A server that asks back, and a search that finds the berth once it is asked for."""
+    """A fake server that asks back, and whose search finds the berth only if the query has it."""
 
     def __init__(
         self,
@@ -130,13 +130,13 @@ async def test_three_turns_in_words() -> None:
     assert first == {
         "question": QUESTION, "history": ("Hello.",), "corpus": "docs", "timeout": None, "scheme": "cot",
     }  # fmt: skip
-    # The conversation has its question, and what was said before it.
+    # The conversation keeps its question and the earlier turns.
     assert [(one["question"], one["history"], one["conversation"]) for one in later] == [(None, (), 5)] * 2
     assert world.replied == [(10, "a berth"), (20, "a berth"), (30, "a berth")]
     assert output.questions == ("harbor, a berth",) * 3
     assert world.searches == [QUESTION, *output.questions]
     assert [len(ranking) for ranking in output.steps] == [1, 2, 2, 2]
-    # Each turn has a run that asks back, with a search of its own, one that puts the question anew, and a reply.
+    # Each turn has three calls: a run that asks back and searches once, a reply of the user, and a reformulation.
     assert (output.usage.calls, output.usage.prompt_tokens >= 600, output.retrievals) == (9, True, 4 + 6)
 
 
@@ -166,7 +166,7 @@ async def test_without_a_turn_the_question_stays(world: World) -> None:
     output = await lead(world, user())
     assert (output.status, output.questions, world.searches) == (RunStatus.SUCCEEDED, (), [QUESTION])
     assert output.steps == ((NOVEL,),) * 4
-    # What was proposed and left out was paid for.
+    # The call for the dropped proposals was paid for.
     assert (output.usage.calls, output.retrievals) == (1, 1 + 1)
 
 
@@ -174,7 +174,7 @@ async def test_a_later_turn_that_asks_nothing_is_counted_too() -> None:
     world = World(asks_until=1)
     output = await lead(world, user(), count=2)
     assert world.sought == [("harbor, a berth", {"count": 2, "conversation": 5})]
-    # Asking back, the user's reply, the question of both; then asking back once more.
+    # Asking back, the user's reply, the reformulation; then asking back again.
     assert (len(output.questions), output.usage.calls) == (1, 4)
 
 

@@ -1,4 +1,4 @@
-"""Which strata a case belongs to, and what is said of each."""
+"""The strata of a case, and their metrics."""
 
 from __future__ import annotations
 

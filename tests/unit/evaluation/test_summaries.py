@@ -1,4 +1,4 @@
-"""What all cases together were worth."""
+"""The metrics of all cases together."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_g_f1_is_the_harmonic_mean_of_two_means() -> None:
         {"grounded_precision": 0.0},
     ]
     found = summarize(rows)["grounded_f1"]
-    # The mean of the two cases' own would be 0.24.
+    # The mean of the values of the two cases would be 0.24.
     assert found.value == pytest.approx(2 * 0.8 * 0.2 / 1.0)
     assert (found.low, found.cases) == (0, 2)
     assert found.high == pytest.approx(0.48)
@@ -67,7 +67,7 @@ async def test_it_can_be_cancelled_between_two_parts(monkeypatch: pytest.MonkeyP
         return [Summary(0.0, None, None, len(values))] * values.shape[1]
 
     monkeypatch.setattr(summaries, "_means", means)
-    # One metric more with each case: as many parts.
+    # Each case has one metric more than the one before, so each metric is a part of its own.
     task = asyncio.create_task(summarize_in_parts([{f"m{name}": 1.0 for name in range(row)} for row in range(500)]))
     await is_begun.wait()
     task.cancel()
@@ -96,5 +96,6 @@ def test_a_detection_that_failed_is_wrong() -> None:
     found = summarize(rows)
     assert found["accuracy"].value == pytest.approx(1 / 3)
     assert found["f1"].value == 0.5
-    # Ranked: the clear one that failed, the one that was found, the ambiguous one that failed.
+    # In the order of the ranking: the clear question without a result, the found one, the ambiguous one without a
+    # result.
     assert found["average_precision"].value == pytest.approx(0.5 * 1 / 2 + 0.5 * 2 / 3)

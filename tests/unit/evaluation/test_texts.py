@@ -1,4 +1,4 @@
-"""Questions of a method against those of people."""
+"""Questions of a method, compared with those of people."""
 
 import builtins
 from typing import Any

@@ -14,7 +14,7 @@ from pgclarify.vocabulary import RunStatus
 
 
 class Looked:
-    """A client whose runs end when they are told to."""
+    """A client whose runs end when a test says so."""
 
     def __init__(self) -> None:
         self.over: set[int] = set()

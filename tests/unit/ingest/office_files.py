@@ -1,4 +1,4 @@
-"""Files of Word and PowerPoint, written by libraries that write them."""
+"""Word and PowerPoint files, made with libraries that write them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pptx.util import Inches
 
 
 def docx() -> bytes:
-    """A title, headings, a paragraph of several runs, lists, and a table with cells that are merged."""
+    """A title, headings, a paragraph of several runs, lists, and a table with merged cells."""
     document = WordDocument()
     document.add_heading("Travel policy", 0)
     document.add_heading("Luggage", 1)
@@ -29,7 +29,7 @@ def docx() -> bytes:
 
 
 def pptx() -> bytes:
-    """Slides: the title of the deck; text and notes; a table and a group without a title; nothing."""
+    """Slides: the title of the deck; text and notes; a table and a group without a title; an empty slide."""
     deck = Presentation()
     first = deck.slides.add_slide(deck.slide_layouts[0])
     first.shapes.title.text = "Travel\vpolicy"
@@ -54,7 +54,7 @@ def saved(document: object) -> bytes:
 
 
 def with_part(data: bytes, part: str, content: bytes) -> bytes:
-    """The same file, one of its parts replaced; a bomb if that is long and all the same."""
+    """The same file with one part replaced. A long part of equal bytes makes it a bomb."""
     stream = BytesIO()
     with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():

@@ -20,7 +20,7 @@ def load_tokenizer() -> Tokenizer:
 
 TOKENIZER = load_tokenizer()
 CHUNKER = Chunker(TOKENIZER, 256)
-# So small that short texts are cut.
+# This is so small that short texts are cut.
 SMALL_CHUNKER = Chunker(TOKENIZER, 64)
 
 PIECES = st.sampled_from(
@@ -131,7 +131,7 @@ def test_document_of_a_heading_alone_is_a_chunk() -> None:
 
 
 def test_endless_word_is_cut_by_characters() -> None:
-    # One token to WordPiece.
+    # WordPiece makes one token of this.
     content = "x" * 100_000
     assert tokens(content) == 1
     chunks = CHUNKER.split(content)

@@ -1,4 +1,4 @@
-"""Small files that would take endless time or all memory: they are skipped, and the load goes on."""
+"""Small files that would take endless time or all memory to parse: they are skipped, and the load continues."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SMALL = ParsingLimits(memory_bytes=300 * 2**20)
 
 
 def assemble(objects: Sequence[bytes]) -> bytes:
-    """A PDF file of these objects, of which the first is the catalog."""
+    """A PDF file of these objects; the first is the catalog."""
     data = b"%PDF-1.5\n"
     offsets = []
     for number, body in enumerate(objects, start=1):
@@ -47,7 +47,7 @@ def stream(content: bytes, entries: bytes = b"") -> bytes:
 
 
 def nested_forms(pages: int = 1000, depth: int = 40, width: int = 10) -> bytes:
-    """Some hundred kilobytes of pages that all show the same form, which shows forms: seconds for each page."""
+    """Some hundred kilobytes: many pages with the same form, which contains forms. Each page takes seconds to parse."""
     font = b"/Font << /F1 3 0 R >>"
     shown = b"/X Do\n" * width
     first_page = 6 + depth
@@ -70,7 +70,7 @@ def nested_forms(pages: int = 1000, depth: int = 40, width: int = 10) -> bytes:
 
 
 def expanding(megabytes: int = 60) -> bytes:
-    """Some hundred kilobytes that stand for so many megabytes of text."""
+    """Some hundred kilobytes that expand to this many megabytes of text."""
     return assemble(
         [
             b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -84,7 +84,7 @@ def expanding(megabytes: int = 60) -> bytes:
 
 
 def load(folder: Path, bomb: bytes, name: str, limits: ParsingLimits) -> UnreadableFile:
-    """Load a folder with a bomb between two pages of text, and return what is said of the bomb."""
+    """Load a folder with a bomb between two pages of text, and return the message about the bomb."""
     (folder / "a.pdf").write_bytes(pdf("Hail is covered."))
     (folder / name).write_bytes(bomb)
     (folder / "z.html").write_text("<h1>Floods</h1><p>Floods are not.</p>")
@@ -180,6 +180,6 @@ def test_nothing_in_the_folder_at_hand_is_imported(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_heading_of_open_brackets_takes_no_time_that_grows_with_its_square() -> None:
-    # By the square this takes hours.
+    # In quadratic time, this would take hours.
     (heading,) = find_headings("# " + "![" * 1_000_000)
     assert heading.text.startswith("![")

@@ -1,4 +1,4 @@
-"""PDF files, written here byte by byte or by pypdf itself."""
+"""PDF files, made here byte by byte or by pypdf."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pgclarify.vocabulary import Document
 
 
 def pdf(*pages: str, title: str | None = None, password: str | None = None) -> bytes:
-    """A PDF file with a line of text on each page; nothing on a page for an empty one."""
+    """A PDF file with a line of text on each page. An empty line makes an empty page."""
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",

@@ -1,4 +1,4 @@
-"""Documents of more characters than a worker gets through in reasonable time."""
+"""Documents with too many characters for a worker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_text_is_read_up_to_the_limit_and_refused_beyond(tmp_path: Path) -> No
 def test_of_a_huge_file_no_more_is_read_than_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "huge.txt"
     with path.open("wb") as file:
-        # Sparse: a terabyte that takes no room.
+        # A sparse file: a terabyte that takes no disk space.
         file.truncate(10**12)
     (problem,) = read_documents([path])
     assert isinstance(problem, UnreadableFile)

@@ -1,4 +1,4 @@
-"""A text is taken for another language than English only where it plainly is in one."""
+"""A text counts as being in another language than English only if that is clear."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of texts in other languages than English: whole, in one notation, and in a few words."""
+"""Numbers in texts of other languages than English: whole, in one notation, and some number words."""
 
 from __future__ import annotations
 

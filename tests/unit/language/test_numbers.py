@@ -1,4 +1,4 @@
-"""Numbers in text: what is one, and what is too long to be one."""
+"""Numbers in text: which texts are numbers, and which are too long."""
 
 from __future__ import annotations
 

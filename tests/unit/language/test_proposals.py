@@ -1,4 +1,4 @@
-"""Whether two proposals are one."""
+"""Whether two proposals are the same."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Questions by their words: the same one, another wording, one that leans on something."""
+"""Comparing questions by their words: equal ones, other wordings, and questions that depend on earlier text."""
 
 import pytest
 

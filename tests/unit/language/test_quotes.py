@@ -12,7 +12,7 @@ texts = st.one_of(st.text(max_size=60), st.text(alphabet=TRICKY, max_size=40))
 
 
 def letters(text: str) -> str:
-    """A folded text without blanks: some count for nothing."""
+    """A folded text without blanks, because some blanks make no difference."""
     return fold(text).replace(" ", "")
 
 
@@ -41,14 +41,15 @@ def letters(text: str) -> str:
         ("  the quick fox\n", "See the quick fox run", "the quick fox"),
         ("10²", "102 or 10²", "10²"),
         ("東京", "首都は東京です", "東京"),
-        # Japanese: full-width digits, corner brackets, its full stop, a line that ends within a word, idle blanks.
+        # Japanese: full-width digits, corner brackets, its full stop, a line that ends inside a word, blanks without
+        # meaning.
         ("午前9時から", "図書館は午前９時から開く。", "午前９時から"),
         ('"静かな港"を読む', "小説『静かな港』を読む", "『静かな港』を読む"),
         ("本は十冊.次の", "本は十冊。次の", "本は十冊。次の"),
         ("図書館は月曜日に休む", "図書館は月曜\n日に休む", "図書館は月曜\n日に休む"),
         ("図書館 は 月曜日", "図書館は月曜日", "図書館は月曜日"),
         ("ガイド", "ｶﾞｲﾄﾞの本", "ｶﾞｲﾄﾞ"),
-        # French: blanks before marks and within quotation marks, some of them narrow.
+        # French: blanks before punctuation and inside quotation marks, some of them narrow.
         ("Combien? Rien.", "Combien\u202f? Rien.", "Combien\u202f? Rien."),
         ("Combien ? Rien.", "Combien? Rien.", "Combien? Rien."),
         ('le contrat "Azur" paie', "le contrat «\u00a0Azur\u00a0» paie", "le contrat «\u00a0Azur\u00a0» paie"),
@@ -130,12 +131,12 @@ def test_folding_twice_is_folding_once(text: str) -> None:
 
 @given(texts, texts)
 def test_case_does_not_matter(before: str, quote: str) -> None:
-    # The one character that becomes a mark and a letter in lower case is left out: it folds to the letter alone.
+    # This character is left out: in lower case it becomes a mark and a letter, but it folds to the letter alone.
     assume("ŉ" not in quote and any(character.isalnum() for character in fold(quote)))
     for variant in (quote.casefold(), f"  {quote}\n"):
         assert find_quote(variant, f"{before} {quote}.") is not None
 
 
 def test_the_time_is_linear() -> None:
-    # A restart after each occurrence that splits a character would take hours here.
+    # A search that starts again after each split character would take hours here.
     assert find_quote("s" * 100_001, "ß" * 100_000) is None

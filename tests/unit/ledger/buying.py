@@ -1,4 +1,4 @@
-"""What tests of the ledger's client share: requests, and what becomes of them."""
+"""Shared by tests of the ledger's client: requests and their results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pgclarify.model_calls import CompletionRequest, Message
 from tests.fakes import FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
 
-# What is said of what is in no script.
+# The reply about a passage that is in no script.
 NOTHING = scripts.verdict_reply(None)
 FAST = PollInterval(first=0.001, longest=0.002)
 

@@ -1,4 +1,4 @@
-"""The client side of the ledger: what is asked, what is stored, what is given back."""
+"""The client of the ledger: the calls, the stored replies, and the released leases."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_a_failed_call_is_an_error_of_its_request_alone() -> None:
     results = await buy(ledger, verifier, [request("a"), request("b")])
     assert replies(results) == ["no endpoint", "two"]
     assert ledger.table.leased == []
-    # Nothing was paid, so it may be asked again.
+    # Nothing was paid, so the call may be made again.
     assert replies(await buy(ledger, scripts.verifier({"a": "one"}), [request("a")])) == ["one"]
 
 
@@ -99,7 +99,7 @@ async def test_cancellation_ends_calls_and_gives_leases_back() -> None:
 
 
 class GatedLedger(FakeLedger):
-    """A ledger whose answers are on the way until the gate is set: the server has done its part."""
+    """A ledger whose answers wait for the gate. The server has already executed the statement."""
 
     def __init__(self, statement: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The client side of the ledger, where others hold leases: waiting for their replies, and taking over."""
+"""The client of the ledger while other workers have leases: it waits for their replies, or takes their calls over."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def test_an_expired_lease_is_taken_over() -> None:
 async def stand_in_line_with_a_dead_workers_lease(
     table: FakeLedgerTable,
 ) -> tuple[asyncio.Event, ScriptedCompleter, asyncio.Task[list[Paid | CompletionError]]]:
-    """Have a worker take over what a dead one was asking, and stand in line behind a call that ends with the event."""
+    """Let a worker take over the call of a dead one, behind another call in line that waits for the event."""
     await FakeLedger(table, worker="dead").claim_completions([request("a")])
     table.kill("dead")
     gate = asyncio.Event()
@@ -123,7 +123,7 @@ async def test_a_call_in_line_that_nobody_has_answered_is_made_once() -> None:
 
     assert replies(await asking) == ["two", "anew"]
     assert len(verifier.calls) == 2
-    # The dead worker's, ours, and the second look, which only what was taken over takes.
+    # The claim of the dead worker, our claim, and another claim before a call that was taken over.
     assert table.claims == 3
 
 

@@ -1,4 +1,4 @@
-"""A corpus of fruit and its graph, verdicts on it, and guided runs over it."""
+"""A corpus of fruit with its graph and verdicts, and guided runs on it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def reading(fruit: str, passage_id: int) -> Reading:
 
 
 class Rankings(FakeExplorationStore):
-    """Ranks by what is asked, where it was told how, and notes when batches were recorded."""
+    """Ranks by query, if a test sets that, and records the times of batches."""
 
     by_query: Mapping[str, Sequence[int]] = {}
     begun: list[float]
@@ -55,7 +55,7 @@ class Rankings(FakeExplorationStore):
 
 
 class Orchard:
-    """Passages from 1 on, what is said of them, and one guided run.
+    """Passages from 1 on, verdicts on them, and one guided run.
 
     Args:
         passages: How many there are.
@@ -115,7 +115,7 @@ class Orchard:
             await asyncio.sleep(taken.get(prompt.passage, 0))
 
         self.verifier.before = take_time
-        # The passages say nothing of a fruit.
+        # The passages do not contain any fruit, so their quotes are not checked.
         self.run = self.store.add_run(QUESTION, settings={"retrieval": "adaptive", "verify": "none", **settings})
 
     @property
@@ -124,7 +124,7 @@ class Orchard:
 
     @property
     def batches(self) -> list[list[int]]:
-        """The passages of each batch, in the order in which they were chosen."""
+        """The passages of each batch, in the order of choice."""
         candidates = self.record.candidates
         numbers = sorted({candidate.batch for candidate in candidates})
         return [[one.passage.passage_id for one in candidates if one.batch == number] for number in numbers]

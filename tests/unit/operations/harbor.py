@@ -1,4 +1,4 @@
-"""What the tests of asking back have in common: a vague question, what is proposed, and a small corpus."""
+"""Shared by tests of asking back: a vague question, proposals, and a small corpus."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -60,7 +60,7 @@ READINGS: Mapping[str, Reading] = {
 def harbor(
     proposed: Mapping[str, object], verdicts: Mapping[str, Reading | CompletionError] | None = None
 ) -> ScriptedCompleter:
-    """Propose by question, and judge by a question with a passage behind it."""
+    """Proposals by question, and verdicts by a question followed by a passage."""
     known = READINGS if verdicts is None else verdicts
 
     def say(prompt: Prompt) -> Line:
@@ -72,7 +72,7 @@ def harbor(
 
 @dataclass
 class Asked:
-    """What became of a run."""
+    """The result of a run."""
 
     run: Run
     record: RunRecord
@@ -102,7 +102,7 @@ async def ask_back(
     question: str = QUESTION,
     **settings: object,
 ) -> Asked:
-    """Carry a run out; by default, two proposals of which the corpus answers both."""
+    """Execute a run. By default, the corpus answers both proposals."""
     completer = harbor({question: proposed}, verdicts)
     completer.before = before
     store = store or FakeStore(table=table)
@@ -110,7 +110,7 @@ async def ask_back(
     exploration = FakeExplorationStore(store, passages, first=first, gone=gone)
     dialogue = FakeDialogueStore(store)
     run = store.add_run(question, operation="clarifying_questions", settings={**SETTINGS, **settings})
-    # What has no corpus has nothing to be checked against.
+    # Without a corpus, nothing can be checked.
     asked = run if is_checked else replace(run, corpus_id=None, embedding_model=None, dimensions=None)
     await execute(context_of(asked, store, completer, passages=exploration, dialogue=dialogue, embedder=embedder))
     return Asked(run, store.runs[run.run_id], dialogue.questions.get(run.run_id), exploration, completer)

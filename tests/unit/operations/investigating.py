@@ -1,4 +1,4 @@
-"""What the tests of an investigation have in common: a small corpus, a script, and the judge of answers."""
+"""Shared by tests of investigations: a small corpus, a script, and judges of answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -75,7 +75,7 @@ def pair_entailments(same: Sequence[tuple[str, str]]) -> Entailments:
 
 @dataclass
 class Told:
-    """What became of a run."""
+    """The result of a run."""
 
     run: Run
     record: RunRecord

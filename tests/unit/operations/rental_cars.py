@@ -1,4 +1,4 @@
-"""A corpus with two readings of "rental cars", the replies to it, and a run over it."""
+"""A corpus with two readings of "rental cars", replies about it, and a run."""
 
 from __future__ import annotations
 

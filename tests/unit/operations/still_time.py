@@ -1,4 +1,4 @@
-"""A loop whose clock stands still while there is anything to do, and then goes to what comes next."""
+"""A loop whose clock stands still while there is work, and then jumps to the next event."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 def carry_out(work: Coroutine[Any, Any, T]) -> T:
-    """Run something that may wait for hours, in no time."""
+    """Run a coroutine that may sleep for hours, without real waiting."""
     with asyncio.Runner(loop_factory=_StillLoop) as runner:
         runner.get_loop().set_default_executor(_Here())
         return runner.run(work)
 
 
 class _Here(ThreadPoolExecutor):
-    """Computes at once, in the loop's thread: what is computed elsewhere would take time."""
+    """Executes at once, in the loop's thread, because work in another thread would take time."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         future: Future[T] = Future()
@@ -32,7 +32,7 @@ class _Here(ThreadPoolExecutor):
 
 
 class _Selector(selectors.DefaultSelector):
-    """Does not wait, but says how long it would have."""
+    """Does not wait, but adds up how long it would have waited."""
 
     waited = 0.0
 

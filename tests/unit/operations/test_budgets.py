@@ -1,4 +1,4 @@
-"""What becomes of a run of which a budget does not let every call through."""
+"""The results of runs if a budget refuses some of their calls."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ class TestClarify:
         record = await carry_out(corpus(), verifier, store=store(table))
 
         assert verifier.calls == []
-        # The question is asked as it is.
+        # The original question is used.
         assert (record.query, record.relaxed_question) == ("rental cars", "rental cars")
         assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
         assert len(record.interpretations) == 2
-        # What is all there is as complete as ever.
+        # A corpus without passages needs no call, so its result is complete.
         record = await carry_out([], scripts.verifier(script()), store=store(table, 2))
         assert (record.status, record.stop_reason) == (RunStatus.SUCCEEDED, None)
 
@@ -110,7 +110,7 @@ class TestClarify:
         assert reranker is not None
         with pytest.raises(BudgetSpent):
             await reranker.score("?", passages("one", "two", "three"), tally=tally)
-        # What was paid for is kept.
+        # Replies that were paid for are kept.
         assert await reranker.score("?", passages("one", "two")) == [0.9, 0.1]
 
         clarifying = store(FakeLedgerTable(max_calls=0))
@@ -128,7 +128,7 @@ class TestClarify:
     @pytest.mark.parametrize("retrieval", ["fixed", "adaptive"])
     async def test_grades_of_some_passages_say_nothing_about_the_others(self, retrieval: str) -> None:
         orchard = Orchard(50, {1: "apple"}, retrieval=retrieval, reranker="model", top_k=4)
-        # The worst that there is, of the passage that the search ranks first; all others are not graded.
+        # The first passage of the search gets the lowest grade. No other passage is graded.
         judge = scripts.relevance_judge({content(1): "0.1"}, otherwise="0.9")
         orchard.store.table.max_calls = 1
         record = await orchard.carry_out(rerankers=Rerankers(judge, missing, PollInterval(0, 0)))

@@ -1,4 +1,4 @@
-"""The main job, from a question to its interpretations."""
+"""clarify: from a question to its interpretations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def test_readings_are_grouped_ordered_and_cited() -> None:
     assert record.status is RunStatus.SUCCEEDED
     assert record.error is None
     coverage, license_ = record.interpretations
-    # Two documents come before one, although the one has the better rank.
+    # A reading of two documents comes before a reading of one, although that one has the better rank.
     assert (coverage.interpretation, coverage.answer, coverage.support) == (
         COVERAGE.interpretation,
         COVERAGE.answer,

@@ -1,4 +1,4 @@
-"""The main job, when something goes wrong."""
+"""clarify, if something goes wrong."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ async def test_a_question_that_cannot_be_embedded_fails_the_run() -> None:
 
 @pytest.mark.parametrize("loss", ["cancelled", "taken over"])
 async def test_a_lost_run_is_left_quietly(loss: str) -> None:
-    # One verdict is stored after the loss. The other calls would never end by themselves.
+    # One verdict is stored after the loss. The other calls never end by themselves.
     verifier = scripts.verifier(script(), gate=asyncio.Event(), gated=[DRIVERS, COVERED, ALSO_COVERED])
     store = FakeStore(corpus())
     run = store.add_run("rental cars")
@@ -113,7 +113,7 @@ async def test_a_lost_run_is_left_quietly(loss: str) -> None:
     assert record.status is (RunStatus.CANCELLED if loss == "cancelled" else RunStatus.RUNNING)
     assert verifier.in_flight == 0
     assert store.table.leased == []
-    # What was paid for before the loss was noticed is kept for others.
+    # Replies that were paid for before the loss was noticed are kept for others.
     assert [row.completion is not None for row in store.table.rows.values()] == [False, False, True, False]
 
 

@@ -1,4 +1,4 @@
-"""clarify with a reranker: which passages are judged, fixed and guided by verdicts."""
+"""clarify with a reranker: the judged passages, without and with guidance by verdicts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.unit.operations.fruit import QUESTION, Orchard, content
 
 
 class LastIsBest:
-    """A cross-encoder that likes passages the more, the further back they are."""
+    """A cross-encoder that prefers the last passages."""
 
     model = "last"
 
@@ -62,7 +62,7 @@ async def test_passages_that_are_gone_get_no_verdict() -> None:
 async def test_the_other_retrieval_signal_reranks() -> None:
     orchard = Orchard(8, {}, retrieval="fixed", reranker="signal", top_k=3, signals={7: 0.9, 2: 0.8})
     await orchard.carry_out()
-    # The search decides about equals.
+    # Passages with equal scores stay in the order of the search.
     assert orchard.batches == [[7, 2, 1]]
     assert orchard.exploration.searches == [(QUESTION, "hybrid", 100, "both")]
 

@@ -1,4 +1,4 @@
-"""Asking back: what is proposed, and what of it the corpus answers."""
+"""Asking back: the proposals, and which of them the corpus answers."""
 
 import pytest
 
@@ -37,7 +37,7 @@ async def test_what_is_proposed_is_checked_with_its_reformulation() -> None:
         (EvidenceCitation(2, "A berth costs forty crowns", 200, 226),),
     ]
     assert [search[0] for search in asked.exploration.searches] == [WHO, COST]
-    # Each passage is a candidate once, and judged once for each question.
+    # Each passage is one candidate, and is judged once for each question.
     assert [(one.rank, one.passage.passage_id) for one in asked.record.candidates] == [(1, 1), (2, 2), (3, 3)]
     assert asked.stages() == [("questioning", 2, 1), ("retrieval", 3, 0), ("checking", 6, 6)]
 
@@ -133,7 +133,7 @@ async def test_the_question_itself_is_not_proposed_and_nothing_twice() -> None:
     )
 
     assert asked.said == ["Do you mean the novel?", "Do you want to keep a boat there?"]
-    # To answer the question again would tell nothing of the proposal.
+    # A check of the original question would tell nothing about this proposal.
     assert [one.proposed.reformulation for one in asked.questions or []] == [None, COST]
     assert [search[0] for search in asked.exploration.searches] == [COST]
 
@@ -182,7 +182,7 @@ class TestTrouble:
         asked = await ask_back(verdicts=verdicts)
 
         assert asked.record.status is RunStatus.PARTIAL
-        # One other passage is enough.
+        # Another passage answers it, which is enough.
         assert [one.is_answerable for one in asked.questions or []] == [True, None]
         assert asked.record.stages[-1].note == "2 of 6 verdicts failed: the endpoint cannot be reached"
 

@@ -1,4 +1,4 @@
-"""What is confirmed by one more look of the language model, and what becomes of the rest."""
+"""Answers that the language model must confirm, and the results for those that it does not confirm."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_what_is_not_confirmed_is_left_out() -> None:
     assert refused.reason
     assert refused.completion_id is not None
     assert (refused.interpretation, refused.quote, refused.vector) == (None, None, None)
-    # Three answers, one call, by rank; the passage that was not answered is not in it.
+    # One call with three answers, by rank. A passage without an answer is not in it.
     (prompt,) = asked.asked("confirmation")
     assert prompt.lines("Answer") == [LICENSE.answer, COVERAGE.answer, COVERAGE.answer]
     assert prompt.passages == [rental_cars.DRIVERS, rental_cars.COVERED, rental_cars.ALSO_COVERED]
@@ -116,7 +116,7 @@ async def test_verdicts_land_only_when_they_are_confirmed() -> None:
     run = store.add_run("rental cars", settings=MODEL)
     clarifying = asyncio.create_task(rental_cars.clarify_with(store, run, asked))
     await eventually(lambda: len(store.runs[run.run_id].verdicts) == 1)
-    # What abstained is there; the others wait for the last reply, and then for the confirmation.
+    # The abstention is recorded. The other verdicts wait for the last reply, and then for the confirmation.
     assert list(store.runs[run.run_id].verdicts) == [3]
     gate.set()
     await clarifying
@@ -178,7 +178,7 @@ async def test_readings_that_are_refused_are_not_embedded() -> None:
 
 
 async def test_exploration_confirms_each_batch_and_is_led_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The passages of the orchard say nothing of a fruit.
+    # The passages of the orchard do not contain any fruit, so their quotes are not checked.
     monkeypatch.setattr(verdicts, "check_quote", lambda reading, _, passage: cite(reading.quote, passage))
     records = []
     for confirmed in ({"apple", "pear", "plum"}, {"apple"}):
@@ -230,7 +230,7 @@ def test_of_a_long_passage_the_part_around_the_quote_is_shown() -> None:
     assert quote in shown.content
     assert shown.content in content
     prompt = confirmation([given_answer(long, "w" * 5000, "a" * 5000, Quoted(quote, 50, 60))] * AT_ONCE)
-    # At most about 7,000 tokens, for all documents.
+    # At most about 7,000 tokens, for all documents together.
     assert sum(len(message.content) for message in prompt.messages) < 32_000
     assert (shown.heading or "").endswith("> Prices")
     short = passage("d", quote, start_char=7)

@@ -1,4 +1,4 @@
-"""Verdicts that are there, grouped again."""
+"""Existing verdicts are grouped again."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def test_consolidation_again_by_another_embedding() -> None:
     await execute(context_of(run, store, embedder=embedder))
     assert embedder.calls == [[LICENSE.interpretation, COVERAGE.interpretation, COVERAGE.interpretation]]
     record = store.runs[run.run_id]
-    # Kept, so that the run's own vectors are what its settings say.
+    # The new vectors are stored, so that the run's vectors agree with its settings.
     assert _same_vector(record.verdicts[1], (await embedder.encode([LICENSE.interpretation]))[0])
     assert not _same_vector(store.runs[parent.run_id].verdicts[1], (await embedder.encode([LICENSE.interpretation]))[0])
     assert [found.support for found in record.interpretations] == [2, 1]

@@ -48,7 +48,7 @@ async def carry_out(
     verdicts: Mapping[str, Reading | CompletionError] | None = None,
     **options,
 ):
-    """One run; what was recorded, and its record."""
+    """Execute one run. Returns the detections, and the record of the run."""
     store = FakeStore()
     dialogue = FakeDialogueStore(store, rules=rules)
     run = store.add_run(question, operation=operation, settings=settings)
@@ -272,7 +272,7 @@ class TestTrouble:
         assert dialogue.detections == {}
 
     async def test_nobody_waits_while_the_classifier_computes(self) -> None:
-        """It is called in a thread, in batches."""
+        """The classifier is called in a thread, in batches."""
         threads = []
 
         class Slow(FakeClassifier):
@@ -318,7 +318,7 @@ class TestATrainedVersion:
     TRAINED = TrainedVersion(4, "fake 1", 0.3, True, True, (0.4,))
 
     async def detect(self, detector: Detector, trained: tuple[int, TrainedVersion] | None, *, corpus: bool = True):
-        """One question of one more run; what was found, and whether the version was read."""
+        """Detect in another run. Returns the detection, and whether the version was read."""
         store = FakeStore()
         run = store.add_run(CLEAR, operation="detect_ambiguity")
         dialogue = FakeDialogueStore(store)

@@ -1,4 +1,4 @@
-"""Who compares answers: words and vectors, a language model, or a cross-encoder."""
+"""The judges that compare answers: words and vectors, a language model, or a cross-encoder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimates, compared with the later calls of clarify: same ledger, same passages, and estimates call no model."""
+"""Estimates, compared with the later calls of clarify: the same ledger and passages. Estimates call no model."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PROVEN = Finding("two years", (Evidence(2, DRIVERS),))
 
 @dataclass
 class Desk:
-    """Where questions are estimated, and then asked."""
+    """Estimates questions, and then asks them."""
 
     contents: Sequence[str] = CONTENTS
     verdicts: dict[str, Said | list[Said]] = field(default_factory=lambda: {DRIVERS: LICENSE})
@@ -66,7 +66,7 @@ class Desk:
         self.relevance = scripts.relevance_judge({COVERED: "0.9"})
         self.reranker = FakeRerankEndpoint({COVERED: 3.5, OFFICE: -2.0})
         self.investigator = scripts.investigator(answers=self.answers)
-        # What answers from several passages also confirms.
+        # The model that answers from several passages also confirms answers.
         self.investigator._scripts["confirmation"] = self.verifier._scripts["confirmation"]
         self.embedder = FakeEmbedder()
         self.dialogue = FakeDialogueStore(self.store)
@@ -109,7 +109,7 @@ class Desk:
         return self.estimates.prospects[run.run_id]
 
     async def clarify(self, questions: Sequence[str] = QUESTIONS, **settings: object) -> int:
-        """Ask the questions, and say how many calls that took."""
+        """Ask the questions, and return how many calls that made."""
         before = self.paid
         for question in questions:
             run = self.store.add_run(question, settings={**self.settings, **settings})
@@ -140,7 +140,7 @@ async def test_it_says_what_is_asked() -> None:
     rendered = [verdict(question, passage).messages for question in QUESTIONS for passage in passages]
     length = sum(len(message.content) for messages in rendered for message in messages)
     assert before.purposes[1] == Expected("verdict", "fake", 6, 0, length)
-    # With the question itself: nothing is known of the relaxed one.
+    # The search uses the question itself, because the relaxed one is unknown.
     assert desk.estimates.searches == [list(QUESTIONS)]
 
     assert await desk.clarify() == 8
@@ -179,11 +179,11 @@ async def test_a_smaller_budget_asks_less() -> None:
 async def test_grades_are_followed_once_all_are_known() -> None:
     desk = Desk(settings={"top_k": 1, "reranker": "model"})
     before = await desk.estimate()
-    # Relaxation, three grades, one verdict; of grades there could be a hundred.
+    # Relaxation, three grades, one verdict. At most, there could be a hundred grades.
     assert (calls(before), before.calls_at_most) == (10, 2 * 102)
     assert await desk.clarify() == 10
     assert figures(await desk.estimate()) == (0, 0, 10)
-    # The best passage is the last one that the search finds, and the search alone would not have told.
+    # The best passage is the last one that the search finds, so only the grades show it.
     assert {prompt.passage for prompt in desk.verifier.asked("verdict")} == {COVERED}
 
 
@@ -209,7 +209,7 @@ async def test_without_a_language_model_only_the_endpoint_is_counted(more: dict[
     assert figures(await desk.estimate()) == (2, 2, 0)
     assert await desk.clarify() == 2
     after = await desk.estimate()
-    # Where an exploration may go on is not known beforehand, so its bound stays.
+    # The course of an exploration is unknown before, so its bound stays.
     assert (calls(after), reused(after)) == (0, 2)
     assert after.calls_at_most == (2 if "retrieval" in more else 0)
 
@@ -229,7 +229,7 @@ async def test_a_cross_encoder_is_not_loaded_and_makes_it_a_bound() -> None:
 async def test_exploration_is_counted_at_most() -> None:
     desk = Desk(settings={"top_k": 2, "budget": 5, "retrieval": "adaptive"})
     assert figures(await desk.estimate()) == (12, 12, 0)
-    # Fewer than were looked for: the search has found all that there is.
+    # There are fewer passages than requested, so the search has found all of them.
     assert figures(await desk.estimate(top_k=4)) == (8, 12, 0)
 
 
@@ -237,7 +237,8 @@ class TestAskingBack:
     async def test_counts_one_call_for_a_clear_question(self) -> None:
         desk = Desk(settings={"ask_back": "auto", "top_k": 3}, ambiguous=QUESTIONS[1:])
         before = await desk.estimate()
-        # One that is clear, and one that is clarified; if that one pass proves nothing, it is clarified, too.
+        # One question is clear, the other is clarified. If the single pass proves nothing, the first one is clarified,
+        # too.
         assert figures(before) == (1 + 4, 5 + 4, 0)
         assert {one.purpose: one.calls for one in before.purposes} == {"one_pass": 1, "relaxation": 1, "verdict": 3}
 
@@ -257,14 +258,14 @@ class TestConfirming:
     async def test_counts_calls_as_if_every_passage_answered(self) -> None:
         desk = Desk(settings={"verify": "model", "top_k": 3})
         before = await desk.estimate()
-        # A relaxation, three verdicts and a confirmation each.
+        # For each question a relaxation, three verdicts and a confirmation.
         assert figures(before) == (2 * 5, 2 * 5, 0)
         assert (before.calls_at_most_each, {one.purpose: one.calls for one in before.purposes}) == (
             5,
             {"relaxation": 2, "verdict": 6, "confirmation": 2},
         )
         assert await desk.clarify(QUESTIONS[:1]) == 5
-        # The readings of that question are known, and so is what confirms them.
+        # The ledger has the readings of that question, and their confirmation.
         assert figures(await desk.estimate(QUESTIONS[:1])) == (0, 0, 5)
 
     async def test_knows_that_there_is_nothing_to_confirm(self) -> None:
@@ -280,7 +281,7 @@ class TestConfirming:
 
     async def test_exploration_is_counted_at_most(self) -> None:
         desk = Desk(settings={"top_k": 2, "budget": 12, "retrieval": "adaptive", "verify": "model"})
-        # 12 verdicts, of which two passages are known; each may be a batch.
+        # There may be 12 verdicts, and two passages are known. Each passage may be a batch with its own confirmation.
         assert figures(await desk.estimate(QUESTIONS[:1])) == (1 + 12 + 3, 1 + 12 + 12, 0)
 
     @pytest.mark.parametrize("confirmed", [True, False])

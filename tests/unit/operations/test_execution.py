@@ -1,4 +1,4 @@
-"""The one place where runs end: what fails them, what leaves them alone, and who refuses what."""
+"""Only one function ends runs: which errors fail a run, which leave it alone, and which operations are refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.fakes.context import context_of
 
 @pytest.fixture
 def raising(monkeypatch: pytest.MonkeyPatch):
-    """Carries out a run of an operation that begins a stage, and then ends or raises."""
+    """Execute a run of an operation that begins a stage, and then ends or raises."""
 
     async def carry_out(what: Exception | Ending, store: FakeStore | None = None) -> RunRecord:
         async def operation(context: RunContext) -> Ending:

@@ -1,4 +1,4 @@
-"""The loop around the explorer: what is scored, in which batch, who led to it, and what it costs."""
+"""The loop around the explorer: the scored passages, their batches, their leads, and the number of statements."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ QUERY = Query("a question", np.ones(256, dtype=np.float32), "dense", "lexical")
 
 
 class World:
-    """A run, the passages, and what exploring them leaves."""
+    """A run, its passages, and the record of exploring them."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ async def test_a_passage_of_the_first_ranking_may_be_led_to() -> None:
 
 
 async def test_neighbors_are_looked_up_when_they_are_needed() -> None:
-    """Not before the first ranking's turn, and not after the last batch."""
+    """Neighbors are looked up before the turn of the neighbors, and not after the last batch."""
     chain = {number: [number + 1] for number in range(1, 40)}
     world = World([1, 2, 20, 21, 30, 31], neighbors=chain)
 
@@ -110,7 +110,7 @@ async def test_neighbors_are_looked_up_when_they_are_needed() -> None:
         ("neighbors", 3, 2),
         ("reranking", 4, 2),
         ("reranking", 5, 2),
-        # The first ranking is at its end.
+        # The first ranking has no passages left.
         ("neighbors", 5, 3),
         ("reranking", 6, 2),
     ]
@@ -119,12 +119,12 @@ async def test_neighbors_are_looked_up_when_they_are_needed() -> None:
 
 
 async def test_the_best_are_looked_up_first() -> None:
-    """Where they lead to enough, the others are looked up when they are the best that is left, if ever."""
+    """If the best passages lead to enough neighbors, others are looked up only when they are the best that remain."""
     world = World([1, 2, 3, 4], neighbors={1: [11, 12, 13, 14, 15], 2: [21]}, signals={1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6})
 
     explored = await world.explore(budget=12, batch_size=4)
 
-    # Equals are looked up together.
+    # Passages with equal scores are looked up together.
     assert world.exploration.lookups == [[1, 2, 3], [4, 11, 12, 13, 14], [15, 21]]
     assert {one.passage.passage_id for one in explored if one.batch == 2} == {11, 12, 13, 14}
     assert {one.passage.passage_id for one in explored if one.batch == 3} == {15, 21}
@@ -136,12 +136,12 @@ async def test_where_few_lead_anywhere_all_are_looked_up_at_once() -> None:
 
     await world.explore(batch_size=4)
 
-    # The three best of four, the other; from then on all four.
+    # The three best of four, then the fourth; from then on all four.
     assert [len(ids) for ids in world.exploration.lookups] == [3, 1, 4, 4, 4]
 
 
 async def test_it_explores_as_the_algorithm_does() -> None:
-    """What is looked up late makes no difference."""
+    """Late lookups do not change the result."""
     chance = random.Random(5)  # noqa: S311 - not for secrets
     for _ in range(200):
         numbers = list(range(1, 41))
@@ -193,7 +193,7 @@ async def test_no_neighbors_is_reranking() -> None:
 
 
 async def test_scores_of_a_batch_can_be_changed() -> None:
-    """What leads to the next batch are the changed scores."""
+    """The changed scores decide which passages lead to the next batch."""
     world = World([1, 2, 3, 4], neighbors={1: [11], 3: [13]}, signals={1: 0.9, 2: 0.9, 3: 0.5, 4: 0.5})
     seen: list[tuple[list[int], list[float]]] = []
 
@@ -212,7 +212,7 @@ async def test_scores_of_a_batch_can_be_changed() -> None:
 
 
 class Lengths:
-    """A reranker by the number of a passage, which says so of every reply."""
+    """A reranker whose score is the number of the passage. It counts a reply for each passage."""
 
     async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> list[float]:
         for _ in passages:
@@ -247,7 +247,7 @@ async def test_a_signal_that_nobody_asked_for() -> None:
 @pytest.mark.parametrize(("method", "signal"), [("dense", "lexical"), ("lexical", "dense"), ("hybrid", "both")])
 def test_the_other_signal(method: str, signal: str) -> None:
     assert other_signal(method) == signal
-    # Either the search or the signal takes a vector.
+    # Either the search or the signal needs a vector.
     assert Query.needs_vector(method, signal)
     assert Query.needs_vector(method, None) == (method != "lexical")
 
