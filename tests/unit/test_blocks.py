@@ -1,4 +1,4 @@
-"""No block of code on a page goes without a test that runs it."""
+"""Every block of code on a page is run by a test."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from tests.pages import CHECKOUT, PAGES, Block, all_blocks
 from website.hooks import DIAGRAMS, file_name
 
-# Pages, a language, and the test that runs such blocks there or compares them with what is printed. The first that fits
-# counts. Output of SQL is compared where the SQL is run.
+# Pages, a language, and the test that runs these blocks or compares them with real output. The first match counts.
+# Output of SQL is compared by the test that runs the SQL.
 RUN_BY = [
     ("docs/operations.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
     ("docs/roles.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
@@ -43,7 +43,7 @@ THERE = {(page, block.language) for page, block in BLOCKS} | {
 
 
 def runner(page: str, language: str) -> int | None:
-    """The place in the list of what runs such blocks there."""
+    """The place in the list of the test that runs such blocks; None if there is none."""
     fits = (place for place, (pages, name, _) in enumerate(RUN_BY) if fnmatch(page, pages) and name == language)
     return next(fits, None)
 

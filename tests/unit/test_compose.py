@@ -125,7 +125,7 @@ def test_the_image_has_all_that_the_package_is_built_from() -> None:
 
 
 def sent_to_the_builder() -> set[str]:
-    """What of the checkout .dockerignore lets through: its last line that fits decides."""
+    """Whether .dockerignore lets a file through: the last line that matches decides."""
     rules = [line for line in (CHECKOUT / ".dockerignore").read_text().splitlines() if line and line[0] != "#"]
     sent = set()
     for path in [*CHECKOUT.iterdir(), CHECKOUT / ".env"]:

@@ -1,4 +1,4 @@
-"""Every macro of the dbt package is described, with all its arguments."""
+"""Every macro of the dbt package has a description with all its arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.pages import CHECKOUT
 from website.dbt_sources import quoted
 
 FOLDERS = sorted(path for path in (CHECKOUT / "dbt" / "macros").iterdir() if path.is_dir())
-# What dbt calls each of them in a file of properties.
+# The name of each kind in dbt's files of properties.
 NAMES = {"macro": "{}", "test": "test_{}", "materialization": "materialization_{}_postgres"}
 
 

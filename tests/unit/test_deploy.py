@@ -142,7 +142,7 @@ def test_no_worker_is_killed_while_it_may_finish_runs() -> None:
 
 
 def test_workers_can_be_many() -> None:
-    """A name or a port of this machine is there once."""
+    """Names and ports of this machine are unique."""
     assert not SERVICES["worker"].keys() & {"container_name", "ports", "hostname"}
     pod = OBJECTS["Deployment"]["spec"]["template"]["spec"]
     assert "hostNetwork" not in pod

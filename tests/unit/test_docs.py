@@ -23,9 +23,9 @@ from tests.pages import CHECKOUT, PAGES, anchors, blocks, tables
 
 SETTINGS_PAGE = CHECKOUT / "docs" / "settings.md"
 WORDS_BETWEEN_COMMANDS = {"&&", "||", "|", ";"}
-# The folder that a default names depends on who runs it, and on what.
+# The default folder depends on the user and the system.
 DEFAULTS_IN_WORDS = {"PGCLARIFY_DATA_DIR": "the user's data folder"}
-# Not ours: the shell's, Docker Compose's, and one that a person debugs with.
+# Variables of the shell, of Docker Compose, and one for debugging.
 OTHER_VARIABLES = {
     "PATH",
     "POSTGRES_PASSWORD",
@@ -105,7 +105,7 @@ def commands(page: Path) -> Iterator[list[str]]:
     """The commands of a page's shell blocks, without variables set before them; arguments as the shell passes them."""
     for block in blocks(page, "sh"):
         for line in block.code.splitlines():
-            # A command in quotes is an argument, and a command as well.
+            # A command inside quotes is checked as a command, too.
             for part in (line, *re.findall(r"\$\(([^)]*)\)", line)):
                 words: list[str] = []
                 lexer = shlex.shlex(part, posix=True, punctuation_chars=";|&")
@@ -136,7 +136,7 @@ def check_ours(arguments: list[str]) -> None:
     if not command.context_settings.get("ignore_unknown_options"):
         options = {word.partition("=")[0] for word in arguments if word.startswith("-")}
         assert options <= known, arguments
-    # A configuration is known by its name, and read later.
+    # A configuration file is only named here, and read later.
     existing = [os.curdir if re.match(r"[~/.]|(?!.*\.toml$).*[/.*]", word) else word for word in arguments]
     command.make_context(command.name, existing)
 
@@ -155,7 +155,7 @@ def check(words: list[str]) -> None:
             assert asked, package
             assert set(asked[1].split(",")) <= extras.keys()
         case ["pip", "install", "torch", "--index-url", _]:
-            # The usual build of a package that we bring.
+            # The usual build of a package that pgclarify brings along.
             assert "torch" in (CHECKOUT / "constraints.txt").read_text()
         case ["pip", "install", core, "dbt-postgres"]:
             bounds = re.findall(r'"([<>=]+[\d.]+)"', (CHECKOUT / "dbt" / "dbt_project.yml").read_text())

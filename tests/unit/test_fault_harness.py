@@ -1,4 +1,4 @@
-"""The fault harness: what it counts, and what its endpoint sends."""
+"""The fault harness: its counts, and the answers of its endpoint."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_there_are_twenty_faults() -> None:
 
 
 def asked(endpoint: Endpoint, method: str, path: str, body: object = None) -> tuple[int, bytes]:
-    """Status and body of an answer that is whole."""
+    """Status and body of a complete answer."""
     address = urlsplit(endpoint.base_url)
     connection = http.client.HTTPConnection(address.netloc, timeout=30)
     try:

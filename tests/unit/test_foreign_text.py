@@ -1,4 +1,4 @@
-"""Text of other authors that is shown to a person."""
+"""Text of other authors is sanitized before people see it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ ABORT = '{"type": "abort_job_requested", "job_id": 1}'
 
 
 class Sender:
-    """Stands for the server: one connection after another, each bringing what the test puts, or an exception."""
+    """A fake server: connection after connection, each with the notifications or the exception that a test sets."""
 
     def __init__(self) -> None:
         self.opened = 0
@@ -59,7 +59,7 @@ class Sender:
 
 
 class Woken:
-    """What the worker was told, and when it is told again."""
+    """The notifications that the worker got, and an event for the next one."""
 
     def __init__(self) -> None:
         self.notifications: list[Notification] = []
@@ -118,20 +118,20 @@ async def test_what_ends_the_listening_is_logged_and_it_begins_again(
     sender: Sender, woken: Woken, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     sender.send(error)
-    # Something may have come meanwhile.
+    # A notification may have come meanwhile.
     await woken.once_more()
     assert sender.opened == 2
     assert [record.name for record in caplog.records if record.levelname == "WARNING"] == ["pgclarify.jobs"]
 
 
 def test_a_server_that_goes_is_unavailable_also_where_the_queue_says_it_otherwise() -> None:
-    """The worker starts over then, where any other error would end it."""
+    """This error restarts the worker; any other error would end it."""
     with pytest.raises(ServerUnavailable), jobs._translated_queue():
         raise ConnectorException from psycopg.OperationalError("server closed the connection unexpectedly")
 
 
 class Table(BaseConnector):
-    """Stands for the table of jobs: one that is waited for comes when the test says so, and the others never end."""
+    """A fake table of jobs. A job with a waiting caller comes when the test says so. All other jobs never end."""
 
     def __init__(self) -> None:
         self.has_waited_for = False

@@ -1,4 +1,4 @@
-"""Addresses of TCP: how they are written, whose they are, and where one is kept."""
+"""Addresses of TCP: their notation, whether they belong to this machine, and where one is stored."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ def test_people_are_known_by_name() -> None:
 def test_a_port_that_somebody_has_is_refused(taken: Address) -> None:
     with pytest.raises(ConfigurationError):
         listening.check_free(taken)
-    # Its holder is to be restarted.
+    # The port belongs to our own server, which will be restarted.
     listening.check_free(taken, is_port_ours=True)
 
 
-# The first is set aside for documentation.
+# The first address is reserved for documentation.
 @pytest.mark.parametrize("text", ["192.0.2.1:5433", "127.0.0.1:80", "[fe80::1%nosuch]:5433"])
 def test_an_address_that_is_not_ours_to_take_is_refused(text: str) -> None:
     with pytest.raises(ConfigurationError):

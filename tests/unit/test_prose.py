@@ -1,4 +1,4 @@
-"""tests/prose: what is prose in a file, and what is not."""
+"""tests/prose: which parts of a file are prose."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_what_is_compared_or_a_code_stays_in_sql() -> None:
 
 @pytest.mark.slow
 def test_a_process_of_its_own_scrambles() -> None:
-    """Like commands that tests start. Only a folder on Python's path makes them scramble."""
+    """Commands that tests start are such processes. Only a folder on Python's path makes them scramble."""
     variables = {"PYTHONPATH": f"{scrambled.SITE}{os.pathsep}{ROOT}", scrambled.VARIABLE: "1"}
     said, installed = _run(variables)
     assert "nowhere" in said
@@ -78,7 +78,7 @@ def test_make_sets_the_variable() -> None:
 
 
 def _run(variables: dict[str, str]) -> tuple[str, str]:
-    """What an error says, and whether sql/ is as it is written."""
+    """The text of an error, and whether sql/ is unchanged."""
     inherited = {name: value for name, value in os.environ.items() if name not in (scrambled.VARIABLE, "PYTHONPATH")}
     command = [sys.executable, "-c", MADE]
     shown = subprocess.run(command, env=inherited | variables, capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""sql/order.txt: what is applied."""
+"""sql/order.txt: which files are applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which revisions there are, and that a worker finds out without what migrates."""
+"""The revisions, and that a worker knows them without importing alembic."""
 
 from __future__ import annotations
 

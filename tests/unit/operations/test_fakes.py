@@ -1,4 +1,4 @@
-"""The fakes keep the promises of the protocols, where no operation's test would notice."""
+"""The fakes keep the promises of the protocols. These are promises that no operation's test checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdict-guided exploration: where it goes, and when it ends."""
+"""Verdict-guided exploration: its batches, and when it ends."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ async def test_neighbors_go_on_where_the_first_ranking_ends() -> None:
 async def test_passages_that_are_gone_get_no_verdict() -> None:
     orchard = Orchard(20, {1: "apple"}, gone=[2, 9, 10, 11])
     record = await orchard.carry_out()
-    # The second batch is gone as a whole: the third follows at once.
+    # No passage of the second batch exists any more, so the third batch follows at once.
     assert orchard.batches == [[1, 3, 4, 5, 6, 7, 8], [12, 13, 14, 15]]
     assert [one.rank for one in record.candidates] == sorted(record.verdicts)
     assert record.status is RunStatus.SUCCEEDED
@@ -186,7 +186,7 @@ async def test_further_batches_are_of_both_rankings_fused() -> None:
     by_query = {QUESTION: range(1, 13), "any fruit": [2, 21, 10, 22]}
     orchard = Orchard(22, {1: "apple"}, by_query=by_query, relaxation="any fruit")
     await orchard.carry_out()
-    # 10 is in both rankings; of the others, those come first that are further up in theirs.
+    # 10 is in both rankings. The others are ordered by their place in their ranking.
     assert orchard.batches == [[1, 2, 3, 4, 5, 6, 7, 8], [10, 21, 22]]
 
 
@@ -234,7 +234,7 @@ async def test_the_trace_tells_of_every_batch() -> None:
 async def test_neighbors_that_are_known_are_not_read_again() -> None:
     orchard = Orchard(40, {1: "apple", 9: "pear"}, first=range(1, 21), neighbors={1: [2, 21, 22, 23], 9: [1, 23, 30]})
     record = await orchard.carry_out()
-    # 2 was chosen, and 23 came up before.
+    # 2 was chosen already, and 23 is a known neighbor.
     assert [stage.rows for stage in record.stages if stage.name == "neighbors"] == [3, 1]
 
 
@@ -264,6 +264,6 @@ def test_whatever_the_verdicts_say(
             assert one.passage.passage_id in neighbors[one.via_passage_id]
             assert batch_of[one.via_passage_id] < one.batch
             assert record.verdicts[judged.index(one.via_passage_id) + 1].outcome is Outcome.GROUNDED
-    # What was found is found in the end, and if nothing was, nothing was left out either.
+    # All answers of judged passages are found. If there are none, all passages were judged.
     assert orchard.answers == {fruit[number] for number in judged if number in fruit}
     assert orchard.answers or len(judged) == min(budget, len(first))

@@ -1,4 +1,4 @@
-"""Verdict-guided exploration, when verdicts are late, fail, or are no longer needed."""
+"""Verdict-guided exploration with verdicts that are late, fail, or are no longer needed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ async def test_a_straggler_does_not_hold_up_the_next_batch_and_counts_in_the_end
     gate.set()
     await task
     assert orchard.answers == {"apple", "pear"}
-    # The late verdict does not count as a new reading of the second batch, which had none.
+    # The second batch had no new reading. The late verdict belongs to the first batch, and does not count for the
+    # second.
     assert len(orchard.batches) == 2
 
 

@@ -1,4 +1,4 @@
-"""The chain of an investigation: what is asked, in which order, and where it ends."""
+"""The chain of an investigation: its questions, their order, and its end."""
 
 import asyncio
 from typing import Any
@@ -59,7 +59,7 @@ async def test_a_question_is_taken_apart_and_answered():
     assert [(one.candidate_rank, one.quote, one.start_char, one.end_char) for one in who.citations] == [
         (1, "painted by Ida Holm", 114, 133)
     ]
-    # Ranks count through the run: the second step's begin behind the first one's four.
+    # Ranks count through the whole run: the first step has ranks 1 to 4, so the second one begins at 5.
     assert [one.candidate_rank for one in where.citations] == [6]
     assert [(one.candidate_rank, one.quote) for one in end.citations] == [(1, ALTAR), (6, BIRTH)]
 
@@ -164,7 +164,7 @@ async def test_a_question_that_comes_again_ends_it():
     assert told.steps[1].reason == "step 1 asked the same"
     assert told.steps[1].question == again.question
     assert told.record.stop_reason == "a question was asked again"
-    # Once more, with a reminder, and not a third time.
+    # The model is asked a second time, with a reminder, and not a third time.
     assert [call.sample for call in investigator.calls if call.purpose == "follow_up"] == [0, 0, 1]
     assert len(investigator.asked("answer")) == 1
 
@@ -178,13 +178,13 @@ async def test_a_model_that_has_the_answer_is_not_let_go_on():
     told = await carry_out(script(follow_ups=[FollowUp(WHO), FollowUp(WHERE), FollowUp("Is Ortval big?", "Ortval")]))
     assert told.outcomes == [("follow_up", "answered"), ("follow_up", "answered"), ("conclusion", "answered")]
     assert told.record.stop_reason == "no further question was needed"
-    # It has not, if no step says so.
+    # An answer that no step has does not count.
     told = await carry_out(script(follow_ups=[FollowUp(WHO), FollowUp(WHERE, "Copenhagen"), FollowUp()]))
     assert [outcome for _, outcome in told.outcomes] == ["answered", "answered", "answered"]
 
 
 async def test_a_question_that_comes_again_in_other_words_ends_it():
-    # A bag of words: the same ones in another order.
+    # The fake embedder compares words: the same words in another order are the same question.
     told = await carry_out(script(follow_ups=[FollowUp(WHO), FollowUp("The Lindvik Altar, who painted?")]))
     assert told.outcomes[1] == ("follow_up", "repeated")
 
@@ -209,7 +209,7 @@ async def test_follow_ups_are_limited():
     told = await carry_out(script(), max_steps=1)
     assert told.outcomes == [("follow_up", "answered"), ("conclusion", "answered")]
     assert told.record.stop_reason == "the limit of 1 follow-up question was reached"
-    # Reaching it is a decision, not a failure.
+    # The limit is a decision of the user, not a failure.
     assert told.record.status is RunStatus.SUCCEEDED
 
 
@@ -240,7 +240,7 @@ async def test_without_follow_ups_calls_may_run_out():
 
 async def test_calls_are_limited():
     investigator = script(conclusion=None)
-    # Two are kept for the conclusion, and sampling leaves two for an answer.
+    # Two calls are reserved for the conclusion, and sampling leaves two for an answer.
     told = await carry_out(investigator, max_calls=7)
     assert told.outcomes == [("follow_up", "answered"), ("follow_up", "cut_off"), ("conclusion", "cut_off")]
     assert [call.purpose for call in investigator.calls] == [
@@ -284,7 +284,7 @@ async def test_the_limit_holds_for_whoever_asks_a_model(max_calls: int, reranker
     assert told.steps[-1].kind is StepKind.CONCLUSION
     assert told.record.status is RunStatus.PARTIAL
     assert (told.record.stop_reason or "").startswith(f"the calls left did not suffice (limit {max_calls}")
-    # Two were kept for the conclusion, if there was something to conclude from.
+    # Two calls were reserved for the conclusion. It is only made if there are passages.
     assert bool(investigator.asked("conclusion")) == bool(told.record.candidates)
 
 
@@ -374,7 +374,7 @@ async def test_a_question_that_cannot_be_embedded_fails_the_run():
 
 
 class Watched:
-    """One run that is looked at while it goes on."""
+    """A run that a test observes while it continues."""
 
     def __init__(self, investigator: ScriptedCompleter) -> None:
         self.table = FakeLedgerTable()

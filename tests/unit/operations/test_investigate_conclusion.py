@@ -1,4 +1,4 @@
-"""The end of an investigation: the reasoner, the chain without it, contradictions, and how sure the answer is."""
+"""The end of an investigation: the reasoner, the chain without it, contradictions, and the confidence of the answer."""
 
 import pytest
 
@@ -27,7 +27,7 @@ from tests.unit.operations.investigating import (
 
 INVENTED = Finding("Ortval", (Evidence(2, "She was born at Ortval, they say."),))
 AT_LINDVIK = Finding("Lindvik", (Evidence(4, RIVAL),))
-# One more word: otherwise it would count as the same question.
+# With one more word, because equal questions are not asked again.
 AGAIN = "Where was actress Ida Holm born?"
 
 
@@ -52,7 +52,7 @@ async def test_the_reasoner_sees_the_chain_and_the_best_evidence_with_what_is_ci
     (asked,) = investigator.asked("conclusion")
     assert asked.question == QUESTION
     assert asked.lines("Fact") == [f"{WHO} Ida Holm", f"{WHERE} Ortval"]
-    # The two steps came upon the same four passages, which are shown once.
+    # Both steps found the same four passages, which are shown once.
     assert asked.passages == [ALTAR, BIRTH, CASTLE, RIVAL]
 
 
@@ -61,7 +61,7 @@ async def test_the_reasoner_may_set_the_chain_right():
     told = await carry_out(script([right]), signals={4: 0.4}, question="Where was the painter of the altar born?")
     assert told.end.answer == "Lindvik"
     assert told.end.reason == 'the steps alone would have given "Ortval"'
-    # It cites what no step rests on, and disagrees: half of what that passage is worth.
+    # It cites a passage that no step cites, and contradicts the steps: so its confidence is half the passage's score.
     assert told.end.confidence == pytest.approx(0.2)
     assert told.record.status is RunStatus.SUCCEEDED
 
@@ -113,7 +113,7 @@ async def test_the_reasoner_may_find_what_the_steps_did_not():
     told = await carry_out(investigator, signals={1: 0.9, 2: 0.8})
     assert [step.outcome for step in told.steps[:2]] == [StepOutcome.NOT_IN_CORPUS] * 2
     assert told.end.answer == "Ortval"
-    # No step stands behind it: what its best passage is worth.
+    # No step supports it, so its confidence is the score of its best passage.
     assert told.end.confidence == 0.9
 
 

@@ -1,4 +1,4 @@
-"""The evidence of a step: what is explored and kept, how sampling changes its scores, and what proves an answer."""
+"""The evidence of a step: explored and kept passages, scores changed by sampling, and the proof of an answer."""
 
 from collections.abc import Sequence
 
@@ -66,10 +66,10 @@ async def test_an_answer_may_rest_on_several_passages():
     found = Finding("Ortval", (Evidence(2, BIRTH), Evidence(1, "made up"), Evidence(4, RIVAL)))
     told = await direct(answering(found, samples=samples), signals=SIGNALS, batch=2)
     step, end = told.steps
-    # A quote that is nowhere is left out.
+    # A quote that is in no passage is left out.
     assert [(one.candidate_rank, one.quote) for one in step.citations] == [(2, BIRTH), (4, RIVAL)]
     assert end.citations == step.citations
-    # The first one says from which batch it comes.
+    # semantic_sets belongs to the batch of the first citation.
     assert (step.semantic_sets, step.confidence) == (1, 1.0)
 
 
@@ -90,7 +90,7 @@ async def test_fixed_retrieval_scores_the_first_stage_alone():
     ]
     names = [stage.name for stage in told.record.stages]
     assert "neighbors" not in names
-    # It is scored and sampled batch by batch all the same.
+    # Without neighbors, passages are still scored and sampled batch by batch.
     assert (names.count("reranking"), names.count("sampling")) == (3, 3)
     assert told.end.answer == "Ortval"
 
@@ -103,7 +103,7 @@ async def test_the_search_and_the_signal_are_those_of_the_settings():
 async def test_scores_of_a_batch_are_divided_by_the_number_of_its_different_answers():
     samples = {batch(ALTAR, BIRTH): ["Ortval", "Lindvik"], batch(CASTLE, RIVAL): ["Ortval", "Ortval"]}
     told = await direct(answering(BIRTHPLACE, BIRTHPLACE, samples=samples), signals=SIGNALS, batch=2)
-    # Of equal scores the later batch's comes first.
+    # Among equal scores, the later batch comes first.
     assert [one.passage.content for one in told.candidates(1)] == [CASTLE, ALTAR, BIRTH, RIVAL]
     assert [one.score for one in told.candidates(1)] == pytest.approx([0.4, 0.4, 0.3, 0.2])
     assert told.steps[0].semantic_sets == 2
@@ -120,7 +120,7 @@ async def test_answers_that_entail_each_other_are_one():
 async def test_not_here_agrees_with_nothing():
     told = await direct(answering(BIRTHPLACE, samples=[None, "Ortval", None]), samples=3)
     assert told.steps[0].semantic_sets == 3
-    # Of three sampled answers and the one that was given, two say Ortval.
+    # Of the three sampled answers and the given one, two are Ortval.
     assert told.steps[0].confidence == pytest.approx(2 / 4)
 
 
@@ -169,7 +169,7 @@ async def test_passages_that_tell_nothing_do_not_outrank_those_that_tell_it_in_t
 async def test_one_call_that_fails_spoils_the_draw():
     samples: list[Line] = ["Ortval", EndpointUnavailable("no"), "Ortval", "Ortval", "Ortval"]
     told = await direct(answering(BIRTHPLACE, samples=samples), samples=5, signals=SIGNALS)
-    # Were it left out, four answers would be as sure as five.
+    # Without the failed one, confidence would come from four answers instead of five.
     assert (told.steps[0].semantic_sets, told.steps[0].confidence) == (None, 0.6)
     assert told.record.status is RunStatus.PARTIAL
 
@@ -182,7 +182,7 @@ async def test_a_batch_that_could_not_be_sampled_does_not_outrank_one_that_was()
 
 async def test_sampling_that_would_leave_no_calls_for_the_answer_is_left_out():
     investigator = answering(BIRTHPLACE)
-    # One to take it apart, five samples, two for the answer, two for the conclusion: one too many.
+    # One call for the decomposition, five samples, two for the answer, two for the conclusion: one more than allowed.
     told = await direct(investigator, samples=5, max_calls=9)
     assert investigator.asked("sample") == []
     assert told.end.answer == "Ortval"
@@ -234,7 +234,7 @@ async def test_what_a_passage_orders_is_material():
 
 
 class Deaf(Rerankers):
-    """Rerankers whose model is gone."""
+    """Rerankers whose model is missing."""
 
     async def get(self, name: str, ledger: Ledger, *, calls: Calls | None = None) -> Reranker:
         return DeafReranker()

@@ -1,4 +1,4 @@
-"""The router in front of clarify: which way a question goes, and what that saves."""
+"""The router in front of clarify: the route of a question, and the saved calls."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def passages(contents: Sequence[str] = CONTENTS) -> list[Passage]:
 
 @dataclass
 class Desk:
-    """Where one question is asked, and what came of it."""
+    """Asks one question, and has the results."""
 
     question: str = QUESTION
     is_ambiguous: bool = False
@@ -103,7 +103,7 @@ async def test_a_clear_question_is_answered_in_one_pass() -> None:
     assert [call.purpose for call in desk.investigator.calls] == ["one_pass"]
     assert desk.verifier.calls == []
     assert record.query == QUESTION
-    # Three passages and the relaxation, less that call.
+    # Three passages and the relaxation, minus that call.
     assert desk.route == ("answered", 3)
     assert [stage.name for stage in record.stages] == ["detection", "retrieval", "answering", "consolidation"]
     assert notes(record)["answering"] == "two years"
@@ -154,7 +154,7 @@ async def test_a_question_in_another_language_is_clarified_since_nobody_knows_wh
     ("answer", "calls", "why"),
     [
         (None, 1, "no passage answers it"),
-        # The second time it proves no more than the first.
+        # Also the second reply proves nothing.
         ([Finding("a fortnight", (Evidence(2, DRIVERS),))] * 2, 2, "the answer does not come from the passages"),
         ([Finding("two years", (Evidence(1, "Ask at the desk."),))] * 2, 2, "the quote does not occur in the passage"),
         (["what?", "what?"], 2, "the model's reply does not fit its form"),
@@ -175,7 +175,7 @@ async def test_without_a_proof_it_is_clarified(answer: Line | list[Line], calls:
 
 async def test_an_answer_that_cannot_be_embedded_proves_nothing() -> None:
     desk = Desk()
-    # The question can be; its answer cannot.
+    # The question can be embedded; its answer cannot.
     desk.embedder = FakeEmbedder(fails_on="two years")
     record = await desk.ask()
     assert (record.status, desk.route) == (RunStatus.PARTIAL, ("clarified", 0))
@@ -276,7 +276,7 @@ async def test_what_was_paid_for_is_not_paid_for_again() -> None:
     assert len(desk.investigator.calls) == 1
     assert [found.answer for found in again.interpretations] == ["two years"]
     assert again.verdicts[2].is_reused
-    # What would have been asked for, paid for or not.
+    # The route counts the calls that it saved, whether they were paid for before or not.
     assert desk.dialogue.routes[2] == desk.route
 
 
@@ -288,7 +288,7 @@ class TestGuided:
         desk = Desk(contents=contents, settings=self.SETTINGS)
         record = await desk.ask()
         assert [found.answer for found in record.interpretations] == ["two years"]
-        # The first batch of eight would have been judged in any case, and the question relaxed.
+        # Without the route, the first batch of eight would have been judged, and the question relaxed.
         assert desk.route == ("answered", 8)
 
     async def test_a_small_budget_would_not_have_relaxed_it(self) -> None:
@@ -322,7 +322,7 @@ class TestWithoutAModel:
         record = await desk.ask()
         (found,) = record.interpretations
         assert (found.interpretation, found.answer, found.support) == (LICENSE.interpretation, "two years", 1)
-        # The third passage was not looked at.
+        # The third passage was not judged.
         assert [prompt.passage for prompt in desk.verifier.asked("verdict")] == [OFFICE, DRIVERS]
         assert list(record.verdicts) == [2]
         assert desk.route == ("answered", 1)

@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 -- full-width forms are what is tested
-"""Quotes and proofs in other languages: what is right passes, and what no document says fails."""
+"""Quotes and proofs in other languages: right ones pass, and answers that no document gives fail."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_an_answer_that_the_passage_does_not_have_is_not_proven(
 @pytest.mark.parametrize(
     ("content", "asked", "answer"),
     [
-        # Other marks in a number, and a number in words.
+        # Numbers with other separators, and numbers in words.
         ("Die Bücherei besitzt rund 41.200 Medien und ist alt.", "Wie viele Medien hat die Bücherei?", "41,200"),
         (
             "Bücher werden für vier Wochen verliehen, nicht länger.",
@@ -88,9 +88,9 @@ def test_an_answer_that_the_passage_does_not_have_is_not_proven(
         ),
         ("会議室は一時間１，２００円で借りられます。", "料金はいくらですか", "1200円"),
         ("Bücher werden für vier Wochen verliehen.", "Wie lange darf man 2026 Bücher behalten?", "4 Wochen"),
-        # Nouns are no names, and other words may ask.
+        # Nouns with capitals are not names, and other words ask.
         ("Die Leihfrist beträgt für Bücher vier Wochen.", "Wann endet die Ausleihzeit?", "vier Wochen"),
-        # No word of the question is in the quote.
+        # The quote has no word of the question.
         ("Do biblioteki nie wolno wprowadzać psów.", "Czy można wejść z psem?", "nie"),
     ],
 )
@@ -118,11 +118,11 @@ def test_an_answer_in_other_words_than_those_of_the_passage_is_refused(content: 
 @pytest.mark.parametrize(
     ("content", "answer"),
     [
-        # No number is there, or another one.
+        # The passage has no number, or another one.
         ("Die Bibliothek hat viele Bücher und ist nicht groß.", "500"),
         ("Die Bibliothek hat viele Bücher und ist nicht groß.", "500 Bücher"),
         ("Bücher werden für vier Wochen verliehen und nicht länger.", "5 Wochen"),
-        # A mark that groups no three digits is not to be dropped.
+        # A separator that does not group three digits must not be dropped.
         ("Der Ausweis kostet für Kinder und Schüler 1,25 Euro.", "125 Euro"),
         ("Der Ausweis kostet für Kinder und Schüler 1,25 Euro.", "25 Euro"),
         # Parts of different numbers are no number.

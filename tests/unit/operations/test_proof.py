@@ -1,4 +1,4 @@
-"""What counts as the proof of an answer."""
+"""When an answer counts as proven."""
 
 import pytest
 
@@ -80,7 +80,7 @@ def test_a_passage_that_names_nothing_of_the_question_is_about_something_else():
     with pytest.raises(Unproven):
         prove(born, SHOWN, asked="Where was Greta Lind born?")
     assert prove(born, SHOWN, asked="Where was Greta Holm born?") is not None
-    # The name is in the title alone.
+    # Only the title has the name.
     altar = finding("1903", (1, "in 1903"))
     assert prove(altar, SHOWN, asked="When was the Lindvik panel painted?") is not None
 
@@ -100,7 +100,7 @@ def life(quote: str, answer: str, asked: str) -> Proven | None:
 @pytest.mark.parametrize(
     ("quote", "answer", "asked"),
     [
-        # It says nothing at all, or nothing of what was asked.
+        # The quote says nothing, or nothing about the question.
         ("was", "1872", "When was Ida Holm born?"),
         ("She loved the sea", "1872", "When was Ida Holm born?"),
         ("a", "no", "Was Ida Holm a painter?"),
@@ -108,7 +108,7 @@ def life(quote: str, answer: str, asked: str) -> Proven | None:
         # Words of the question are not an answer, and do not replace words that the passage lacks.
         ("Ida Holm was born in 1872", "Ida Holm", "When was Ida Holm born?"),
         ("Ida Holm was born in 1872", "Ida Holm was born in Paris, France", "Where was Ida Holm born?"),
-        # Every number has to be there.
+        # The passages must have every number of the answer.
         ("Ida Holm was born in 1872", "Ida Holm the painter, 1873", "Who was born in Ortval?"),
         ("Ida Holm was born in 1872", "1873", "Was Ida Holm born in 1872 or 1873?"),
     ],

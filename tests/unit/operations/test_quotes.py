@@ -1,4 +1,4 @@
-"""What counts as a verdict that its passage supports: right ones that have to stay, and wrong ones that have to go."""
+"""When a passage supports a verdict: right ones must be kept, and wrong ones refused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check(
     ("content", "title", "asked", "answer", "quote"),
     [
         (MUSEUM, None, "When does the Lindvik Harbor Museum open?", "9 am", "The Lindvik Harbor Museum opens at 9 am."),
-        # Numbers, dates and times that are written otherwise.
+        # Numbers, dates and times in other notations.
         (MUSEUM, None, "When does the Lindvik Harbor Museum open?", "at 9:00 a.m.", "Harbor Museum opens at 9 am"),
         (
             LIFE,
@@ -67,7 +67,7 @@ def check(
             "18 works",
             "The town council bought eighteen of her works in the 1950s.",
         ),
-        # In the words of the model: half of the answer's words, with any ending.
+        # Half of the answer's words are in the quote, with any ending.
         (
             POLICY,
             None,
@@ -82,7 +82,7 @@ def check(
             "Ida Holm was a painter from Norway",
             "Ida Holm was a Norwegian painter who lived in Ortval.",
         ),
-        # Yes and no stand nowhere.
+        # No passage has the words yes and no.
         (
             POLICY,
             None,
@@ -90,7 +90,7 @@ def check(
             "no",
             "It is not available in Lindvik County.",
         ),
-        # A count of what is listed.
+        # A count of listed things.
         (
             POLICY,
             None,
@@ -98,7 +98,7 @@ def check(
             "three",
             "A claim needs a receipt, a police report and a signed form.",
         ),
-        # The name stands in the title alone, and the sentence has a pronoun for it.
+        # Only the title has the name, and the sentence has a pronoun.
         (
             "She was born in 1872, and it was the sea that she painted.",
             "Ida Holm",
@@ -113,7 +113,7 @@ def check(
             "the Lindvik Harbor Museum",
             "It opens at 9 am",
         ),
-        # Other forms of names: half of them, adjectives, initials.
+        # Other forms of names: parts, adjectives, initials.
         (
             LIFE,
             None,
@@ -136,7 +136,7 @@ def check(
             "The Royal Institute of British Architects was founded in 1834",
         ),
         (COUNCIL, "Canon law", "When was the Second Vatican Council held?", "1962 - 1965", COUNCIL),
-        # Rows and items are read with what stands above them.
+        # Rows are read with their header, and items with their introduction.
         (
             TABLE,
             "Harbor of Lindvik",
@@ -151,7 +151,7 @@ def check(
             "within 14 days",
             "a written notice within 14 days",
         ),
-        # Other languages are not judged by words, nor are texts too short to have a language.
+        # Texts in other languages are not compared by words, nor are texts that are too short to have a language.
         (
             GERMAN,
             None,
@@ -167,7 +167,7 @@ def check(
             "リンドヴィク港博物館は午前9時に開館します。",
         ),
         ("Bags: 1800", None, "How much is paid for luggage?", "$1,800", "Bags: 1800"),
-        # How many are asked for.
+        # A number that says how many things are asked for.
         (
             MUSEUM,
             None,
@@ -187,7 +187,7 @@ def test_what_a_passage_says_stays(content: str, title: str | None, asked: str, 
     ("content", "title", "asked", "answer", "quote", "refusal"),
     [
         (MUSEUM, None, "When does the Lindvik Harbor Museum open?", "9 am", "It opens at nine.", Refusal.UNPROVEN),
-        # The quote is one word, and its sentence does not say it either.
+        # The quote is one word, and its whole sentence does not give the answer either.
         (MUSEUM, None, "When does the Lindvik Harbor Museum close?", "11:45 pm", "the", Refusal.FRAGMENT),
         (MUSEUM, None, "When does the Ortval Opera close in 2031?", "11:45 pm on Mars", "the", Refusal.ABOUT_ANOTHER),
         # Names, years and numbers that the passage does not have.
@@ -223,7 +223,7 @@ def test_what_a_passage_says_stays(content: str, title: str | None, asked: str, 
             "season 1 had christopher eccleston in the part.",
             Refusal.ABOUT_ANOTHER,
         ),
-        # The passage has nothing of what is asked.
+        # The passage has nothing about the question.
         (
             MUSEUM,
             None,
@@ -232,7 +232,7 @@ def test_what_a_passage_says_stays(content: str, title: str | None, asked: str, 
             "The Lindvik Harbor Museum opens at 9 am.",
             Refusal.BESIDE_THE_POINT,
         ),
-        # The answer is from memory, or stands elsewhere.
+        # The answer comes from the model's memory, or from another part of the passage.
         (
             LIFE,
             None,
@@ -274,7 +274,7 @@ def test_what_a_passage_says_stays(content: str, title: str | None, asked: str, 
             "Ida Holm was a Norwegian painter who lived in Ortval.",
             Refusal.ANSWER_NOT_QUOTED,
         ),
-        # The quote says something else than what is asked, which the passage says elsewhere, or nowhere.
+        # The quote is about something else than the question. Another part of the passage answers it, or none does.
         (
             LIFE,
             None,

@@ -1,4 +1,4 @@
-"""How many readings of a question a corpus supports, without a model call."""
+"""The number of readings of a question that a corpus supports, without a model call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUESTION = "rental cars"
 
 
 class Counter:
-    """A corpus, and who judges its passages."""
+    """A corpus, and the judge of its passages."""
 
     def __init__(self, contents: Sequence[str], verifier: ScriptedCompleter) -> None:
         self.store = FakeStore()
@@ -44,7 +44,7 @@ async def test_what_means_the_same_is_counted_once() -> None:
     counter = Counter([DRIVERS, COVERED, ASIDE, ALSO_COVERED], verifier())
     readings = await counter.count()
     assert readings.count == 2
-    # The best supported one first.
+    # The reading with most support comes first.
     assert readings.interpretations == (COVERAGE.interpretation, LICENSE.interpretation)
     assert readings.answers == (COVERAGE.answer, LICENSE.answer)
 
@@ -72,7 +72,7 @@ async def test_a_passage_that_cannot_be_judged_is_counted() -> None:
     counter = Counter([DRIVERS, COVERED], scripts.verifier({DRIVERS: InvalidReply("no"), COVERED: COVERAGE}))
     readings = await counter.count()
     assert (readings.interpretations, readings.judged, readings.failed) == ((COVERAGE.interpretation,), 2, 1)
-    # A reading that cannot be embedded was not judged either.
+    # A reading that cannot be embedded counts as a passage that could not be judged.
     readings = await Counter([DRIVERS, COVERED], verifier()).count(embedder=FakeEmbedder(fails_on="license"))
     assert (readings.interpretations, readings.failed) == ((COVERAGE.interpretation,), 1)
 

@@ -1,4 +1,4 @@
-"""What comes of asking back."""
+"""Runs of reply: one question from a conversation."""
 
 from collections.abc import Sequence
 

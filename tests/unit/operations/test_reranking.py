@@ -1,4 +1,4 @@
-"""Who scores passages, and what becomes of those that get no score."""
+"""The rerankers of a worker, and passages that get no score."""
 
 from __future__ import annotations
 

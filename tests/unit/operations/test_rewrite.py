@@ -1,4 +1,4 @@
-"""Rewriting: only what is ambiguous, only where something was said, only faithfully, and with a reason."""
+"""Rewriting: only ambiguous questions with a history, only faithful rewrites, and always with a reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REWRITTEN = "Where was Ida Holm born?"
 async def carry_out(
     question=VAGUE, history=HISTORY, rewriter=None, *, store=None, rules=(), classifier=None, **options
 ):
-    """One run: the rewriting, its record, and what the model was asked."""
+    """One run: the rewritten question, its record, and the model's prompts."""
     store = store or FakeStore()
     dialogue = FakeDialogueStore(store, rules=rules)
     run = store.add_run(question, operation="rewrite", settings={"history": list(history)} if history else {})
@@ -76,7 +76,7 @@ class TestWhatIsNotRewritten:
 
 
 class Settled(FakeClassifier):
-    """What was said before settles every question, though none stands alone."""
+    """With its history every question is clear, and without it every question is ambiguous."""
 
     def judge(self, asked, vectors, **options):
         return [
@@ -86,7 +86,7 @@ class Settled(FakeClassifier):
 
 
 class Unknowing(Settled):
-    """It says why, as the classifier does that is not told what was said before."""
+    """It gives the reasons that the classifier gives without the history."""
 
     def judge(self, asked, vectors, **options):
         said = (
@@ -97,7 +97,7 @@ class Unknowing(Settled):
 
 
 class TestWhatOnlyTheHistorySettles:
-    """It is clear, and leans on what was said."""
+    """The question is clear, and depends on its history."""
 
     async def test_is_rewritten_since_it_will_be_read_alone(self) -> None:
         model = scripts.rewriter({VAGUE: REWRITTEN})

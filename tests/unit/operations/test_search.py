@@ -1,4 +1,4 @@
-"""Retrieval alone, with or without a second look."""
+"""Search, without and with reranking."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ENCODER = FakeCrossEncoder(scores={("a question", f"passage {number}"): number /
 
 
 async def encoder(name: str) -> CrossEncoder:
-    """The only cross-encoder that there is."""
+    """The only cross-encoder."""
     if name != "an-encoder":
         raise ModelNotFound(f"there is no model {name}")
     return ENCODER
 
 
 class World:
-    """A run of search, and all that it works with."""
+    """A run of search with its stores and models."""
 
     def __init__(self, settings: Mapping[str, object], **corpus: object) -> None:
         self.store = FakeStore(PASSAGES)

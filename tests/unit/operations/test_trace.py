@@ -1,4 +1,4 @@
-"""What a run is said to have done."""
+"""The recorded stages of a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_stage_says_what_it_came_to() -> None:
         tally.count(REPLY, is_reused=True)
     (stage,) = trace.stages
     assert (stage.name, stage.batch, stage.step_ordinal, stage.rows, stage.note) == ("judgement", 2, 3, 4, "a note")
-    # What was there costs nothing, but what it had cost is told besides.
+    # A reused reply costs nothing. Its former tokens are counted separately.
     assert (stage.calls, stage.reused_calls, stage.prompt_tokens, stage.completion_tokens) == (2, 1, 20, 4)
     assert (stage.reused_prompt_tokens, stage.reused_completion_tokens, stage.model_ms) == (10, 2, 3.0)
     assert before <= stage.started_at <= datetime.now(UTC)

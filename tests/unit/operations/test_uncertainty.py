@@ -50,7 +50,7 @@ async def test_what_is_written_alike_is_not_judged():
     drawn = await sampled("Ortval", "ORTVAL.", "\u201cOrtval\u201d", "Lindvik", entailment=entailment)
     assert drawn.sets[0][:2] == (0, 1)
     ((_, pairs),) = entailment.calls
-    # Of three wordings each ordered pair, once.
+    # Each ordered pair of the three wordings, once.
     assert len(pairs) == len(set(pairs)) == 6
     assert ("Ortval", "ORTVAL.") not in pairs
 
@@ -117,7 +117,7 @@ async def test_what_a_model_as_judge_is_asked_is_taken_from_the_calls_of_the_run
     limited = calls(scripts.investigator(), most=3)
     equivalence = SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited))
     assert await equivalence.agree(QUESTION, "Ortval", "in Ortval", Tally())
-    # Two of three are gone, one for each direction, and one is not enough for the next pair.
+    # Two of three calls are used, one for each direction. The last one is not enough for the next pair.
     assert limited.left == 1
     with pytest.raises(OutOfCalls):
         await equivalence.agree(QUESTION, "Ortval", "at Ortval", Tally())
@@ -139,7 +139,7 @@ async def test_a_second_try_takes_a_call_too(most: int, asked: int):
     judge = scripts.entailment_judge({"Ortval > in Ortval": ["perhaps", "yes"]}, otherwise="yes")
     limited = calls(scripts.investigator(), most=most)
     equivalence = SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited))
-    # Without one for it, what cannot be read is held to be different.
+    # Without a call for a second try, an unreadable reply counts as different.
     assert await equivalence.agree(QUESTION, "Ortval", "in Ortval", Tally()) is (most == 3)
     assert (len(judge.calls), limited.left) == (asked, 0)
 

@@ -1,4 +1,4 @@
-"""An answer that only the small reader points at counts in the passage that a search ranks first."""
+"""An answer that only the trained reader gives counts only in the passage that a search ranks first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of prompts have in common."""
+"""Shared by tests of prompts."""
 
 import json
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def said(reply: object) -> Completion:
-    """A reply: as it is, or as JSON."""
+    """A reply: a text unchanged, other values as JSON."""
     return Completion(reply if isinstance(reply, str) else json.dumps(reply), 1, 1, 1.0)
 
 
@@ -22,7 +22,7 @@ def asked(call: ModelCall[T]) -> list[str]:
 
 
 async def body_over_http(call: ModelCall[T]) -> dict[str, Any]:
-    """Ask a real endpoint, and say what it got."""
+    """Send a call to a real endpoint, and return the body that arrived there."""
     async with serve() as server, Endpoint(model="rules-1", base_url=server.base_url) as endpoint:
         chat = ChatModel(endpoint)
         await chat.complete(chat.request(call))
@@ -31,7 +31,7 @@ async def body_over_http(call: ModelCall[T]) -> dict[str, Any]:
 
 
 async def over_http(server: Server, call: ModelCall[T]) -> T:
-    """Ask a real endpoint, and read what it replies."""
+    """Send a call to a real endpoint, and read its reply."""
     async with Endpoint(model="rules-1", base_url=server.base_url) as endpoint:
         chat = ChatModel(endpoint)
         return call.read(await chat.complete(chat.request(call)))

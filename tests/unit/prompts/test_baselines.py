@@ -1,4 +1,4 @@
-"""Baselines: what is asked, and what is believed of its replies."""
+"""Baselines: their prompts, and which replies are accepted."""
 
 import json
 import re
@@ -104,7 +104,7 @@ def test_readings_come_with_their_passages():
     readings = [
         {"interpretation": f" {READINGS[0]}", "answer": "9 am", "passages": [2, 1]},
         {"interpretation": READINGS[1], "answer": "1931", "passages": []},
-        # No reading, or no answer: none of both.
+        # An entry without a reading or without an answer is left out.
         {"interpretation": None, "answer": "1931", "passages": [1]},
         {"interpretation": READINGS[1], "answer": " ", "passages": [1]},
     ]
@@ -138,7 +138,7 @@ BOTH = json.dumps({"interpretations": [ONE, TWO]})
 
 @pytest.mark.parametrize("wrapped", ["", "<think>{}</think>\n", "```json\n", "<think>x</think>```\n"])
 def test_a_reply_that_was_cut_off_keeps_its_complete_readings(wrapped: str):
-    """At each place where the reply can be cut."""
+    """The reply is cut at each possible place."""
     first_ends = BOTH.index("}") + 1
     for length in range(1, len(BOTH)):
         reply = said(wrapped + BOTH[:length])
@@ -154,7 +154,7 @@ def test_a_reply_that_was_cut_off_keeps_its_complete_readings(wrapped: str):
 @pytest.mark.parametrize(
     "reply",
     [
-        # It is not the end that is missing.
+        # These replies have other faults than a missing end.
         '{"interpretations": [{"interpretation": "Who?", "answer": "Ida"}, ',
         '{"interpretations": [{"interpretation": "Who?", "answer": "Ida", "passages": [3]}, ',
         '{"interpretations": [], ',

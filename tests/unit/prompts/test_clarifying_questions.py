@@ -1,4 +1,4 @@
-"""Clarifying questions: five schemes in two forms, and what is believed of the replies."""
+"""Clarifying questions: five schemes in two forms, and which replies are accepted."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def read(
 
 
 def properties(request: ModelCall[list[ProposedQuestion]]) -> tuple[list[str], list[str]]:
-    """Keys of the reply, and of one of its questions, in the order in which they are to be written."""
+    """The keys of the reply, and of one of its questions, in their order."""
     return list(request.schema["properties"]), list(request.schema["properties"]["questions"]["items"]["properties"])
 
 
@@ -118,7 +118,7 @@ def test_one_is_asked_for_in_the_singular(scheme: PromptScheme, form: Form):
 
 @every_prompt
 def test_a_reply_as_long_as_the_whole_example_is_not_cut_off(scheme: PromptScheme, form: Form):
-    """At 3 characters a token, which is more than most tokenizers take."""
+    """With 3 characters for each token. Most tokenizers need fewer tokens."""
     reply = request_of(scheme=scheme, form=form, count=3).messages[0].content.splitlines()[-1]
     assert request_of(scheme=scheme, form=form, count=1).max_tokens >= len(reply) / 3
 
@@ -128,12 +128,12 @@ def test_only_schemes_with_types_explain_them(scheme: PromptScheme):
     system = request_of(scheme=scheme).messages[0].content
     assert [f"\n{kind}: " in system for kind in AmbiguityType] == [scheme.explains_types] * 3
     assert ("First say" in system) == scheme.reasons
-    # A type is asked for only where one is predicted.
+    # A type is asked for only in schemes that predict one.
     assert ('"type"' in system) == scheme.names_types
 
 
 def test_what_schemes_share_is_said_in_the_same_words():
-    """AT-STANDARD is STANDARD and the definitions (Equations 1 and 2): nothing else of it may make a difference."""
+    """AT-STANDARD is STANDARD with the definitions (Equations 1 and 2). All other text must be equal."""
     standard, with_types = (request_of(scheme=scheme) for scheme in (PromptScheme.STANDARD, PromptScheme.AT_STANDARD))
     parts = standard.messages[0].content.split("\n\n")
     more = with_types.messages[0].content.split("\n\n")
@@ -165,7 +165,7 @@ def test_as_many_are_asked_for_as_are_wanted(scheme: PromptScheme, form: Form):
 
 
 def test_a_question_that_names_a_placeholder_stays_as_it_is():
-    """The number is put into our text alone."""
+    """The number is only inserted into our own text, not into the question."""
     request = request_of("FORM", question="Who is COUNT of FORM?").retry()
     assert request.messages[1].content.splitlines()[:2] == ["Turn 1: FORM", "Question: Who is COUNT of FORM?"]
 
@@ -201,14 +201,14 @@ def test_types_and_their_reasons_are_read():
         ProposedQuestion(
             AmbiguityType.SPECIFY, "It names no purpose.", "Do you want to visit it?", "When does it open?"
         ),
-        # A type that it gave no reason for.
+        # The model gave no reason for this type.
         ProposedQuestion(AmbiguityType.SEMANTIC, None, "Do you mean the novel?", "Who wrote it?"),
     ]
 
 
 @pytest.mark.parametrize("extra", [{}, {"type": "specify"}])
 def test_free_reasoning_is_everyones(extra: dict[str, str]):
-    """Also where the model names a type that it was not asked for."""
+    """Also if the model names a type that it was not asked for."""
     reply = {"reasoning": "It is vague.", "questions": [{"question": "A?", "reformulation": "B?"} | extra]}
     assert read(reply, PromptScheme.COT) == [ProposedQuestion(None, "It is vague.", "A?", "B?")]
 
@@ -242,7 +242,7 @@ def test_what_is_said_twice_is_proposed_once_and_no_more_than_wanted():
     texts = ["Visit it?", "VISIT it", "Visit it ?!", "Sail?", "Buy it?", "Rent it?"]
     reply = {"questions": [{"type": "specify", "question": text, "reformulation": "Other?"} for text in texts]}
     assert [one.clarifying_question for one in read(reply, count=3)] == ["Visit it?", "Sail?", "Buy it?"]
-    # To choose from, the reformulations are what differs.
+    # In a list to choose from, equal reformulations are one proposal.
     assert len(read(reply, form=Form.SELECT)) == 1
 
 

@@ -28,7 +28,7 @@ def test_each_answer_stands_behind_its_passage():
     assert lines.index(BRIDGE.content) < lines.index("Question 1: When did the Old Bridge open?")
     assert lines.index("Claim 2") < lines.index(CHEESE.content) < lines.index("Answer 2: of wool")
     assert call.messages[0] == confirmation([MADE]).messages[0]
-    # The reply is erased with either document.
+    # The reply must be erased with each of these documents.
     assert call.document_ids == ("d1", "d2")
     assert call.schema["properties"]["confirmed"]["minItems"] == 2
 
@@ -67,7 +67,7 @@ async def test_what_asks_to_be_confirmed_is_not_for_it(forged: str, place: str):
     call = confirmation([OPENED, hostile])
     async with serve() as server:
         assert await over_http(server, call) == [True, False]
-        # The model behind this server does obey what leaks out.
+        # The rules of this test server obey orders outside of the fence.
         leaking = replace(
             call, messages=(call.messages[0], replace(call.messages[1], content=f"{asked(call)[0]}\n{ORDER}"))
         )

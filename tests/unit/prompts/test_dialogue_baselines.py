@@ -1,4 +1,4 @@
-"""What evaluations of dialogue ask, and what is believed of the replies."""
+"""The prompts of evaluations of dialogue, and which replies are accepted."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Comparisons of answers, believed only if the reply says true or false."""
+"""Comparisons of answers: only the replies true and false are accepted."""
 
 import json
 

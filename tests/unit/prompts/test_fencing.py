@@ -1,4 +1,4 @@
-"""No text of others looks like a marker of ours, however it is disguised; and a clean one stays as it is."""
+"""No foreign text looks like a marker of ours, even if it is disguised. A text without markers stays unchanged."""
 
 import re
 import sys
@@ -38,7 +38,7 @@ UNSEEN = [SHY, SEPARATOR, INVISIBLE, WORD_JOINER, TAG, SELECTOR, ACCENT, FILLER,
 
 
 def plain(text: str) -> str:
-    """What is left of a text when everything that hides in it is gone; written without a look at the code."""
+    """A text without anything invisible or disguised. This does not use the code under test."""
     decomposed = unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", text)).casefold()
     kept = (
         character
@@ -60,7 +60,7 @@ def wide(text: str) -> str:
 
 
 def tagged(text: str) -> str:
-    """Spelt by characters that are not seen at all."""
+    """Spelt with invisible characters."""
     return "".join(chr(ord(one) + 0xE0000) for one in text)
 
 
@@ -139,7 +139,7 @@ PIECES = ["<", "\uff1c", "/", "\uff0f", " ", "\n", "\u200b", "-", "passage", "PA
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join))
 def test_what_was_broken_before_is_broken_in_the_same_places(text: str) -> None:
-    # Prompts that are in ledgers keep their keys.
+    # Prompts in existing ledgers keep their keys.
     assert as_data(text) == BEFORE.sub(r"\1 ", text)
 
 

@@ -1,4 +1,4 @@
-"""An investigation: what it asks, over real HTTP, and what it believes of the replies."""
+"""An investigation: its prompts, over real HTTP, and which replies are accepted."""
 
 import pytest
 
@@ -95,7 +95,7 @@ def test_an_answer_is_read_with_its_evidence():
     reply: dict[str, object] = {"reasoning": "So.", "evidence": evidence[:1], "answer": "Ortval"}
     assert READ_ANSWER(said(reply)) == Finding("Ortval", (Evidence(1, "quote 1"),))
     assert READ_ANSWER(said({**reply, "answer": None})) == Finding()
-    # A server may ignore the schema, which allows four.
+    # A server may ignore the schema, which allows four quotes.
     assert READ_ANSWER(said({**reply, "evidence": evidence})).evidence == tuple(
         Evidence(number, f"quote {number}") for number in range(1, 5)
     )

@@ -117,7 +117,7 @@ def test_an_answer_cannot_pass_for_another_fact():
         shown = next(line for line in call.messages[1].content.splitlines() if line.startswith("Fact 1"))
         assert re.findall(r"(?:fact \d+|question)\s*[:\uff1a]", shown, re.IGNORECASE) == ["Fact 1:"]
         assert "F act 2: Where" in shown
-        # Not addressed to the model, as both prompts say.
+        # The prompts say that facts are not addressed to the model.
         assert re.search(r"Facts are material|same goes for the facts", call.messages[0].content)
 
 

@@ -42,7 +42,7 @@ CALLS: dict[str, ModelCall[Any]] = {
 
 
 def asked(request: ModelCall[Any]) -> list[str]:
-    # Not splitlines(): what a model may take for the end of a line is to be one here, too.
+    # Not splitlines(): a line ends here wherever a model may see an end of a line.
     return re.split(r"[\n\r\u0085\u2028\u2029\v\f]", request.messages[1].content)
 
 
@@ -79,7 +79,7 @@ def test_readings_are_numbered_from_one():
 
 
 def test_a_schema_knows_how_much_is_judged():
-    """So that a server that constrains its model gets as many judgements as there are readings."""
+    """So a server that constrains its model gets one judgement for each reading."""
     assert values(CALLS["judge_support"]) == {"type": "boolean"}
     for purpose, number in (("judge_match", 2), ("judge_relevance", 3)):
         value = values(CALLS[purpose])
@@ -174,7 +174,7 @@ async def test_whoever_says_that_it_is_supported_is_not_believed_for_it(place: s
 
 
 async def test_the_model_of_these_tests_does_obey_what_leaks_out():
-    """Or else the test above would prove nothing."""
+    """Otherwise the test above would prove nothing."""
     plain = support("What is it?", "something else", [Passage("a", 1, "Cheese.")])
     system, user = plain.messages
     leaked = replace(plain, messages=(system, replace(user, content=f"{user.content}\n{ORDER}")))

@@ -136,7 +136,7 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
     ("", judging.distinct(QUESTION, READINGS)),
     ("", judging.relevance(QUESTION, READINGS)),
 ]
-# Prompts that have no reminder: the one is asked again as it is, the other is another sample anyway.
+# Prompts without a reminder: a second try is the same prompt, or another sample anyway.
 WITHOUT_REMINDER = {"inference", "relaxation", "reranking", "sample"}
 OF_CROSS_ENCODERS = {"inference", "reranking"}
 
@@ -188,7 +188,7 @@ def test_one_text_says_which_versions_there_are() -> None:
 
 
 def _changed(before: list[str], after: list[str]) -> list[str]:
-    """The purposes of prompts whose input is another under the same version."""
+    """The purposes of prompts whose input changed under the same version."""
     known = dict(line.rpartition(" | ")[::2] for line in before)
     return sorted(
         {

@@ -1,4 +1,4 @@
-"""The listing: what it asks round by round, and what it believes of the replies."""
+"""The listing: its prompts round by round, and which replies are accepted."""
 
 import json
 import re
@@ -26,13 +26,13 @@ async def test_a_request_goes_over_http_with_its_schema():
     assert body["temperature"] == 0
     schema = body["response_format"]["json_schema"]
     assert schema["name"] == "listing"
-    # The proof before what it proves.
+    # The proof comes before the answer.
     assert list(schema["schema"]["properties"]) == ["quote", "passage", "answer"]
     assert body["messages"][1]["content"].endswith(f"Question: {QUESTION}")
 
 
 def test_rounds_differ_in_what_was_found_only():
-    """So that a server reads the passages once."""
+    """So a server reads the passages only once."""
     first, second, third = (listing(QUESTION, PASSAGES, ANSWERS[:number]) for number in (0, 1, 2))
     assert first.messages[0] == second.messages[0] == third.messages[0]
     shared, after = asked(first)[:-2], asked(first)[-2:]
@@ -82,7 +82,7 @@ def test_an_answer_is_read_with_its_proof():
     assert READ(said(reply)) == expected
     wrapped = f"<think>Her too.</think>\n```json\n{json.dumps(reply)}\n```"
     assert READ(said(wrapped)) == expected
-    # Where it is, is found out.
+    # The passage of the quote is found without its number.
     assert READ(said(reply | {"passage": None})).evidence[0].quote == "Ada Berg was the queen."
 
 

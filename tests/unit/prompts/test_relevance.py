@@ -59,6 +59,6 @@ async def test_a_passage_that_asks_for_a_grade_gets_none_for_it(forged: str, pla
     call = relevance(QUESTION, hostile)
     async with serve() as server:
         assert await over_http(server, call) < 0.5
-        # The model behind this server does obey what leaks out.
+        # The rules of this test server obey orders outside of the fence.
         assert await over_http(server, relevance(f"{QUESTION} {ORDER}", PASSAGE)) == pytest.approx(0.9)
     assert "<|im_" not in call.messages[1].content

@@ -92,7 +92,7 @@ def forms() -> list[type[BaseModel]]:
 
 @pytest.mark.parametrize("form", forms(), ids=lambda form: f"{form.__module__}.{form.__name__}")
 def test_no_form_lets_a_text_through_that_no_database_keeps(form: type[BaseModel]):
-    # What is cut off is read once more, by the form of a whole reading.
+    # A reply that was cut off is read again, reading by reading.
     for field in (one for one in form.model_fields.values() if one.annotation != list[Any]):
         kind: Any = Annotated[field.annotation, *field.metadata, "a field"]
         adapter = TypeAdapter(kind)

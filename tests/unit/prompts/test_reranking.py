@@ -1,4 +1,4 @@
-"""What a reranker is asked, and what its scores become."""
+"""The call of a reranker, and how its scores are converted."""
 
 from __future__ import annotations
 

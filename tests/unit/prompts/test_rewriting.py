@@ -1,4 +1,4 @@
-"""Rewritings: what is asked, what a conversation cannot do to its prompts, and what is believed of the replies."""
+"""Rewriting: its prompts, which a conversation cannot change, and which replies are accepted."""
 
 import re
 from collections.abc import Callable
@@ -87,7 +87,7 @@ def test_of_a_long_turn_the_beginning_is_shown():
     page = "x" * 5000
     assert asked(rewriting(QUESTION, [page]))[0] == f"Turn 1: {'x' * 600}\u2026"
     lines = asked(reformulation(QUESTION, [Turn((page, "Or the novel?"), page)]))
-    # Each of what was asked back is shown, so that "the last one" says something.
+    # All earlier questions are shown, so that "the last one" has a meaning.
     assert lines[1:] == [f"Asked back: {'x' * 200}\u2026 / Or the novel?", f"Reply: {'x' * 600}\u2026"]
 
 

@@ -1,4 +1,4 @@
-"""Verdicts and relaxations: what is asked, over real HTTP, and what is believed of the replies."""
+"""Verdicts and relaxations: their prompts, over real HTTP, and which replies are accepted."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The prompt of a verdict: static first, and nothing in a passage gets out of its fence."""
+"""The prompt of a verdict: the static part comes first, and no text of a passage is outside of its fence."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""An endpoint that asks a RawServer, without the usual pauses between its tries."""
+"""An endpoint that calls a RawServer, without the usual pauses between its tries."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,7 +28,7 @@ def request(max_tokens: int = 64) -> CompletionRequest:
 
 
 def endpoint_of(server: RawServer, **changes: Any) -> Endpoint:
-    # One connection: one that a fault holds on to would block the next try.
+    # Only one connection. So if a fault does not release it, the next try is blocked.
     return Endpoint(
         **{"model": "m", "base_url": server.base_url, "max_retries": 1, "concurrency": 1, "timeout": 20, **changes}
     )

@@ -1,4 +1,4 @@
-"""Input that an endpoint has read before: what it says of it, and what of a prompt it can read once for many calls."""
+"""Input that an endpoint has cached: what it reports, and which part of a prompt many calls share."""
 
 import pytest
 
@@ -46,6 +46,6 @@ QUESTION = "When did it open?"
 def test_what_many_calls_have_in_common_comes_first(calls):
     first, second = (call.messages for call in calls)
     assert first[0] == second[0]
-    # The question comes before what differs.
+    # The question comes before the parts that differ.
     lines = [message.content.split("\n") for message in (first[1], second[1])]
     assert lines[0][0] == lines[1][0] == f"Question: {QUESTION}"

@@ -73,7 +73,7 @@ async def test_a_batch_gets_turns_while_calls_that_are_waited_for_keep_coming() 
         async with line.turn("verdict"):
             is_over.set()
 
-    # There are always some that wait.
+    # Some of these calls are waiting at every moment.
     people = [asyncio.create_task(keep_asking()) for _ in range(3)]
     await asyncio.sleep(0)
     async with asyncio.timeout(60):
@@ -113,7 +113,7 @@ async def test_a_call_that_is_given_up_leaves_its_place_to_the_next(is_its_turn:
         if not is_its_turn:
             given_up.cancel()
             await asyncio.gather(given_up, return_exceptions=True)
-    # Its turn has come, and it does not know yet.
+    # It has its turn already, but its task has not run since.
     given_up.cancel()
     await asyncio.gather(given_up, return_exceptions=True)
     async with asyncio.timeout(60):

@@ -1,4 +1,4 @@
-"""Embeddings of an endpoint, against a real server over HTTP: what is sent, what is checked, and whose fault it is."""
+"""Embeddings of an endpoint, with a real server over HTTP: requests, checks, and errors."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def endpoint_of(server: Server, **changes: Any) -> AsyncIterator[Embedding
 
 @asynccontextmanager
 async def opened(server: Server, model: str = MODEL, **changes: Any) -> AsyncIterator[EndpointEmbedder]:
-    """A model that has been opened; the server has forgotten that."""
+    """An opened model, without a record of the request that opened it."""
     async with endpoint_of(server, **changes) as endpoint:
         embedder = await EndpointEmbedder.open(endpoint, model)
         server.embedding_bodies.clear()
@@ -65,7 +65,7 @@ async def opened(server: Server, model: str = MODEL, **changes: Any) -> AsyncIte
 
 
 def raw(change: Mapping[str, Any], *, of: str = "") -> EmbeddingBehavior:
-    """A reply of one text is changed: all of it, or its only item."""
+    """Change the reply to a single text: the whole reply, or its only item."""
 
     def embed(body: Mapping[str, Any]) -> Reply:
         reply = json.loads(bags_of_words(body).body or "")
@@ -130,7 +130,7 @@ async def test_texts_that_wait_share_requests_and_large_batches_are_cut(server: 
 @pytest.mark.parametrize(
     ("usage", "tokens"),
     [
-        # Of 4 and 8 bytes.
+        # The texts have 4 and 8 bytes.
         ({"usage": {"prompt_tokens": 7, "total_tokens": 9}}, (2, 5)),
         ({"usage": {"prompt_tokens": "many"}}, (2, 4)),
         ({"usage": None}, (2, 4)),
@@ -493,7 +493,7 @@ def settings_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             {"openai_base_url": "URL", "openai_api_key": "chat", "embedding_base_url": " ", "embedding_api_key": ""},
             "chat",
         ),
-        # The key of one server is not for another.
+        # The key of one server is not sent to another.
         ({"embedding_base_url": "URL", "openai_api_key": "chat"}, "no-key-set"),
     ],
 )
@@ -508,7 +508,7 @@ async def test_address_and_key(
     assert server.embedding_bodies[-1]["input"] == ["Question: red cars"]
     await endpoint.aclose()
     assert server.keys == {key}
-    # They belong to the key of OpenAI's.
+    # Organizations belong to the key of OpenAI.
     assert server.organizations == ({"org-1"} if key == "chat" else {""})
 
 

@@ -1,4 +1,4 @@
-"""The endpoint, against a real server over HTTP: what it sends, how many at once, and what failures become."""
+"""The endpoint, with a real server over HTTP: requests, concurrency, and errors."""
 
 import asyncio
 import json
@@ -116,7 +116,7 @@ async def test_what_opens_a_run_does_not_wait_for_the_verdicts_of_all_others(ser
 
 async def test_what_stands_in_line_is_asked_about_when_its_turn_has_come(server):
     class Refused(Exception):
-        """It is not to be made."""
+        """This call must not be made."""
 
     begun = []
 
@@ -140,13 +140,13 @@ async def test_what_stands_in_line_is_asked_about_when_its_turn_has_come(server)
 
 
 async def settled() -> None:
-    """Give everything that could run the chance to, a round trip included."""
+    """Let all tasks run that can run, including a round trip."""
     for _ in range(200):
         await asyncio.sleep(0)
 
 
 async def test_as_many_connections_as_calls_may_be_in_flight(server):
-    # More than the 100 that aiohttp allows when it is not told.
+    # More than 100, the default of aiohttp.
     server.script.extend([openai_server.HANG] * 150)
     async with endpoint_of(server, concurrency=150) as endpoint:
         calls = [asyncio.create_task(endpoint.complete(request(f"Question: {number}"))) for number in range(150)]
@@ -344,7 +344,7 @@ async def test_what_is_wrong_with_the_request_is_told_from_an_endpoint_that_is_a
         with pytest.raises(EndpointUnavailable) as caught:
             await endpoint.complete(request())
     assert isinstance(caught.value, RequestRefused) is is_its_own_fault
-    # Only what may be wrong with the form of the request is asked in simpler forms.
+    # Simpler forms are only tried after statuses that may be about the form.
     assert len(server.bodies) == (3 if status in (400, 422) else 1)
 
 
@@ -364,7 +364,7 @@ async def test_a_request_refused_for_its_own_sake_changes_nothing_for_the_next(s
         ({"model": "m", "base_url": " "}, "OPENAI_API_KEY"),
         ({"model": None, "base_url": "http://127.0.0.1:1/v1"}, "PGCLARIFY_LLM_MODEL"),
         ({"model": " ", "api_key": SecretStr(KEY)}, "PGCLARIFY_LLM_MODEL"),
-        # The ledger would take its calls for those of the extractive provider, which no budget limits.
+        # The ledger would treat its calls as those of the extractive provider, which no budget limits.
         ({"model": "extractive-1", "base_url": "http://127.0.0.1:1/v1"}, "PGCLARIFY_LLM_MODEL"),
         ({"model": "m", "base_url": "127.0.0.1:8000/v1"}, "http://"),
         ({"model": "m", "base_url": "ftp://host/v1"}, "http://"),
@@ -392,5 +392,5 @@ async def test_it_is_made_from_settings(server):
 async def test_openai_itself_needs_no_address(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     async with Endpoint(model="m", api_key=SecretStr(KEY)) as endpoint:
-        # What the settings say counts, not what the client finds in the environment.
+        # Settings decide, and not the environment of the client library.
         assert endpoint.base_url == "https://api.openai.com/v1"

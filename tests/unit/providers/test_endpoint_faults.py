@@ -316,7 +316,7 @@ HEAD = f"HTTP/1.1 200 OK\r\nContent-Length: {len(OK)}\r\n\r\n".encode()
 )
 async def test_an_answer_that_drips_is_asked_for_again(server: RawServer, drip: Answer) -> None:
     server.script.append(drip)
-    # Tries enough for a slow machine.
+    # Enough tries for a slow machine.
     assert (await ask(server, timeout=0.5, max_retries=20)).reply == "yes"
     assert server.calls > 1
 
@@ -339,7 +339,7 @@ async def test_white_space_keeps_a_try_alive_but_not_for_the_whole_call(server: 
 
 
 def flooding(sent: list[int]) -> Answer:
-    """256 MiB, and how much of them was taken."""
+    """An answer of 256 MiB, and how much of it was read."""
     piece = b"a" * 2**16
 
     async def flood(writer: asyncio.StreamWriter) -> None:
@@ -357,7 +357,7 @@ async def test_what_a_reply_cannot_need_is_not_read(server: RawServer) -> None:
     server.answer = flooding(sent)
     with pytest.raises(EndpointUnavailable):
         await ask(server)
-    # Two tries; what is beyond the limit lay in buffers on the way.
+    # In two tries. Bytes beyond the limit were in buffers of the network.
     assert sum(sent) < 2**26
 
 

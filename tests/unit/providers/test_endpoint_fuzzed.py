@@ -106,12 +106,12 @@ ANSWERS = st.one_of(
 
 @pytest.fixture(scope="module")
 def outcome() -> Iterator[Callable[[bytes], object]]:
-    """Asks a server that answers with these bytes each time, within one event loop for all of them."""
+    """Calls a server that always answers with these bytes. All calls use one event loop."""
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         serving = serve_raw()
         server = loop.run_until_complete(serving.__aenter__())
-        # Enough, since the server closes each connection: it is silent only where it is told to switch to another.
+        # This timeout is enough: the server closes each connection, and is silent only after a switch of protocols.
         endpoint = endpoint_of(server, timeout=2)
 
         async def asked(answer: bytes) -> object:

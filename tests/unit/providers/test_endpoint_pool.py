@@ -1,4 +1,4 @@
-"""Several endpoints of one model, each a real server: who takes a call, and what becomes of it if one fails."""
+"""Several endpoints of one model, each a real server: which one gets a call, and what happens if one fails."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who fails stays out for the whole test."""
+    """An endpoint that fails is avoided until the end of the test."""
     monkeypatch.setattr(endpoint_pool, "_FIRST_PAUSE", 1000.0)
     monkeypatch.setattr(endpoint_pool, "_LONGEST_PAUSE", 1000.0)
 
@@ -71,7 +71,7 @@ async def test_calls_go_where_fewest_are_in_flight_and_no_more_than_the_limit_to
         finished = asyncio.as_completed(tasks, timeout=30)
         for _ in range(10):
             await next(finished)
-        # Two hang, and all others found their way past them.
+        # Two calls hang, and all others were made at the other endpoint.
         assert calls(servers) == [2, 10]
         assert idle.most_in_flight <= 2
         for task in tasks:
@@ -126,7 +126,7 @@ async def test_one_call_finds_out_whether_it_works_again(servers):
         await asyncio.sleep(0.01)
         trying = asyncio.create_task(pool.complete(request()))
         await arrivals(broken, 2)
-        # While that one is under way, all others go past it, though the other endpoint has more to do.
+        # While that call is in flight, all others go to the other endpoint, although it has more calls.
         whole.script.extend([HANG] * 3)
         others = [asyncio.create_task(pool.complete(request())) for _ in range(3)]
         await arrivals(whole, 4)
@@ -149,14 +149,14 @@ async def test_one_call_finds_out_whether_each_works_again_when_all_are_left_out
         for server in servers:
             await arrivals(server, 1)
         await settled()
-        # These begin while both are left out, and the next ones while both are asked again.
+        # These calls begin while both endpoints are avoided, and the next ones while both are tried again.
         tasks += [asyncio.create_task(pool.complete(request())) for _ in range(5)]
         for server in servers:
             await arrivals(server, 1)
         tasks += [asyncio.create_task(pool.complete(request())) for _ in range(5)]
         await settled()
         assert calls(servers) == [2, 2]
-        # Calls that are cancelled say nothing of the endpoints: others find out.
+        # Cancelled calls show nothing about the endpoints, so other calls try them.
         for task in tasks[:6]:
             task.cancel()
         assert len(await asyncio.wait_for(asyncio.gather(*tasks[6:]), timeout=30)) == 5
@@ -279,7 +279,7 @@ async def test_what_opens_a_run_does_not_wait_for_the_verdicts_of_all_others(ser
 
 async def test_a_call_that_is_not_to_be_made_is_no_failure(servers):
     class Refused(Exception):
-        """It is not to be made."""
+        """This call must not be made."""
 
     async def begin() -> None:
         raise Refused

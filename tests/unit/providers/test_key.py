@@ -1,4 +1,4 @@
-"""The key of an endpoint from a file: when it is read, what is refused, and that it is not shown."""
+"""The key of an endpoint from a file: when it is read, which files are refused, and that no error shows it."""
 
 import logging
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Models that think before they answer: how they are asked, what their thoughts cost, and how much room those have."""
+"""Models that think before they answer: their requests, the cost of their thoughts, and the room for these."""
 
 import asyncio
 from typing import Any
@@ -25,7 +25,7 @@ async def server():
 
 
 def as_openai(chat: Chat) -> Reply:
-    """What OpenAI says to a reasoning model's request, field by field as documented."""
+    """OpenAI's answer to the request of a reasoning model, field by field as documented."""
     if "max_tokens" in chat.body:
         return Reply.error(
             400,

@@ -60,7 +60,7 @@ async def model_of(server: Server, name: str = "endpoint:words-1", **changes: An
 async def complete(model: RerankModel, *texts: str) -> Completion:
     call = reranking(QUESTION, texts or TEXTS, ["d1"])
     completion = await model.complete(model.request(call))
-    # What cannot be read would be paid for, and of no use.
+    # An unreadable reply would be paid for in vain.
     call.read(completion)
     return completion
 
@@ -71,7 +71,7 @@ async def scores_of(model: RerankModel, *texts: str) -> list[float]:
 
 
 def changed(change: Callable[[dict[str, Any]], Any]) -> RerankBehavior:
-    """Change what the server would send."""
+    """Change the reply of the server."""
 
     def rerank(body: Mapping[str, Any]) -> Reply:
         reply = json.loads(shared_words(body).body or "")
@@ -98,7 +98,7 @@ async def test_scores_come_in_the_order_of_the_texts(server: Server) -> None:
         ({"usage": {"prompt_tokens": 9}}, 9),
         ({"usage": {"total_tokens": "12"}}, None),
         ({"usage": None, "meta": {"billed_units": {"input_tokens": 12}}}, 12),
-        # A price for a search is none for a token.
+        # A count of searches is not a count of tokens.
         ({"usage": None, "meta": {"billed_units": {"search_units": 1}}}, None),
         ({"usage": None, "meta": {"billed_units": None}}, None),
         ({"usage": None, "meta": [1]}, None),
@@ -130,7 +130,7 @@ async def test_the_form_of_text_embeddings_inference_is_found_and_remembered(ser
 async def test_a_server_that_takes_now_this_form_and_now_that_one_is_given_up(server: Server) -> None:
     def refuses(body: Mapping[str, Any]) -> Reply:
         is_probe = "probe" in (*body.get("texts", ()), *body.get("documents", ()))
-        # Of each pair of probes the second, which is in the other form.
+        # It accepts the second probe of each pair, which has the other form.
         if is_probe and server.rerank_calls % 3 == 0:
             return Reply(body=json.dumps([{"index": 0, "score": 0.5}]))
         return Reply.error(422, "no")
@@ -159,7 +159,7 @@ async def test_a_server_that_takes_few_texts_is_found_out(server: Server, behavi
         server.rerank_bodies.clear()
         second = await complete(model, *texts)
     assert first == json.loads(second.reply) == pytest.approx([(1 + number % 2) / 3 for number in range(13)])
-    # Nothing is refused a second time, and tokens are those of all requests.
+    # No size is refused a second time, and the tokens are those of all requests.
     assert [len(body[key]) for body in server.rerank_bodies] == [4, 3, 3, 3]
     expected = sum(sum(len(QUESTION) + len(text) for text in body[key]) // 4 for body in server.rerank_bodies)
     assert second.prompt_tokens == (expected if key == "documents" else None)
@@ -175,7 +175,7 @@ async def test_long_texts_that_are_too_many_say_nothing_about_short_ones(server:
         for _ in range(2):
             server.rerank_bodies.clear()
             await complete(model, *(f"{number} {'tolls ' * 100}" for number in range(4)))
-        # What was refused once is not sent again.
+        # A refused size is not sent again.
         assert [len(body["documents"]) for body in server.rerank_bodies] == [1, 1, 1, 1]
         server.rerank_bodies.clear()
         await complete(model, *(f"toll {number}" for number in range(50)))
@@ -186,7 +186,7 @@ async def test_the_text_that_tells_what_was_refused_is_paid_for(server: Server) 
     server.rerank = at_most(2, changed(lambda reply: reply.update(usage={"total_tokens": 10})), "documents")
     async with model_of(server) as model:
         first, second = await complete(model), await complete(model)
-    # Three texts are refused, one word is scored, and two requests follow; later the two alone.
+    # Three texts are refused, one word is scored, and two requests follow. The second call makes only those two.
     assert (first.prompt_tokens, second.prompt_tokens) == (30, 20)
 
 
@@ -203,7 +203,7 @@ async def test_a_text_that_is_too_long_is_cut_alone(server: Server, status: int)
         assert await scores_of(model, *TEXTS, long) == pytest.approx([0, 2 / 3, 1 / 3, 1 / 3])
         assert max(len(text) for body in server.rerank_bodies for text in body["documents"]) == len(long)
         server.rerank_bodies.clear()
-        # That one text was refused says nothing about how many are taken.
+        # The refusal of one long text says nothing about the number of texts.
         await complete(model, *TEXTS, *TEXTS)
     assert len(server.rerank_bodies) == 1
 
@@ -216,7 +216,7 @@ async def test_a_text_that_is_refused_whatever_its_length_fails_the_call(server:
         with pytest.raises(RequestRefused) as caught:
             await complete(model, "poison" * 4, *TEXTS)
     assert caught.value.sqlstate == "PC014"
-    # Halves of halves, and nothing of what comes after it.
+    # The halves and their halves, and none of the later texts.
     asked = [body["documents"] for body in server.rerank_bodies if body["documents"] != ["probe"]]
     assert [len(documents) for documents in asked] == [4, 2, 1, 1, 1]
 
@@ -279,7 +279,7 @@ async def test_a_server_that_scores_nothing(server: Server, reply: Reply, kind: 
     assert type(caught.value) is kind
     assert caught.value.hint
     assert KEY not in f"{caught.value}{describe(caught.value)}"
-    # No passage is sent more often than the tries allow: what is refused are not the passages.
+    # No passage is sent more often than the limit of tries, because the passages are not the reason of the refusal.
     sent = [
         body for body in server.rerank_bodies if "probe" not in (*body.get("texts", ()), *body.get("documents", ()))
     ]
@@ -443,7 +443,7 @@ def test_the_address_is_its_own_or_that_of_the_language_model(
 ) -> None:
     address = RerankEndpoint.from_settings(settings_of(**given, openai_api_key="sk-chat")).address
     assert (address.base_url, address.key_variable) == (url, key)
-    # The language model's key goes nowhere but to the language model's address.
+    # The language model's key is only sent to the language model's address.
     assert address.has_key == (key == "OPENAI_API_KEY" or "rerank_api_key" in given)
 
 
@@ -454,12 +454,12 @@ def test_the_address_is_its_own_or_that_of_the_language_model(
         {"openai_api_key": "sk-chat"},
         {"rerank_api_key": "sk-own"},
         {"rerank_base_url": "gpu/v1"},
-        # Without a language model, passages go to no address that is left in the environment.
+        # Without a language model, no passage is sent to an address that is still in the environment.
         {"llm_provider": "extractive", "openai_base_url": "http://gpu/v1"},
         {"llm_provider": "extractive", "llm_endpoints": "http://one/v1", "rerank_api_key": "sk-own"},
     ],
 )
 def test_what_is_no_address(settings_of: Any, given: dict[str, Any]) -> None:
-    # OpenAI has no rerankers, so its key alone leads nowhere.
+    # OpenAI has no rerankers, so its key alone means no endpoint.
     with pytest.raises(ConfigurationError):
         RerankEndpoint.from_settings(settings_of(**given))

@@ -1,4 +1,4 @@
-"""Which cases a page shows."""
+"""The cases that a page shows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_the_best_are_left_out_for_want_of_room() -> None:
     assert chosen.left_out == 100 - len(chosen.shown)
     assert places(chosen.worst) == list(range(1, 11))
     assert {*places(chosen.worst), *places(chosen.slowest)} <= set(places(chosen.shown))
-    # The rest is the worst of what remains.
+    # The rest are the worst of the other cases.
     assert set(places(chosen.shown)) == {*range(1, len(chosen.shown) - 9), *range(91, 101)}
 
 

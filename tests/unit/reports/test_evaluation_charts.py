@@ -21,7 +21,7 @@ def test_coverage_rises_with_calls_and_tokens() -> None:
     calls, tokens = cost_figures(evaluation_report().members, "answer_coverage")
     assert [len(shown.rows) for shown in (calls, tokens)] == [3, 3]
     assert calls.has_curves
-    # Nothing after one call, the first answer after five, the second after ten.
+    # There is no answer after one call, the first one after five, and the second one after ten.
     line = points(calls.chart.lines[0].path)
     plane = Plane(10.0, 1.0)
     assert line == [(plane.x(x), plane.y(y)) for x, y in ((0, 0), (1, 0), (5, 0.5), (10, 1.0))]

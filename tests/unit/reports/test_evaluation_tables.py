@@ -1,4 +1,4 @@
-"""Which evaluations a report is of."""
+"""The evaluations of a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics side by side, and what is best."""
+"""Metrics side by side, and the best values."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_coverage_leads_where_it_is_known() -> None:
 
 
 def test_only_cases_that_all_have_decide() -> None:
-    # The third is good where the others have nothing to say, and bad where they have.
+    # The third evaluation is good in cases that the others lack, and bad in the common ones.
     first, second = evaluation_of(1, *LOW, 0.1), evaluation_of(2, *HIGH, 0.1)
     third = evaluated(3, [*cases(*LOW), *(replace(one, ordinal=20 + one.ordinal) for one in cases(*[1.0] * 30))])
     assert third.summaries["answer_coverage"].value > second.summaries["answer_coverage"].value
@@ -122,7 +122,7 @@ def test_what_several_judges_said_is_not_compared(other: Mapping[str, Any]) -> N
     unsaid, said = [(False, False), (False, False)], [(False, True), (True, False)]
     for metric in ("grounded_precision", "grounded_f1", "citation_recall"):
         assert flags_of(metric) == unsaid
-    # No judge is asked for these: what is known decides.
+    # No judge is needed for these metrics: known answers or documents decide.
     assert flags_of("answer_coverage") == said
     assert flags_of("citation_recall", recall_at_5=0.5) == said
 

@@ -37,7 +37,7 @@ def test_it_does_not_depend_on_the_sign_that_the_library_gives(rows: int, column
     assert seen.points.shape == (rows, 2)
     assert np.isfinite(seen.points).all()
     np.testing.assert_allclose(seen.points.mean(axis=0), 0, atol=1e-5)
-    # Seen from any order of rows, it is the same map.
+    # The map does not depend on the order of rows.
     order = np.random.default_rng(seed + 1).permutation(rows)
     np.testing.assert_allclose(project(vectors[order]).points, seen.points[order], atol=1e-3)
 

@@ -1,4 +1,4 @@
-"""The command that makes an evaluation again."""
+"""The command that repeats an evaluation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.evaluated_cases import PLAN
         replace(PLAN, settings={"reranker": "one,two"}),
         replace(PLAN, settings={"reranker": "20"}),
         replace(PLAN, settings={"reranker": ""}),
-        # What TOML wants escaped, or JSON escapes otherwise.
+        # Characters that TOML needs escaped, or that JSON escapes in another way.
         replace(
             PLAN,
             settings={

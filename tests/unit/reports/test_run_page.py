@@ -37,7 +37,7 @@ def test_hostile_text_is_shown_and_does_nothing() -> None:
     assert "{{ 7 * 7 }}" in page.text
     assert "\\u202egnp.exe\\x00\\x1b[2J\\udc80" in page.text
     assert "__pwned" not in page.parts["script"] + page.parts["style"]
-    # It can be written down.
+    # The page can be encoded.
     page.html.encode()
 
 

@@ -1,4 +1,4 @@
-"""What verdicts had brought after so many calls."""
+"""Known answers found by verdicts, by number of calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_coverage_rises_with_what_is_found() -> None:
 
 
 def test_cases_that_brought_nothing_count_as_such() -> None:
-    # One was answered; one abstained, one failed before its first verdict, and of one nothing is known.
+    # One case was answered, one abstained, one failed before its first verdict, and one has no known answer.
     curves = verdict_curves(
         [
             (ONE_ANSWER, [[1, 10, "a"]]),

@@ -5,7 +5,7 @@ from training.reader.examples import Example
 
 
 def examples(count: int) -> list[Example]:
-    """Windows of a question of one word piece and a passage, which every other time answers."""
+    """Windows with a question of one word piece and a passage. Every second one has an answer."""
     made = []
     for number in range(count):
         words = [1 + (number + place) % 7 for place in range(3 + number % 5)]

@@ -1,4 +1,4 @@
-"""Grouping waits while there are runs to carry out, and for models that cannot be had; for neither without end."""
+"""Grouping waits, for a limited time, while there are runs to execute, and for models that cannot be loaded."""
 
 from __future__ import annotations
 

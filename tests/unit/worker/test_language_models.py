@@ -1,4 +1,4 @@
-"""Which language models the settings ask for."""
+"""The language models of a worker, by its settings."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_with_an_endpoint_one_model_is_asked(settings: dict[str, object], 
         assert models.chat is models.completer
         assert (models.completer.provider, models.completer.model) == ("openai", "a-model")
         assert models.prompt_version == combined(VERSIONS)
-    # It needs no model here.
+    # This needs no model.
     assert embedders.loaded == []
 
 

@@ -1,4 +1,4 @@
-"""What a worker tells Prometheus, and what it answers to those who ask whether it lives."""
+"""The metrics of a worker for Prometheus, and its answers to health checks."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ async def test_a_database_that_does_not_answer_costs_its_own_metrics_alone(
         found: list[bytes] = []
         thread = threading.Thread(target=lambda: found.append(metrics.render()))
         thread.start()
-        # Not awaited: nothing else runs on the loop until the thread is done.
+        # The result is not awaited: nothing else runs on the loop until the thread has ended.
         thread.join(60)
         told = samples(found[0])
     else:
@@ -218,7 +218,7 @@ def free_port() -> int:
 
 
 def get(address: Address, path: str) -> tuple[int, str, bytes]:
-    """Ask over HTTP: status, type of the content, content."""
+    """Send a request over HTTP. Returns status, content type and content."""
     try:
         with urlopen(f"http://{address}{path}", timeout=60) as response:
             return response.status, response.headers["Content-Type"], response.read()
@@ -228,7 +228,7 @@ def get(address: Address, path: str) -> tuple[int, str, bytes]:
 
 
 def get_again(address: Address, path: str) -> tuple[int, str, bytes]:
-    """Ask over HTTP, again while the thread of an earlier request has not ended."""
+    """Send a request over HTTP, and repeat it while the thread of an earlier request has not ended."""
     for _ in range(1000):
         try:
             return get(address, path)
@@ -269,7 +269,7 @@ async def test_connections_beyond_the_limit_are_closed_at_once(monkeypatch: pyte
     address = Address("127.0.0.1", free_port())
     async with watched(address):
         with socket.create_connection((address.host, address.port)):
-            # Its place is free again when it ends.
+            # A connection frees its place when it ends.
             for _ in range(5):
                 assert (await asyncio.to_thread(get_again, address, "/healthz"))[0] == 200
             with (

@@ -1,4 +1,4 @@
-"""Suspects go alone, and others side by side."""
+"""Suspects are executed alone, and all other runs at the same time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pgclarify.worker.quarantine import Quarantine
 
 
 class Runs:
-    """Runs that go on until they are told to end, and what was under way whenever one began."""
+    """Runs that continue until a test ends them, and the active runs at the start of each."""
 
     def __init__(self) -> None:
         self.turn = asyncio.Lock()
@@ -21,7 +21,7 @@ class Runs:
         self.tasks: dict[str, asyncio.Task[None]] = {}
 
     def begin(self, name: str) -> None:
-        """A run is fetched; it is a suspect if its name says so."""
+        """Start a run. It is a suspect if its name says so."""
         self.ends[name] = asyncio.Event()
         self.tasks[name] = asyncio.create_task(self._run(name))
 

@@ -19,7 +19,7 @@ DIMENSIONS = 256
 
 
 class BagOfWords:
-    """Cosine is the share of common words; remembers the texts that it was given."""
+    """Cosine is the share of common words. It records the texts."""
 
     def __init__(self, model: str = "bag-of-words") -> None:
         self.model = model
@@ -50,7 +50,7 @@ class BagOfWords:
 
 @cache
 def reader() -> LocalSpanReader:
-    """The reader that comes with pgclarify."""
+    """The trained reader that ships with pgclarify."""
     return load_span_reader(threads=1)
 
 

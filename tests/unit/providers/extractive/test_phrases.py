@@ -15,7 +15,7 @@ from pgclarify.providers.extractive.topics import read_topic
 def readings(
     question: str, content: str, title: str | None = None, heading: str | None = None
 ) -> list[tuple[str, str]]:
-    """What a passage is read as, piece by piece; each reading passes the checks of a verdict."""
+    """The readings of a passage, piece by piece. Each reading passes the checks of a verdict."""
     asked, topic = Asked.read(question), read_topic(title, heading, content)
     found = []
     for evidence in gather_evidence(content):
@@ -116,7 +116,7 @@ def test_the_first_sentence_below_a_heading_tells_of_it() -> None:
         ("backup (operations)", "A command saves all documents and runs")
     ]
     assert readings("backup plan", content, "Operations", "Operations > Backup") == []
-    # A passage that goes on with a section does not begin with its heading.
+    # A passage that continues a section does not begin with its heading.
     assert readings("backup", "A command saves all documents and runs.", "Operations", "Operations > Backup") == []
     assert readings("backup", "## Backup\n\nThis saves all documents and runs.", "Operations", "Backup") == []
 

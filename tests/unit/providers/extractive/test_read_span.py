@@ -1,4 +1,4 @@
-"""What is made of the words that the reader points at."""
+"""Readings that are made from the spans of the trained reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which answers to whole questions are about what was asked."""
+"""Which answers to whole questions are about the question."""
 
 from __future__ import annotations
 
