@@ -56,7 +56,7 @@ _WRONG_PASSAGES = """
             select coalesce(sum(cardinality(occurrence.positions)), 0) from unnest(p.lexemes) as occurrence
         )
 """
-# Documents that are neither pending nor failed have the passages of their present content.
+# Documents that are neither pending nor failed have the passages of their current content.
 _STALE = """
     select d.corpus_id, d.id
     from pgclarify.document as d

@@ -62,7 +62,7 @@ class TestChoose:
         }
 
     def test_begins_another_one_each_time(self, alice: Connection, run_id: int) -> None:
-        """Two users who share a role may have the same run, and only that."""
+        """Two users who share a role may have the same run, but each gets a conversation of its own."""
         first, second = choose(alice, run_id), choose(alice, run_id)
         assert first["conversation_id"] != second["conversation_id"]
         assert first["turn"] == second["turn"] == 1
@@ -148,7 +148,7 @@ class TestAgain:
                 other.execute("select pgclarify.reply(%s, 'x', '{\"timeout\": \"50ms\"}')", [second_run])
             assert busy.value.diag.message_hint == "Try again once it has ended."
             assert scalar(other, "select current_setting('lock_timeout')") == "0"
-            # The caller's own is the shorter.
+            # The caller's own limit is shorter.
             other.execute("set lock_timeout = '40ms'")
             for statement in (CHOOSE, "select pgclarify.reply(%s, %s::text)"):
                 assert state_of(other, statement, [second_run, 2]) == "55P03"
@@ -160,7 +160,7 @@ class TestAgain:
     def test_no_stranger_can_keep_others_from_replying(
         self, alice: Connection, stranger: Connection, second_run: int
     ) -> None:
-        # Any role may take any advisory lock: here the locks that once belonged to conversations.
+        # Any role may take any advisory lock. Earlier versions locked conversations with these.
         stranger.execute("select pg_advisory_lock(1885823084, -number) from generate_series(1, 100) as number")
         alice.execute("set lock_timeout = '1s'")
 

@@ -239,7 +239,7 @@ def test_facts_and_advice_come_along(client: Client) -> None:
 
 
 def test_every_sqlstate_has_its_class(connection: Connection) -> None:
-    # The client's own statement, answered by a function that refuses.
+    # The client sends its own statement, and a function with this error answers it.
     connection.execute("drop function pgclarify.cancel(bigint)")
     connection.execute("""
         create function pgclarify.cancel(run_id bigint) returns boolean language plpgsql as $$ begin

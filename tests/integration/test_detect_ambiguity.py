@@ -80,7 +80,7 @@ class TestOneQuestion:
         assert stages == [{"name": "checking", "calls": 0}, {"name": "detection", "calls": 0}]
 
     def test_without_a_corpus_none_is_asked(self, asker: Connection) -> None:
-        """Not the default one either."""
+        """The default corpus is not asked either."""
         found = detect(asker, CLEAR)
 
         assert "corpus" not in {reason["source"] for reason in found["reasons"]}

@@ -19,7 +19,7 @@ from tests.workers import until
 
 __all__ = ["desk"]
 
-# One run of five hundred, each.
+# Three runs, with at most five hundred questions each.
 QUESTIONS = [f"What is number {number}?" for number in range(1200)]
 RUNS = 3
 MANY = "select * from pgclarify.detect_ambiguity_many(%s, %s) order by question_ordinal"

@@ -239,7 +239,7 @@ async def test_a_rule_that_runs_away_ends_the_matching_and_is_named(
     played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner = played.desk.owner
-    # It would be refused.
+    # The constraint would refuse the pattern.
     owner.execute("alter table pgclarify.ambiguity_rule drop constraint ambiguity_rule_pattern_is_fit")
     owner.execute(
         r"insert into pgclarify.ambiguity_rule (pattern, kind) values ('(.*)(.*)(.*)(.*)\1\2\3\4q$', 'lexical')"
@@ -250,7 +250,7 @@ async def test_a_rule_that_runs_away_ends_the_matching_and_is_named(
         monkeypatch.setattr("pgclarify.database.dialogue._MATCHING_LIMIT", limit)
         with pytest.raises((ConfigurationError, DatabaseBusy)) as ended:
             await played.tables.match_rules(run, ["abcdefghijklmnopqrstuvwxyz0123456789" * 5 + "q"])
-        # On a slow machine the time may be up before it is the rule's turn.
+        # On a slow machine the time may be over before the rule is tried.
         if not isinstance(ended.value, DatabaseBusy):
             break
 

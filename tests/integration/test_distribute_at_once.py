@@ -36,7 +36,7 @@ def test_a_call_that_has_waited_for_distribute_is_refused(connection: Connection
 
 
 def test_a_distributed_corpus_is_not_linked(connection: Connection, hire: Hire) -> None:
-    """Its passages are no longer there to be linked: a worker goes on with the other corpus."""
+    """Its passages cannot be linked any more, and the worker continues with the other corpus."""
     for corpus in ("insurance", "other"):
         connection.execute("select pgclarify.create_corpus(%s)", [corpus])
         add(connection, MANY, corpus)

@@ -116,7 +116,7 @@ def reader(make_role: Any) -> str:
 
 @pytest.fixture
 def both(connection: Connection, hire: Hire, reader: str) -> HandWorker:
-    """The same corpus twice, the second one distributed with its rows in it."""
+    """Two corpora of the same documents. The second one is distributed after it was filled."""
     for corpus in ("here", "there"):
         fill(connection, corpus, reader)
     worker = hire()
@@ -126,7 +126,7 @@ def both(connection: Connection, hire: Hire, reader: str) -> HandWorker:
 
 
 def assert_same(connection: Connection, reader: str) -> None:
-    """Check that the two corpora hold and find the same."""
+    """Check that the two corpora have the same contents and find the same."""
     assert content_of(connection, "there") == content_of(connection, "here")
     for roles in ([reader], ["somebody_else"]):
         for method in ("dense", "lexical", "hybrid"):
@@ -188,14 +188,14 @@ def remote_commands(connection: Connection) -> list[str]:
 
 
 def test_shards_sort_and_the_coordinator_merges(connection: Connection, both: HandWorker, reader: str) -> None:
-    """No shard sends more rows than are asked for, and none is read whole."""
+    """No shard sends more rows than requested, and no shard is read completely."""
     queries = remote_commands(connection)
     for roles in ([reader], ["somebody_else"]):
         found(connection, "there", roles, "hybrid", "item7 hail", 5)
 
     assert len(queries) >= 4 * 3
     for query in queries:
-        # Either it sorts and cuts off, or it looks up what has been chosen already.
+        # Each query either sorts with a limit, or looks up rows that another query has chosen.
         assert "LIMIT" in query or "read_intermediate_result" in query, query
     assert any("<=>" in query and re.search("ORDER BY .*<=>.* LIMIT", query, re.DOTALL) for query in queries)
     assert any("ts_rank" in query and re.search("ORDER BY .* LIMIT", query, re.DOTALL) for query in queries)
@@ -208,7 +208,7 @@ def test_words_that_are_common_are_scored_on_the_shards(connection: Connection, 
         for document_id, content in DOCUMENTS.items():
             connection.execute("select pgclarify.add_document(%s, %s, %s)", [corpus, document_id, content])
     hire().index_everything()
-    # As if there were many more passages with each.
+    # As if each term were in many more passages.
     connection.execute("update pgclarify_private.term set passages = passages + 10000")
     distribute(connection, "there", shards=4)
 
@@ -252,7 +252,7 @@ def test_a_dry_run_moves_nothing(connection: Connection, both: HandWorker) -> No
         connection,
         "select pgclarify_private.is_distributed(corpus_id) from pgclarify.corpus where name = 'here'",
     )
-    # One that is distributed stays as it is.
+    # A corpus that is distributed already is not changed.
     for options in ({"shards": 8}, {"shards": 8, "dry_run": True}):
         said = distribute(connection, "there", **options)
         assert (said["is_distributed"], said["shards"]) == (True, 4)

@@ -1,4 +1,4 @@
-"""The SQL on the pages: options agree with those that are checked, and each block of SQL runs on a server."""
+"""The SQL on the pages: the listed options are those that exist, and each block of SQL runs on a server."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from tests.workers import Service, load, wait_until_searchable
 
 pytestmark = pytest.mark.rolled_back
 
-# In this order, since their examples follow each other.
+# In this order, because their examples depend on earlier ones.
 SQL_PAGES = [
     CHECKOUT / "docs" / "sql" / f"{name}.md"
     for name in ("documents", "asking", "several-steps", "vague-questions", "neighbors", "views")
 ]
 REFERENCE = CHECKOUT / "docs" / "reference"
 OPTIONS = {heading: rows for page in SQL_PAGES for heading, rows in tables(page, "option").items()}
-# They create and drop roles, so they run where these do not stay.
+# These pages create and drop roles, so they run on a server where that has no effect on other tests.
 OPERATIONS_PAGE = CHECKOUT / "docs" / "operations.md"
 ROLES_PAGE = CHECKOUT / "docs" / "roles.md"
 # The budgets on this page are for all roles.
 BUDGETS_PAGE = CHECKOUT / "docs" / "budgets.md"
 # This page needs the cluster of tests/cluster.py.
 CITUS_PAGE = CHECKOUT / "docs" / "citus.md"
-# The number on the pages that means the last submitted run.
+# This number on the pages means the last submitted run.
 RUN_ID = "17"
 
 INDEXING = """
@@ -47,7 +47,7 @@ ELSEWHERE |= {"corpus", "count_questions", "reuse_runs", "sql"}
 
 
 def test_functions_and_views_are_told_before_they_are_listed() -> None:
-    """The reference has what each is; somewhere a page for readers says what it is good for."""
+    """The reference describes each function and view. Another page must say what it is good for."""
     told = "".join(page.read_text() for page in PAGES if page.parent != REFERENCE)
     for name in ("functions", "views"):
         listed = set(re.findall(r"^## (\w+)$", (REFERENCE / f"{name}.md").read_text(), re.M))
@@ -206,7 +206,7 @@ def psql(dsn: str, script: str) -> str:
 
 @pytest.fixture
 def reader_dsn(service: Service) -> str:
-    """A reader of the pages: a role that may ask and create tables, in a database with the corpora of the pages."""
+    """A role that follows the pages: it may ask and create tables, in a database with the corpora of the pages."""
     with closing(service.connect()) as superuser:
         load(superuser, "insurance")
         wait_until_searchable(superuser, "insurance")
@@ -225,7 +225,10 @@ def test_sql_of_the_pages_runs_and_has_these_columns(reader_dsn: str) -> None:
 
 
 def assert_explained(dsn: str) -> None:
-    """docs/explain.md tells of a question that was clear; the lines it has, this one has, too, in that order."""
+    """docs/explain.md shows the run of a clear question.
+
+    The explanation here has the lines of that page, in the same order.
+    """
     told = psql(
         dsn,
         """
@@ -250,7 +253,7 @@ def kind_of_line(line: str) -> str:
 
 
 def try_out(pages: list[Path], dsn: str) -> None:
-    """Run the SQL of pages in one session, since their examples follow each other."""
+    """Run the SQL of pages in one session, because their examples depend on earlier ones."""
     script = ["\\pset footer off"]
     shown_blocks = [block for page in pages for block in blocks(page, "sql")]
     for place, block in enumerate(shown_blocks):

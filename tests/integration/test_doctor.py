@@ -157,7 +157,7 @@ def test_a_server_that_does_not_answer(doctor: Doctor) -> None:
 def test_ask_without_dblink(
     service: Service, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], superuser: Any
 ) -> None:
-    """The command line waits by itself where the server cannot."""
+    """The command line waits itself if the server cannot."""
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", service.dsn)
     (host, port) = superuser.execute("select host, port from pgclarify_private.loopback").fetchone()
     superuser.execute("update pgclarify_private.loopback set host = '127.0.0.1', port = 1")

@@ -228,7 +228,7 @@ class TestAtOnce:
         assert_counts_agree(connection)
 
     def test_dropping_a_corpus_while_it_is_used(self, connection: Connection, connect: Connect, hire: Hire) -> None:
-        """Late statements get an error. There is no deadlock, and no row remains."""
+        """Statements after the drop get an error. There is no deadlock, and no row remains."""
         users = [connect() for _ in range(4)]
         indexer, folder, runner, sweeper = hire(), hire(), hire(), hire()
 
@@ -261,7 +261,8 @@ class TestAtOnce:
                 sweeper.sweep,
             )
 
-            # Not found, gone meanwhile, or gone while it was read; runner and sweeper come again rather than wait.
+            # The corpus was not found, or vanished before or during the statement. Runner and sweeper return instead of
+            # waiting.
             assert set(states[:-2]) <= {None, "42704", "23503", "42P01"}, states
             assert set(states[-2:]) <= {None, "42704", "23503", "42P01", "55P03"}, states
             assert states[0] is None

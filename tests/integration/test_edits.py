@@ -64,7 +64,8 @@ class TestWhatStays:
 
     @pytest.mark.committed
     def test_a_move_leaves_the_indexes_alone(self, connection: Connection, worker: HandWorker) -> None:
-        # Room on every page for another version of each of its rows: all that remains is whether an index must know.
+        # Each page has room for a new version of each of its rows, so only a change of an indexed column would touch an
+        # index.
         connection.execute("alter table pgclarify_private.passage_1 set (fillfactor = 40)")
         contents = [f"Cars of number {number}." for number in range(50)]
         add(connection, CARS, *contents)
@@ -115,7 +116,7 @@ class TestWhatStays:
         assert [content for content, _ in kept] == after
         for content in (CARS, TRUCKS):
             old, new = ([one for one in many if one[0] == content] for many in (ids, kept))
-            # Paired in their order.
+            # Equal passages are paired in their order.
             assert new[: len(old)] == old[: len(new)]
         assert_counts_agree(connection)
 
@@ -131,7 +132,7 @@ class TestWhatStays:
         worker.store(worker.claim(), other)
 
         sea = passages(connection)
-        # The heading stands in the first of the two.
+        # The first of the two passages has the heading.
         assert sea["# Sea\n" + CARS][0] != land["# Land\n" + CARS][0]
         assert sea[TRUCKS][0] == land[TRUCKS][0]
         assert scalar(connection, "select heading from pgclarify.passage where content = %s", TRUCKS) == "Sea"

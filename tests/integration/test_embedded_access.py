@@ -140,7 +140,7 @@ def test_the_loopback_is_its_own_role_and_no_other(superuser: Connection, where:
     given["password"] = scalar(superuser, "select password from pgclarify_private.loopback")
     superuser.execute("set session authorization pgclarify_owner")
     if "password" in settings:
-        # Taken for the password, as it stands.
+        # The text is used as the password, unchanged.
         query = "select pgclarify_dblink.connect_loopback('back', %s)"
         assert state_of(superuser, query, [psycopg.types.json.Jsonb(given | settings)]) == "08001"
         return
@@ -169,7 +169,7 @@ def test_init_takes_back_what_earlier_versions_granted(dsn: str, superuser: Conn
 
 
 def test_a_role_without_its_password_gets_the_one_that_is_known(dsn: str, superuser: Connection) -> None:
-    """As where a database was restored, and roles were made by hand."""
+    """For example, in a restored database with roles that were made by hand."""
     superuser.execute("alter role pgclarify_loopback password null")
 
     assert install(dsn).has_loopback_password

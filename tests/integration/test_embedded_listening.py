@@ -101,7 +101,8 @@ def test_tcp_is_open_to_members_of_our_roles_with_their_passwords(data_dir: Path
     assert check_superusers(["root"]).level is Level.WARNING
     assert check_superusers([]).level is Level.OK
 
-    # The socket has its name, though PostgreSQL names it by the port of TCP, and asks for no password.
+    # The connection string of the socket is unchanged, although PostgreSQL now names it by the TCP port. It needs no
+    # password.
     assert embedded.running_dsn(data_dir) == dsn
     with closing(psycopg.connect(dsn)) as connection:
         assert connection.execute("show port").fetchone() == (str(address.port),)
@@ -122,7 +123,7 @@ def test_it_stays_open_until_it_is_closed(data_dir: Path, address: embedded.Addr
     with closing(psycopg.connect(dsn)) as connection:
         assert connection.execute("select 1").fetchone() == (1,)
 
-    # A server that does not run is not started, and knows it when it is.
+    # A server that does not run is not started, but uses the address from its next start on.
     embedded.stop(data_dir)
     assert not embedded.listen(data_dir, address)
     assert embedded.running_dsn(data_dir) is None
@@ -144,7 +145,7 @@ def test_an_address_that_will_not_do_changes_nothing(data_dir: Path, address: em
 
 @pytest.fixture
 def neighbor(address: embedded.Address) -> Iterator[None]:
-    """Another program's port of the same number, at another address of this machine."""
+    """A port with the same number at another address of this machine, used by another program."""
     with socket.create_server(("127.0.0.2", address.port)):
         yield
 

@@ -88,7 +88,7 @@ class TestUsage:
         space_id = corpus(connection, worker)
         count(worker, space_id=space_id)
         connection.execute("select pgclarify.drop_corpus('cars')")
-        # What was under way then is still paid for, by the worker's role.
+        # Work that was under way is still paid for, by the worker's role.
         count(worker, space_id=10**9, run_id=None)
         rows = connection.execute(USAGE).fetchall()
         assert [(row[0], row[5]) for row in rows] == [("cars", TOKENS), (None, TOKENS)]

@@ -168,7 +168,7 @@ class TestWhatGoes:
     ) -> None:
         said = [
             [{"source": "rule", "name": "r", "text": "a rule"}],
-            # As an earlier version has it.
+            # In the form of an earlier version.
             [{"source": "corpus", "name": "readings", "text": CANARY}],
             [{"source": "feature", "name": "f", "text": "a feature"},
              {"source": "corpus", "name": "readings", "text": CANARY, "document_ids": [OPEN, SECRET]}],
@@ -248,7 +248,7 @@ class TestWhatStays:
     ) -> None:
         carry_out(alice, worker)
         other, _ = begin(alice, worker, "other cars")
-        # Both documents have had the same text.
+        # Both documents had the same text before.
         assert claim(worker, other, [SECRET])[0]["reply"] == CANARY
         worker.finish(other)
         hashes = "select array_agg(input_hash order by completion_id) from pgclarify.completion"
@@ -276,7 +276,7 @@ class TestWhatComesLate:
 
         kept = "select reply, prompt_tokens, finished_at is not null, leased_by from pgclarify.completion order by 1"
         assert connection.execute(kept.encode()).fetchall() == [("said", 10, True, None), (None, 10, True, None)]
-        # Nor what the run makes of it, which starts over.
+        # The verdicts of the run are not stored either, and the run starts again.
         assert decide(worker, run_id, ranks) == []
         assert scalar(alice, "select status from pgclarify.run where run_id = %s", run_id) == "queued"
         assert scalar(connection, "select count(*) from pgclarify.verdict") == 0

@@ -89,7 +89,7 @@ class TestWhatItSays:
 
         after = model.calls
         assert estimate(asker, questions) == Estimate(3, 0, 0, 0, 0, 0, 0, Decimal(0))
-        # Asked anew, in other settings, it reads the same passages.
+        # The same question with other settings reads the same passages.
         again = estimate(asker, questions, singletons="drop")
         assert (again.calls, again.calls_at_most, again.reused_calls) == (0, 0, first.calls)
         assert model.calls == after
@@ -127,7 +127,7 @@ class TestWhatItSays:
         clarify_many(asker, questions, **options)
         assert 0 < model.calls - before <= first.calls_at_most
 
-        # The same way, paid for: nothing of it is to be made anew, but for what guides itself.
+        # All its calls are paid for. Only guided runs may need others.
         asker.execute("set pgclarify.reuse_runs = off")
         after = estimate(asker, questions, **options)
         assert after.reused_calls >= 2
@@ -276,7 +276,7 @@ class TestElsewhere:
             main(["estimate", *of("searches", 4), "-k", "3", "-o", "search=dense", "--ask-back", "--threshold", "1"])
         assert done.value.code == 0
         out, err = capsys.readouterr()
-        # None counts as ambiguous, and one call may do for each.
+        # No question counts as ambiguous, so one call may be enough for each.
         assert re.search(r"^  calls +4 +at most 20 *$", out, re.MULTILINE)
         assert f"no price for {MODEL}" in out
         assert "pgclarify explain" in err

@@ -92,7 +92,7 @@ def test_again_nothing_is_made_twice_and_other_questions_are(
 def test_interrupted_it_goes_on_where_it_was(run: Run, data: Path, service: Service, model: Server) -> None:
     """The endpoint stops in the middle of a row. Earlier rows are complete, and this row keeps its first question."""
 
-    # No reply that another test has paid for.
+    # Other questions than in other tests, so that no reply is in the ledger.
     asked = [{**row, "question": f"{row['question']} And how much today?"} for row in QUESTIONS]
     (data / "ours.questions.jsonl").write_text("\n".join(map(json.dumps, asked)))
 

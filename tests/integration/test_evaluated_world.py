@@ -195,7 +195,7 @@ class TestLedger:
         load(connection)
         worker = hire()
         pay(worker, None, "verdict", ["a"], (100, 10))
-        # Also those with another version of the prompt.
+        # Calls with another version of the prompt count, too.
         pay(worker, None, "verdict", ["b", "c"], (101, 20), prompt_version="v2")
         pay(worker, None, "judge_support", ["a"], (50, 5))
         # A call without a reply does not count.
@@ -268,7 +268,7 @@ class TestLedger:
         carry_out(user, worker)
         carry_out(user, worker, question="cars now")
         async with tables_of(database, role) as tables:
-            # Two verdicts of each, and the relaxed question; what failed has no reply.
+            # Two verdicts for each question, and the relaxed question. The failed verdict has no reply.
             asked = plan(corpus_revision=scalar(connection, REVISION))
             for questions, top_k, replies in (
                 (["cars"], 20, 3),

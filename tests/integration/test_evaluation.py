@@ -47,7 +47,7 @@ def data_set(tmp_path: Path) -> DataSet:
 
 @pytest.fixture
 async def bench(service: Service, model: Server) -> AsyncIterator[Bench]:
-    """As a superuser, who may do all."""
+    """As a superuser, who may do everything."""
     async with open_bench(service.dsn, settings_of(service), CORPUS, concurrency=4) as opened:
         yield opened
 
@@ -290,7 +290,7 @@ async def test_an_empty_list_is_that_of_its_own_run(
     new = data_set_of(tmp_path, [{"question": "Which planets are there?", "answers": ["x"]}])
     model.behavior = lambda chat: Reply('{"answer": null, "quotes": []}')
     runs = []
-    # A run of more parameters, asked last, has those of fewer, too.
+    # The latest run with top_k also has the settings of the others, and must not be taken for theirs.
     for settings in ({"max_answers": 2}, {"max_answers": 2, "top_k": 3}, {"max_answers": 2}):
         finished = await carry_out(bench, new, of("list_answers", **settings), concurrency=1)
         (case,) = await bench.tables.cases(finished.eval_run_id)

@@ -50,7 +50,7 @@ def data_set(tmp_path: Path) -> DataSet:
 
 @pytest.fixture
 async def bench(service: Service, model: Server) -> AsyncIterator[Bench]:
-    """As a superuser, who may do all."""
+    """As a superuser, who may do everything."""
     async with open_bench(service.dsn, settings_of(service), CORPUS, concurrency=4) as opened:
         yield opened
 

@@ -128,7 +128,7 @@ class TestWhoWrites:
         team = make_role("pgclarify_user", name="team")
         load(connection)
         eval_run_id = evaluate(connect(team))
-        # It sees what the team evaluated, as its analyst would.
+        # It sees the team's evaluations, as the analyst of the corpus does.
         analysts = make_role("pgclarify_reader", name="analysts")
         connection.execute("update pgclarify.corpus set analyst = %s", [analysts])
         reader = connect(make_role(analysts))
@@ -157,7 +157,8 @@ class TestWhoWrites:
         analysts = make_role("pgclarify_user", name="analysts")
         load(connection, analyst=analysts)
         eval_run_id = evaluate(connect(make_role("pgclarify_user")))
-        # One sees it, the other does not. For both, the error is the same as for a missing one.
+        # The first role may see it, the other may not. Both get the same error as for an evaluation that does not
+        # exist.
         for other in (connect(make_role(analysts)), connect(make_role("pgclarify_user"))):
             for number in (eval_run_id, 999):
                 assert state_of(other, RECORD, [number, 2, None]) == INSUFFICIENT_PRIVILEGE

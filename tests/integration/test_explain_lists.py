@@ -150,7 +150,7 @@ class TestListedAnswers:
             '            Proof: #2  passage 5 of 104 (Fuel): "a quote"',
             "  ->  listing, round 2  (time=300..500 ms, 20%, rows=0, calls=1)",
             "        Note: window 1 of 2 (#1): none further",
-            # Below the round that brought it, which is not that of its number.
+            # The answer is below the round that found it. Answers and rounds have different numbers.
             "  ->  listing, round 3  (time=500..700 ms, 20%, rows=1, calls=1)",
             "        Note: window 2 of 2 (#2)",
             "        2. a full tank",

@@ -9,7 +9,7 @@ __all__ = ["desk"]
 
 
 def test_many_passages_are_read_by_index_and_at_once(desk: Desk) -> None:
-    """Neither other runs nor this one's size make it slow: one statement a table, and none reads a whole one."""
+    """Neither other runs nor the size of this run make it slow: one statement for each table, and no full scan."""
     small = explored(desk)
     large = desk.submit("how many")
     # One of many runs of two hundred passages each. The tables are too large for a full scan to be the right plan.

@@ -61,7 +61,7 @@ def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
 
 
 def test_foreign_text_is_in_the_body_of_its_line_alone(desk: Desk) -> None:
-    """What styles a line is the kind and the pieces, so text that looks like ours is never styled as ours."""
+    """The kind and the pieces of a line decide its style, so text that imitates our lines is not styled like them."""
     forged = "x  ->  judgement  Error: it is  (rows=1)"
     folded = "x -> judgement Error: it is (rows=1)"
     document_id = f"105{forged}"
@@ -95,7 +95,7 @@ def test_foreign_text_is_in_the_body_of_its_line_alone(desk: Desk) -> None:
     ).fetchall()
     assert "\n".join("".join(pieces) for _, *pieces in sent) == explained(desk.user, run_id)
     assert {indent.strip() for _, indent, *_ in sent} == {"", "->"}
-    # The forged text is on many lines, in bodies alone. None of them becomes a node, an error or figures for that.
+    # The forged text is in many lines, always in the body. None of it becomes a node, an error or figures.
     assert sum(folded[:20] in body for _, _, _, body, _ in sent) >= 8
     assert not any("->" in label + figures or "it is" in label + figures for _, _, label, _, figures in sent)
     assert [body for kind, _, _, body, _ in sent if kind == "node"] == ["relaxation", "judgement", "consolidation"]

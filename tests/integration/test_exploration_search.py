@@ -89,5 +89,5 @@ class TestPassages:
             near(worker, run_id, there, vector=vector, embedding_model="another")
         with pytest.raises(psycopg.errors.SerializationFailure):
             near(worker, run_id, there, embedding_model="another")
-        # What is not of a model is not wrong.
+        # A lexical search uses no model, so no model is wrong.
         assert find(worker, run_id, question="at 10", method="lexical", embedding_model="another")

@@ -109,7 +109,8 @@ class TestAtOnce:
     ) -> None:
         users = [connect(), connect()]
         for user in users:
-            # Workers give way in half a second. Where the machine stands still for that long, users would, after one.
+            # A worker gives up after half a second. On a machine that is stuck for longer, a user would be the
+            # deadlock's victim.
             user.execute("set deadlock_timeout = '1min'")
 
         def turn_over() -> None:

@@ -115,7 +115,7 @@ class TestRemoval:
         user.execute("begin")
         user.execute("select pgclarify.add_document('kb', '5', 'Mine.')")
 
-        # It has locked 1 to 4 by now, and releases the locks.
+        # The worker locks documents 1 to 4 before it finds 5 locked, and must release those locks.
         assert worker.send("remove_source", source_id=waiting["source_id"], max_documents=9) == [{"done": None}]
 
         user.execute("select pgclarify.add_document('kb', '1', 'Mine, too.')")

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.rolled_back
 
 __all__ = ["note"]
 
-# Taken by code when it runs, in the session that it runs in. What is rolled back does not release it.
+# Code takes this lock when it runs, in the session where it runs. A rollback does not release it.
 RAN = 4711
 HAS_RUN = f"select count(*) > 0 from pg_locks where locktype = 'advisory' and objid = {RAN}"  # noqa: S608 - a constant
 BATCH = {"max_changes": 9, "max_bytes": 1000}
@@ -95,7 +95,7 @@ class TestWhatItReads:
         waits = "select count(*) from pg_locks where not granted and pid = %s"
         process_id = worker.connection.info.backend_pid
         with ThreadPoolExecutor(1) as pool:
-            # The worker gives up after half a second, and this machine may be slower.
+            # The worker gives up after half a second, so on a slow machine several tries may be needed.
             while not scalar(connection, HAS_RUN):
                 bob.execute("drop index if exists bobs.spied")
                 bob.execute("select pgclarify.resync('bobs', 'bobs.note')")

@@ -47,7 +47,7 @@ def run(database: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 @pytest.fixture
 def corpus(connection: Connection, admin: Connection) -> Iterator[str]:
-    """Its name; what has been named after it goes with it."""
+    """The name of a corpus. Roles that are named after it are dropped at the end."""
     name = f"corpus_{uuid4().hex[:12]}"
     connection.execute("select pgclarify.create_corpus(%s)", [name])
     yield name
@@ -112,7 +112,7 @@ def test_a_login_is_made_with_a_password_that_the_server_never_gets(
     assert kept in log
     assert "sesame" not in log + printed + said
 
-    # Once more it is the same, and so is its password.
+    # The same command again changes nothing, not even the password.
     assert run("grant", ann, "--user", corpus, "--create", stdin="another\n")[:2] == (0, "")
     assert verifier(connection, ann) == kept
 
@@ -133,7 +133,7 @@ def test_a_person_types_a_password_twice_and_unseen(database: str, connection: C
                 assert select.select([ours], [], [], 60)[0], shown
                 shown += os.read(ours, 10_000).decode()
             os.write(ours, f"{SESAME}\n".encode())
-        # The other end is closed with an error.
+        # The terminal ends with an error when its other end is closed.
         with suppress(OSError):
             while data := os.read(ours, 10_000).decode():
                 shown += data

@@ -146,7 +146,7 @@ class TestLinking:
         assert_counts_agree(corpus)
 
     def test_a_walk_begins_when_a_share_of_what_is_linked_waits(self, corpus: Connection, hire: Hire) -> None:
-        """In a corpus of any size. A walk starts again if many passages are added meanwhile."""
+        """This holds for corpora of any size. A walk starts again if many passages are added meanwhile."""
         worker = hire()
         add(corpus, MANY)
         worker.index_everything()
@@ -314,7 +314,7 @@ class TestBuildAndCheck:
             ("delete from pgclarify_private.neighborhood where document_id in ('1', '2')", {"unlinked": 2}),
             (
                 "update pgclarify_private.neighborhood set neighbor_ids[1] = passage_id where document_id = '1'",
-                # Under the document of another it is a passage that is not there.
+                # A passage id with the document of another passage does not exist.
                 {"self_edges": 1, "dangling": 1, "recall": 1 - 1 / 640},
             ),
             (

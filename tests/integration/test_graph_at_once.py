@@ -25,9 +25,9 @@ def assert_right(connection: Connection, worker: HandWorker) -> None:
     link(worker)
     worker.send("fold_tallies")
     found = faults(connection)
-    # The index is approximate, and after many deletions a little more so.
+    # The index is approximate, and after many deletions its recall is a little lower.
     assert found.pop("recall", 1) >= 0.98
-    # In a graph of words, that is not an error.
+    # In a graph of similarity by words, a list may be short, so gaps are not counted.
     assert found in ({}, {"gaps": None})
     assert check(connection)["linked"] == scalar(connection, "select linked from pgclarify.corpus_status")
     assert_counts_agree(connection)
@@ -77,7 +77,7 @@ def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire
     indexers, linkers, owner = [hire(), hire()], [hire(), hire()], connect()
     add(connection, {str(number): text(random.Random(number)) for number in range(DOCUMENTS)})  # noqa: S311
     indexers[0].index_everything()
-    # What is being loaded would be left for a minute.
+    # Otherwise passages that are being loaded are not linked for a minute.
     connection.execute("alter table pgclarify_private.pending_link alter added_at set default '-infinity'")
     with ThreadPoolExecutor(8) as pool:
         tasks = [

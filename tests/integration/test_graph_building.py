@@ -191,7 +191,7 @@ async def test_what_changes_while_lists_are_replaced(loaded: Connection, hire: H
         indexer.index_everything()
 
     assert await build(worker, meanwhile)
-    # Not a list of what it was: it waits.
+    # Its list would be of its former content, so it has none, and waits to be linked.
     assert "7" not in lists(loaded)
 
     link(worker)
@@ -305,7 +305,7 @@ async def test_a_corpus_that_somebody_holds(
 
     assert lists(loaded) == {}
     link(hire())
-    # As long as it has the space, and asks for nothing.
+    # The builder has claimed the space, so other workers link nothing in it.
     assert lists(loaded) == {}
     await with_building(worker, lambda building: link_all(building._pool, building))
     assert_right(loaded)

@@ -103,7 +103,7 @@ def test_what_is_removed_after_a_walk_has_begun_begins_no_other(
     assert worker.send("link_passages", max_passages=2)[0]["passages"] == 2
     other = connect()
     with other.transaction():
-        # None of them waits any more, and none has a list.
+        # The removed passages have no list, and no longer wait to be linked.
         for number in set(MANY) - set(lists(corpus)):
             other.execute("select pgclarify.remove_document('insurance', %s)", [number])
 
@@ -130,7 +130,7 @@ def test_what_is_being_removed_stands_in_front_of_nobody(corpus: Connection, con
         for number in range(20):
             other.execute("select pgclarify.remove_document('insurance', %s)", [f"old {number}"])
 
-        # Of new ones it takes half as many.
+        # While deletions wait, half as many new passages are linked.
         assert worker.send("link_passages", max_passages=10)[0]["passages"] == 1
 
         assert "new" in lists(corpus)

@@ -82,7 +82,7 @@ class TestNeighbors:
         seen_by_staff = connect(staff).execute(call, ["0", ids["0"]]).fetchall()
 
         assert seen_by_boss == [("10", 1), ("25", 2)]
-        # Its place in the list is taken by the next.
+        # The next neighbor takes its place in the list.
         assert seen_by_staff == [("25", 1), ("90", 2)]
         assert connect(staff).execute(call.replace(", %s)", ", %s, 1)"), ["0", ids["0"]]).fetchall() == [("25", 1)]
         # As if it did not exist: the same error, in the same words.

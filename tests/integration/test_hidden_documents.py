@@ -254,7 +254,7 @@ def test_change_nothing_that_another_role_sees(make_world: MakeWorld, is_first: 
 
 
 def test_every_public_function_is_compared(connection: Connection, make_role: MakeRole) -> None:
-    """A new one is called above, or is one that writes or asks."""
+    """A new function must be called above, or listed here as one that writes or asks."""
     names = {
         name
         for (name,) in connection.execute(
@@ -323,7 +323,7 @@ class TestWords:
 
     @pytest.fixture
     def world(self, make_world: MakeWorld) -> World:
-        """As large as one with enough open passages for their words to be known by."""
+        """A corpus with so many open passages that they determine the rarity of words."""
         world = make_world()
         world.hide(1)
         world.settle()
@@ -352,7 +352,7 @@ class TestWords:
         assert set(found(world.alice, "merger of cars")) >= {"hidden 1", "one"}
 
     def test_of_hidden_passages_keeps_none_from_being_found(self, world: World) -> None:
-        """It is the rarest of the question, and not what candidates are chosen by."""
+        """The hidden word is the rarest one of the question, but does not decide which passages are candidates."""
         world.maintenance.execute("update pgclarify_private.term set passages = passages + 6000 where lexeme = 'car'")
 
         assert found(world.alice, "merger of cars") == found(world.alice, "cars")

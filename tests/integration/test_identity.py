@@ -84,7 +84,7 @@ class TestRecreated:
 
         new = filled.connect(filled.team)
 
-        # That its name means another role here; and its own corpus is open to every user.
+        # named_role shows that the name belongs to another role; and all users may see the new role's own corpus.
         assert set(present(new)) - {"named_role"} == {
             "cited_document", "corpus", "corpus_status", "document", "embedding_space", "passage"
         }  # fmt: skip
@@ -153,7 +153,7 @@ class TestRecreated:
         assert state_of(new, "select pgclarify.drop_corpus('new')") is None
 
     def test_is_named_by_no_reader(self, filled: House, admin: Connection) -> None:
-        """The name means the other role everywhere, until an administrator changes it."""
+        """The name means the new role everywhere, until an administrator changes it."""
         filled.owner.execute("select pgclarify.alter_corpus('hidden', '{\"reader\": null}')")
         recreate(admin, filled.team)
         new = filled.connect(filled.team)
@@ -184,7 +184,7 @@ class TestRecreated:
         assert gone["identities"]["level"] == "ok"
 
     def test_counts_citations_beside_those_of_the_other(self, filled: House, admin: Connection) -> None:
-        """Adopting adds them up."""
+        """Adopting adds the two counts up."""
         recreate(admin, filled.team, "pgclarify_user", filled.analysts)
         filled.owner.execute("select pgclarify.alter_corpus('hidden', '{\"reader\": null}')")
         new = filled.connect(filled.team)
@@ -261,7 +261,7 @@ def test_a_table_is_not_read_for_another_role(
 
 
 class TestRestored:
-    """A dump brings names along, and the oids of the server that it is of."""
+    """A dump has names of roles, but oids of the server that it comes from."""
 
     @pytest.fixture
     def other_server(self) -> Iterator[str]:

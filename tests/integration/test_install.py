@@ -122,13 +122,13 @@ def test_installing_keeps_what_rests_on_our_views(database: str, connection: psy
 
 
 def test_the_loopback_of_a_copied_database_leads_to_the_copy(connection: psycopg.Connection[Any]) -> None:
-    """The template knows no database's name: what asks "is there a worker?" asks in this database."""
+    """The template does not store the name of a database, so the loopback of a copy connects to the copy."""
     connection.execute("select pgclarify.create_corpus('insurance')")
 
     with pytest.raises(psycopg.Error) as no_worker:
         connection.execute("select * from pgclarify.clarify('cars')")
     assert no_worker.value.sqlstate == "PC001"
-    # psql shows it: the way through the loopback would take forty lines.
+    # psql shows the context. All functions of the loopback would be forty lines.
     assert len((no_worker.value.diag.context or "").splitlines()) < 10
 
     connection.execute("begin")

@@ -138,7 +138,7 @@ def test_whoever_may_create_roles_may_install(make_tenant: Callable[[str], str],
     with closing(psycopg.connect(dsn, autocommit=True)) as tenant:
         assert scalar(tenant, "select pgclarify_private.drop_idle_table_reader()") is not None
     assert scalar(root, "select count(*) from pg_roles where starts_with(rolname, 'pgclarify_reads_')") == 0
-    # The server asks for no password, and without one dblink lets only superusers through.
+    # The server asks for no password, so dblink connects superusers only.
     assert ask(dsn) == NO_LOOPBACK
     demand_password(root)
     assert ask(dsn) == NO_WORKER
@@ -256,7 +256,7 @@ def standby(new_server: str, root: psycopg.Connection[Any]) -> Iterator[str]:
             subprocess.run(
                 [embedded.binary(program), *arguments],
                 user=owner.st_uid if is_root else None,
-                # Ours would close folders to it that are open to everyone.
+                # With our own groups, the program could not enter folders that are closed to them.
                 group=owner.st_gid if is_root else None,
                 extra_groups=[] if is_root else None,
                 cwd=folder,
@@ -284,7 +284,7 @@ def test_a_question_on_a_hot_standby(
     with closing(psycopg.connect(standby, autocommit=True)) as reader:
         assert scalar(reader, "select pg_is_in_recovery()")
         until(lambda: scalar(reader, "select count(*) from pgclarify.document") == 2)
-        # What it has been told is the primary's own socket, which may be another machine's.
+        # The stored socket is that of the primary, which may be on another machine.
         assert state_of(reader, "select * from pgclarify.clarify('car deductible')") == NO_LOOPBACK
 
         socket_dir = str(scalar(root, "select socket_dir from pgclarify_private.loopback"))

@@ -197,7 +197,7 @@ class TestRefusals:
         ((severity, told_detail, hint),) = heard
         assert (severity, told_detail) == ("WARNING", detail)
         assert hint is not None
-        # What it says to look at is there.
+        # The statement in the hint works.
         told = [row["explain"] for row in rows(alice, hint.removeprefix("See: ").removesuffix("."))]
         assert told[0].startswith("investigate in atlas")
 

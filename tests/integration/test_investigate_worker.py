@@ -35,7 +35,7 @@ Connection = psycopg.Connection[Any]
 HOPS = ("Which deductible applies to damage by hail?", "Which cleaning fee is charged when somebody has smoked?")
 QUESTION = " ".join(HOPS)
 UNHEARD_OF = "Who invented the telescope?"
-# The second question has to be asked with the answer to the first one, which nothing else leads to.
+# The second question needs the answer to the first one, which no other step gives.
 CHAIN = ("Who repairs cars that are hit by hail?", "Which island is the home of #1?")
 CHAIN_DOCUMENTS = {
     "hail": "Cars that are hit by hail are repaired in the workshop of Selma Aune Ravn.",

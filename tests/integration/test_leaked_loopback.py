@@ -202,5 +202,5 @@ def test_none_leaks(connection: Connection, asked: list[Any], connect: Connect, 
     assert state_of(connection, "set transaction isolation level repeatable read; " + clarify) == TIMED_OUT
 
     assert connection.execute("select pgclarify_dblink.dblink_get_connections()").fetchone() == (None,)
-    # The one that was cut off was cancelled; the others go on.
+    # The run of the interrupted call was cancelled; the others continue.
     assert [status for _, status in runs(connection)] == ["queued", "queued", "cancelled", "queued"]

@@ -278,7 +278,7 @@ class TestClaims:
 
 
 class TestServedAgain:
-    """An answered run answers again: the same role with the same roles, at the same revision, by the same model."""
+    """A run answers an equal question of the same role with the same roles, at the same revision, by the same model."""
 
     @pytest.fixture
     def worker(self, connection: Connection, hire: Hire) -> HandWorker:
@@ -323,7 +323,7 @@ class TestServedAgain:
         team = make_role("pgclarify_user", name="team")
         alice, bob = connect(make_role(team)), connect(make_role(team))
         run_id = self.ask(alice)
-        # Not while it goes on.
+        # A run that is not over is not reused.
         assert self.ask(alice) != run_id
         worker.answer(run_id)
 

@@ -113,7 +113,7 @@ def test_all_of_the_evidence_is_read_in_windows(asker: Connection, model: Server
     found = list_answers(asker, question, evidence_tokens=100, reranker="signal")
     (run,) = rows(asker, "select * from pgclarify.run_summary where question = %s", question)
     assert (run["candidates"], run["stop_reason"]) == (len(DOCUMENTS), "no further answer")
-    # A hundred tokens are three or four passages here, but for what is left in the end.
+    # A window of a hundred tokens has three or four passages here; the last one has the rest.
     windows = list(dict.fromkeys(map(tuple, shown)))
     assert {len(window) for window in windows[:-1]} <= {3, 4}
     assert len({passage for window in windows for passage in window}) == sum(map(len, windows)) == len(DOCUMENTS)

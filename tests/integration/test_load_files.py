@@ -68,7 +68,7 @@ def test_what_nothing_reads_is_on_one_line_and_no_failure(load: Load, connection
         ("a.txt", b""),
         ("a.csv", b"key,body\n1,a\n"),
         ("a.docx", b"no such file"),
-        # It is read, and the server refuses it.
+        # The file can be read, but the server refuses its document.
         ("a.jsonl", b'{"id": "%s", "text": "a"}\n' % (b"x" * 1001) * 3),
     ],
 )

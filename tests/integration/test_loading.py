@@ -171,7 +171,7 @@ class TestAnotherDocumentIsNotReplaced:
         assert stored(connection) == {"x.md": "By hand."}
 
     def test_of_an_unknown_source_it_is(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
-        """Documents from before sources were noted: the first load since takes them for its own, and says so."""
+        """These documents have no source, as in earlier versions. The first load takes them over, and reports that."""
         write(a__x="One.", b__x="Two.")
         assert load("a") == 0
         connection.execute("update pgclarify.document set origin = null")
@@ -266,7 +266,7 @@ class TestMirror:
 
 class TestAtOnce:
     def test_a_file_that_two_find_is_one_document(self, connect: Connect, connection: Connection) -> None:
-        """Both have seen that it is new, each with a different id."""
+        """Both sessions find that the file is new, and each has another id for it."""
         connection.execute("select pgclarify.create_corpus('c')")
         with ThreadPoolExecutor() as threads, connect() as first, first.transaction():
             assert put(first, "sub/x.md", "m:/a/sub/x.md") == 1

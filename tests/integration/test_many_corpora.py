@@ -40,7 +40,10 @@ def rolled_back(connection: Connection) -> Iterator[None]:
 
 
 def as_asker(connection: Connection, role: str) -> None:
-    """Until the transaction ends. A superuser has all roles, so is not served again once another test has made some."""
+    """Become a role until the transaction ends.
+
+    Runs of a superuser are not reused after another test has made a role.
+    """
     connection.execute(sql.SQL("set local role {}").format(sql.Identifier(role)))
 
 
@@ -205,7 +208,7 @@ def test_no_statement_locks_more_because_there_are_more(
 
 
 def test_nothing_reaches_partitions_through_their_parent(connection: Connection) -> None:
-    """Which would lock all of them. What is left is a user's own reading of the table, and policies on it."""
+    """Such a statement locks all partitions. Only users' own reads of the table, and its policies, do that."""
     found = connection.execute(
         r"""
         select p.oid::regprocedure::text
@@ -232,7 +235,7 @@ def test_nothing_reaches_partitions_through_their_parent(connection: Connection)
 
 
 def test_to_apply_the_functions_again_locks_no_more(connection: Connection, hire: Hire) -> None:
-    """What an upgrade does in one transaction must not run out of locks."""
+    """An upgrade applies all functions in one transaction, and must not run out of locks."""
 
     def locks_of_upgrade() -> list[str]:
         with rolled_back(connection):
@@ -251,7 +254,7 @@ def test_to_apply_the_functions_again_locks_no_more(connection: Connection, hire
 def test_a_corpus_that_is_swept_and_others_that_are_searched_do_not_wait(
     connection: Connection, connect: Connect, hire: Hire
 ) -> None:
-    """Neither waits for the other's transaction to end: their tables have nothing in common."""
+    """Neither waits for the other's transaction, because they have no tables in common."""
     connection.execute("select pgclarify.create_corpus('insurance')")
     connection.execute("select pgclarify.add_document('insurance', '1', 'Cars.')")
     worker = hire()

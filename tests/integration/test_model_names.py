@@ -36,7 +36,7 @@ def test_an_endpoint_without_a_model_is_none(connection: Connection, model: str)
 
 @pytest.mark.parametrize("name", ["extractive", "extractive-1", "extractive@256"])
 def test_the_name_of_the_extractive_provider_is_refused_at_an_endpoint(connection: Connection, name: str) -> None:
-    # What has that name is free.
+    # A model with such a name would be free of charge.
     at_endpoint = f"endpoint:{name}"
     assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [at_endpoint]) == INVALID_PARAMETER
     assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [f"{at_endpoint}-qa"]) is None
@@ -46,7 +46,7 @@ def test_the_name_of_the_extractive_provider_is_refused_at_an_endpoint(connectio
 def test_a_model_that_no_worker_has_loaded_is_warned_of(connection: Connection, hire: Hire) -> None:
     told: list[str | None] = []
     connection.add_notice_handler(lambda said: told.append(said.severity_nonlocalized))
-    # Without a worker there is nothing to know.
+    # Without a worker, no models are known, so there is no warning.
     scalar(connection, "select pgclarify.create_corpus('a', 'misspelt')")
     assert told == []
     hire()

@@ -144,7 +144,7 @@ class TestCorpus:
         # The same number of letters, because similarity to other names depends on it.
         assert there == refusal(stranger, statement.format("'hiddem'"), "hiddem")
         assert there["sqlstate"] == "42704"
-        # A typing error does not lead to it either.
+        # The error of a misspelt name does not suggest the hidden one either.
         assert "hidden" not in str(refusal(stranger, statement.format("'hiden'"), "hiden"))
         stranger.execute("set pgclarify.corpus = 'hidden'")
         by_setting = refusal(stranger, statement.format("null"), "hidden")
@@ -161,7 +161,7 @@ class TestCorpus:
         }  # fmt: skip
 
     def test_is_not_the_only_one(self, stranger: Connection) -> None:
-        """Without a name the only corpus is meant: the only one that this role may search."""
+        """A call without a name means the only corpus that this role may search."""
         assert stranger.execute("select * from pgclarify.search('cars', options => %s)", [LEXICAL]).fetchall() == []
 
     def test_tables_without_a_policy_hold_nothing_of_anybodys(self, stranger: Connection) -> None:
@@ -190,7 +190,7 @@ class TestRun:
         alice, bob = (connect(make_role("pgclarify_user", name=name)) for name in ("alice", "bob"))
         connection.execute("select pgclarify.create_corpus('open')")
         add(connection, "open", "1", HIDDEN)
-        # A number that nothing else in a message is.
+        # This number occurs nowhere else in a message.
         connection.execute("alter table pgclarify.run alter column run_id restart with 123456789")
         worker = hire()
         worker.index_everything()
@@ -298,7 +298,7 @@ class TestPassages:
             run_id = int(scalar(user, "select pgclarify.submit('cars', 'insurance')"))
             assert worker.start(run_id) is not None
             found = find(worker, run_id, vector=vector_of(HIDDEN), signal="dense")
-            # As a worker would ask that remembers what was readable once.
+            # As from a worker that remembers passages that were readable before.
             near_all = [{"document_id": key, "passage_id": passage_id} for key, passage_id in keys]
             edges = near(worker, run_id, near_all, vector=vector_of(HIDDEN), signal="both")
             kept = record(worker, run_id, near_all)
@@ -317,7 +317,7 @@ class TestPassages:
     def test_functions_in_conditions_see_nothing(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
-        """A condition that tells what it is given is asked about readable rows only."""
+        """A condition with a function that reveals its arguments gets readable rows only."""
         connection.execute("select pgclarify.create_corpus('insurance')")
         add(connection, "insurance", "secret", HIDDEN, [])
         add(connection, "insurance", "open", "Vans are insured.")
@@ -382,7 +382,7 @@ class TestPassages:
     def test_the_caller_is_who_it_has_become(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
-        """SET ROLE gives away what the login might read, and takes what the role may."""
+        """After SET ROLE, the rights of the new role count, and those of the login do not."""
         team, other = make_role("pgclarify_user", name="team"), make_role("pgclarify_user", name="other")
         session = connect(make_role(team, other, name="alice"))
         connection.execute("select pgclarify.create_corpus('insurance')")
@@ -409,6 +409,6 @@ class TestPassages:
         connection.execute(sql.SQL("drop role {}").format(sql.Identifier(gone)))
         assert scalar(user, ZEBRAS) == 0
         assert scalar(user, "select count(*) from pgclarify.document") == 0
-        # A name is all that is kept: another role of that name is admitted if its usage is had.
+        # Only the name is stored, so another role of that name is admitted to users who have its rights.
         connection.execute(sql.SQL("create role {}").format(sql.Identifier(gone)))
         assert scalar(user, ZEBRAS) == 0

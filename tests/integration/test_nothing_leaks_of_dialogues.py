@@ -25,7 +25,7 @@ PRESENT = {
 
 
 class House:
-    """A corpus with a reader and an analyst, and all that a member asks of it, and of none."""
+    """A corpus with a reader role and an analyst, and all that a member asks, with and without the corpus."""
 
     def __init__(self, owner: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> None:
         self.owner = owner
@@ -36,7 +36,7 @@ class House:
         options = json.dumps({"reader": self.team, "analyst": self.analysts})
         owner.execute("select pgclarify.create_corpus('hidden', options => %s)", [options])
         owner.execute("select pgclarify.add_document('hidden', %s, %s, 'Policy')", [f"{ANIMAL} 1", DOCUMENT])
-        # Numbers that nothing else in a message is.
+        # These numbers occur nowhere else in a message.
         owner.execute("alter table pgclarify.run alter column run_id restart with 123456789")
         owner.execute("alter table pgclarify.conversation alter column conversation_id restart with 234567891")
         self.worker: HandWorker = hire()
@@ -88,7 +88,7 @@ class House:
         return run_id
 
     def converse(self, corpus_id: int | None) -> None:
-        """All that there is, of a corpus or of none."""
+        """Ask everything, of a corpus or without one."""
         reason = {"source": "rule", "name": ANIMAL, "text": ANIMAL}
         for operation in ("detect_ambiguity", "rewrite"):
             has_corpus = operation == "detect_ambiguity"
@@ -289,7 +289,7 @@ class TestRules:
 
 
 def test_every_table_and_view_is_looked_at(connection: Connection) -> None:
-    """So that a table that is added is added to these tests, too."""
+    """A new table must be added to these tests, too."""
     readable = connection.execute("""
         select c.relname from pg_class as c
         where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)

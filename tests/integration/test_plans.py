@@ -115,7 +115,7 @@ def test_indexes_are_used(large: Connection) -> None:
 
 
 def assert_readable_passages_are_found_by_their_readers_or_by_their_vectors(large: Connection) -> None:
-    # The role may read few passages, some of them visible to all: all of these are compared.
+    # The role may read few passages, including some that all may read: all of these are compared.
     large.execute("update pgclarify.passage set readers = '{bob}' where document_id <> '3'")
     large.execute("update pgclarify.passage set readers = '{alice}' where document_id in ('1', '2')")
     large.execute(
@@ -130,12 +130,12 @@ def assert_readable_passages_are_found_by_their_readers_or_by_their_vectors(larg
         large.execute("select pgclarify_private.lexical(1, '{alice}', 'word17 word1234', 20)")
 
     assert [sorted(row[0]) for row in found] == [["1", "2", "3"]]
-    # Counted and then searched, by both; no plan reads the passages, or the vectors, one after the other.
+    # Both searches count the passages by index, and then search them. No plan scans all passages or vectors.
     assert sum("Bitmap Index Scan on passage_1_coalesce_idx" in each for each in seen) >= 3
     assert not any("vector_idx" in each or "Seq Scan on passage" in each for each in seen)
 
-    # Most may be read: nearest first, with each one's readers looked up on the way; nothing is sorted. The counter says
-    # that there are more of them than this test would like to make.
+    # The role may read most passages: the index finds the nearest first, and looks up the readers of each. The counter
+    # pretends that there are more passages than a test can make.
     large.execute("update pgclarify.passage set readers = null where document_id <> '1'")
     large.execute(
         "insert into pgclarify_private.corpus_tally (corpus_id, restricted_passages, passages) values (1, %s, 20000)",

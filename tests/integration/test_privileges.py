@@ -18,7 +18,7 @@ OURS = (
 Connect = Callable[..., psycopg.Connection[Any]]
 MakeRole = Callable[..., str]
 
-# USAGE of types is PostgreSQL's default for PUBLIC, and worth nothing without what uses them; types are left out.
+# Types are left out: USAGE is PostgreSQL's default for PUBLIC, and is worth nothing without functions that use them.
 PUBLIC_HAS = f"""
     with acl (object, privileges) as (
         select 'schema ' || n.nspname, coalesce(n.nspacl, acldefault('n', n.nspowner))
@@ -148,7 +148,7 @@ def test_who_reads_users_tables_has_no_other_rights(connection: psycopg.Connecti
     for right in ("set", "usage"):
         has_it = "select pg_has_role('pgclarify_role_maker', %s, %s)"
         assert connection.execute(has_it, [role, right]).fetchone() == (False,)
-    # What it owns is this function.
+    # It owns only this function.
     assert connection.execute(
         "select count(*) from pg_shdepend where refobjid = %s::regrole and deptype = 'o'"
         " and dbid = (select oid from pg_database where datname = current_database())",

@@ -117,7 +117,7 @@ def test_internal_functions_of_an_older_version_go(database: str, connection: Co
         "create function pgclarify_private.old_helper() returns integer begin atomic select 1; end",
         "create function pgclarify_private.old(integer) returns integer security definer begin atomic"
         " select pgclarify_private.old_helper(); end",
-        # An overload of one that is there in another shape.
+        # A function with the name of an existing one, and with other arguments.
         "create function pgclarify_private.sign(subject text, key text) returns text begin atomic select subject; end",
         "create function pgclarify.older() returns integer begin atomic select 1; end",
     )

@@ -99,7 +99,7 @@ class TestResync:
         fault = scalar(connection, "select pgclarify_private.trigger_fault(source) from pgclarify_private.source")
         assert "pgclarify.resync" in fault
         assert "alter table" not in fault
-        # Nothing is to be done but this.
+        # Only this call is needed.
         alice.execute(RESYNC.encode())
         assert (
             scalar(connection, "select pgclarify_private.trigger_fault(source) from pgclarify_private.source") is None
@@ -204,7 +204,7 @@ class TestDetaching:
         assert diagnostic.sqlstate == "55000"
         assert '{"id_prefix": "a/"}' in (diagnostic.message_hint or "")
         assert rows(connection, STATE) == ["detached"]
-        # It is the other way out.
+        # The hint has another way, too.
         alice.execute((diagnostic.message_hint or "").split("first: ")[1].rstrip(".").encode())
 
         assert attach(alice) == source_id

@@ -19,7 +19,7 @@ QUESTION = [1.0, 0.0, 0.0, 0.0]
     ("visible", "restricted", "least_recall"),
     [
         (12, 2500, 1.0),
-        # The scan ends when it has found enough of the farthest passages, in any order.
+        # If the visible passages are the farthest, the index scan ends before it finds them.
         (1500, 1500, 0.0),
         (2500, 20, 0.9),
     ],
@@ -56,7 +56,7 @@ def test_dense_finds_what_is_visible(
     worker = hire()
     worker.index_everything(vectors)
     nearest = sorted(hers, key=lambda text: cosine(QUESTION, vectors[text]), reverse=True)[:10]
-    # Halves of floats may tell two apart that lie as near.
+    # In half precision, passages of nearly equal distance may change places.
     worst = min(cosine(QUESTION, vectors[text]) for text in nearest) - 0.002
     session, stranger = connect(alice), connect(make_role("pgclarify_user"))
 
@@ -132,7 +132,7 @@ def test_every_method_asks_who_reads(connection: Connection, connect: Connect, h
 def test_lexical_misses_nothing_of_the_little_that_is_visible(
     connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
 ) -> None:
-    """Over all passages the lexemes of a question bring too many candidates; over those that she may read, few."""
+    """Many passages have the words of the question, but few of those that the role may read."""
     alice, bob = make_role("pgclarify_user", name="alice"), make_role(name="bob")
     connection.execute("select pgclarify.create_corpus('insurance')")
     readers = {f"his {number}": [bob] for number in range(20)} | {"car": [alice], "van": [alice]}

@@ -39,7 +39,7 @@ def test_what_is_too_long_is_refused_however_much_of_it_is_white_space(asker: Co
 
 @pytest.fixture
 def plain(service: Service) -> Iterator[Connection]:
-    """A session that does not know what is told to others."""
+    """A session without the messages that other sessions get."""
     with closing(service.connect(service.asker)) as connection:
         yield connection
 

@@ -150,7 +150,7 @@ def test_consolidating_again_by_density(asker: Connection, model: Server) -> Non
     again = asker.execute("select * from pgclarify.consolidate(%s, %s)", [first[0][0], Jsonb(given)]).fetchall()
 
     assert model.calls == calls
-    # No cluster is as large as that, so each verdict is a reading of its own.
+    # No cluster is that large, so each verdict is a separate reading.
     verdicts = "select count(*) from pgclarify.verdict where run_id = %s and outcome = 'grounded'"
     assert (len(again),) == asker.execute(verdicts, [first[0][0]]).fetchone()
     (settings,) = asker.execute("select settings from pgclarify.run where run_id = %s", [again[0][0]]).fetchone() or (

@@ -18,7 +18,7 @@ from tests.integration.by_hand import Connection, scalar
 
 
 class Models:
-    """Some that can be used, some that cannot, and one that takes as long as the test wants."""
+    """Some models that can be used, some that cannot, and one that loads for as long as the test wants."""
 
     def __init__(self) -> None:
         self.is_there = asyncio.Event()

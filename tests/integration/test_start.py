@@ -35,7 +35,7 @@ READ_BY = {
     "list_answers": "answers",
     "estimate": "estimation",
 }
-# Parameters with their types and defaults, by name: those of the function that waits, and of what it is started by.
+# Names, types and defaults of parameters: of the function that waits, and of the function that prepares its run.
 PARAMETERS = """
     select
         parameter.name, parameter.type::regtype::text,
@@ -216,7 +216,7 @@ class TestWithoutWorker:
         stranger = connect(make_role("pgclarify_user"))
         for operation, function in READ_BY.items():
             read = f"select * from pgclarify.{function}({run_id})"  # noqa: S608 - constants
-            # It is not over, or of another operation.
+            # The run is not over, or belongs to another operation.
             assert state_of(connection, read) == NOT_READY, operation
             assert state_of(stranger, read) == UNDEFINED_OBJECT, operation
         assert scalar(connection, "select pgclarify.cancel(%s)", run_id)

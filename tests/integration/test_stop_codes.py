@@ -135,7 +135,7 @@ def test_wait_and_result_say_it(rules: Desk) -> None:
 
 def test_a_question_of_many_that_could_not_be_read_has_a_row(rules: Desk) -> None:
     rules.add("c", LUGGAGE)
-    # The worker of these tests serves nothing by itself: both are served from these runs.
+    # The test's worker answers only what a test tells it, so both answers are reused from these runs.
     for question in ("luggage", "bags"):
         rules.ask(question)
     rows = rules.asker.execute(

@@ -103,7 +103,7 @@ class TestWhatUsersMayLock:
         for kind, session in users.items():
             found = lockable(session, relations)
             assert not {(relation, mode) for relation, mode in found if mode in STRONG}, kind
-            # That a lock which is allowed is found shows that the attempt is a real one.
+            # An allowed lock must be found, to show that the attempts work.
             assert (("pgclarify.budget", "access share") in found) == (kind not in {"nobody", "loopback"})
 
     def test_a_grant_that_allows_it_is_found(self, connection: Connection, users: Mapping[str, Connection]) -> None:

@@ -176,7 +176,7 @@ class TestUpgrading:
 def test_a_renamed_owner_gets_another_reader(
     alice: Connection, database: str, connection: Connection, admin: Connection, hire: Hire
 ) -> None:
-    """As after a restore, where the number of a role may be another one's."""
+    """After a restore, a role may have an oid that belonged to another role."""
     attach(alice)
     first, name = table_reader_of(connection), alice.info.user
     alice.close()

@@ -96,7 +96,7 @@ def test_what_was_learned_judges_the_questions_of_its_corpus(
     assert scalar(asker, VERSION, rewritten["run_id"]) == f"{shipped}+1"
     # Questions without a corpus are judged as before.
     assert detect(asker, VAGUE)["version"] == shipped
-    # A router that clarifies goes the long way where it is ambiguous.
+    # The router clarifies a question that the new version calls ambiguous.
     routed = 'select run_id from pgclarify.clarify(%s, options => \'{"ask_back": "auto"}\', top_k => 1)'
     route = "select max(run_id), max(route) from pgclarify.run where question = %s and operation = 'clarify'"
     asker.execute(routed.encode(), [VAGUE])

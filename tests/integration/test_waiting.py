@@ -129,7 +129,7 @@ def test_under_every_isolation_level(asker: Connection, model: Server, level: st
         ).fetchall()
 
     assert inside
-    # Without the run's id: a snapshot that cannot see the first run makes a second one, which pays for nothing.
+    # Run ids are not compared: a snapshot that cannot see the first run makes a second one, which pays for nothing.
     assert [row[2:8] for row in again] == [row[2:8] for row in inside]
     assert [status for _, status in many] == ["succeeded"]
     assert asker.execute("select * from pgclarify.result(%s)", [inside[0][0]]).fetchall() == inside
@@ -173,7 +173,7 @@ def test_in_a_materialized_view(superuser: Connection, asker: Connection, model:
     rows = asker.execute("select * from kept.hail").fetchall()
     assert rows
 
-    # A refresh by any role asks as the owner, whose answer is stored already.
+    # A refresh by any role asks as the view's owner, whose answer is stored already.
     superuser.execute("refresh materialized view kept.hail")
     assert asker.execute("select * from kept.hail").fetchall() == rows
 
@@ -252,7 +252,7 @@ def is_cancelled(
 ) -> bool:
     """Let a call be cancelled, after some seconds or by hand; return whether its run had started."""
     with closing(service.connect()) as caller, ThreadPoolExecutor(1) as pool:
-        # A superuser in disguise: once out of it, the connection can be asked what it left open.
+        # A superuser who takes the asker's role, and afterwards looks which connections it left open.
         caller.execute(f"set role {service.asker}".encode())
         caller.execute(f"set default_transaction_isolation = '{level}'".encode())
         if seconds is not None:
@@ -294,7 +294,7 @@ def test_cancelling_wait_leaves_the_run_alone(
     with held_back(model), ThreadPoolExecutor(1) as pool:
         run_id = scalar(asker, "select pgclarify.submit('wait for it', top_k => 4)")
         waiting = pool.submit(asker.execute, b"select * from pgclarify.wait(array[%s::bigint])", [run_id])
-        # A call in flight says nothing of the one who waits: the run was submitted before.
+        # No call shows that the caller waits, because the run was submitted before.
         until(lambda: scalar(superuser, WAIT_EVENT, asker.info.backend_pid) == "PgSleep" or waiting.done())
         superuser.execute("select pg_cancel_backend(%s)", [asker.info.backend_pid])
         error = waiting.exception(60)
@@ -358,15 +358,15 @@ def test_without_dblink_submit_wait_and_result_still_work(
 def test_calls_cut_off_at_any_moment_leave_nothing_behind(
     service: Service, superuser: Connection, model: Server
 ) -> None:
-    """Also while the loopback is being opened or closed, or the run is being entered."""
+    """The call may be cancelled while the loopback is being opened or closed, or while the run is being entered."""
     model.latency = 600.0
     for milliseconds in range(1, 61):
         level = "repeatable read" if milliseconds % 2 else "read committed"
-        # A session each: what one has left open ends with it, and is looked for before that.
+        # A new session for each, because open connections end with their session, and are counted before that.
         with closing(service.connect()) as caller:
             caller.execute(f"set role {service.asker}".encode())
             caller.execute(f"set default_transaction_isolation = '{level}'".encode())
-            # For this statement alone: what undoes it would be cut off, too.
+            # The limit is for this statement only. Otherwise the statements after it would be cancelled, too.
             cut_off = f"set local statement_timeout = {milliseconds}; {CLARIFY}"
             with pytest.raises(psycopg.errors.QueryCanceled):
                 psycopg.ClientCursor(caller).execute(cut_off.encode(), [f"cut off after {milliseconds} ms"])

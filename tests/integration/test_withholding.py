@@ -1,4 +1,4 @@
-"""What a run had of a document is not shown any more to who may not read that document now."""
+"""A run shows nothing from a document any more to a role that may not read this document now."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_who_lost_the_right_sees_no_quote(
 
     shown = seen(alice, run_id)
     assert SECRET not in shown
-    # The stage's remark is a test's own.
+    # The test itself wrote this remark of the stage.
     assert CANARY not in shown.replace(f"of {CANARY}", "")
     assert OPEN in shown
 
@@ -92,7 +92,7 @@ def test_an_analyst_sees_all(
 
     add(connection, SECRET, TEXTS[SECRET], [make_role("pgclarify_user", name="board")])
 
-    # But nothing of the document that was not cited.
+    # The title of a document that was not cited is not shown.
     assert scalar(session, title, run_id, SECRET) is None
     shown = seen(session, run_id)
     assert f"What does {CANARY} cost?" in shown

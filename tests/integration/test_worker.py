@@ -48,7 +48,7 @@ def test_sigterm_finishes_what_can_be_finished_and_puts_the_rest_back(
     quick = submit_many(connection, 1, "quick", top_k=2)
     until(lambda: own_model.calls >= 4)
 
-    # What can be finished has ten seconds, however slow the machine is.
+    # Runs get ten seconds to finish, on a machine of any speed.
     own_model.latency = 0.0
     assert first.stop() == 0
 

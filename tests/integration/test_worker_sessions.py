@@ -1,4 +1,4 @@
-"""Sessions of workers: what a database sets for people does not reach them, and who cannot connect is told why."""
+"""Sessions of workers: settings that a database has for people do not apply, and refused logins get the reason."""
 
 from __future__ import annotations
 
