@@ -81,7 +81,7 @@ def connecting() -> Iterator[None]:
 def log_warning(notice: psycopg.errors.Diagnostic) -> None:
     """Log the server's warnings, such as that of a partial run. Its other notices are ignored."""
     if notice.severity_nonlocalized == "WARNING":
-        _logger.warning("%s", " ".join(filter(None, [notice.message_primary, notice.message_hint])))
+        _logger.warning("%s", ". ".join(filter(None, [notice.message_primary, notice.message_hint])))
 
 
 def is_in_transaction(connection: object) -> bool:

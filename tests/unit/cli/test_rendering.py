@@ -356,7 +356,7 @@ def test_psql_table_wraps_within_the_width() -> None:
     [
         (1, 0, "1 document added to c or changed there: all is searchable."),
         (2, 3, "2 documents added to c or changed there, 3 unchanged: all is searchable."),
-        (0, 3, "Nothing new: c holds 3 documents just so already."),
+        (0, 3, "Nothing new: c holds 3 documents, none of which changed."),
         (0, 0, "Nothing was loaded."),
     ],
 )
