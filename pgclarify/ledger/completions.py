@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
 from pgclarify.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest, ModelCall
-from pgclarify.protocols import Completer, Ledger, Meter
+from pgclarify.protocols import Completer, Ledger, Meter, Urgency, current_urgency, urgent
 
 _logger = logging.getLogger(__name__)
 
 # A call that has waited longer for its turn renews its lease. The other half of the lease is for the call itself.
 _RENEWAL_SECONDS = CALL_LEASE.total_seconds() / 2
+
+# The calls that runs of this process make or wait to make, by the key of the request. When a run needs the reply to a
+# call of another run, it finds the call here, and the call becomes as urgent as both runs.
+_own_calls: dict[object, Urgency] = {}
 
 T = TypeVar("T")
 
@@ -240,6 +245,8 @@ class _LedgerClient:
             elif claim.completion_id is not None and claim.is_ours:
                 tasks.create_task(self._call(tasks, leader, claim.completion_id, is_taken_over=claim.is_taken_over))
             else:
+                if (call := _own_calls.get(self._requests[leader].key)) is not None:
+                    call.join(current_urgency())
                 waiting.append(leader)
         return waiting
 
@@ -266,7 +273,8 @@ class _LedgerClient:
             is_current, claimed_at = True, clock()
 
         try:
-            completion = await self._completer.complete(self._requests[leader], claim_again)
+            with _as_own_call(self._requests[leader].key):
+                completion = await self._completer.complete(self._requests[leader], claim_again)
             if not _is_storable(completion.reply):
                 raise InvalidReply("a reply holds characters that are no text")
         except _NotOurs:
@@ -294,6 +302,19 @@ class _LedgerClient:
             await self._on_result(index, result)
             if isinstance(result, Paid):
                 result = Paid(result.completion_id, result.completion, is_reused=True)
+
+
+@contextmanager
+def _as_own_call(key: object) -> Iterator[None]:
+    """Let other runs of this process make the call in this block more urgent."""
+    urgency = Urgency(whole=current_urgency())
+    _own_calls[key] = urgency
+    try:
+        with urgent(urgency):
+            yield
+    finally:
+        if _own_calls.get(key) is urgency:
+            del _own_calls[key]
 
 
 def _is_storable(text: str) -> bool:

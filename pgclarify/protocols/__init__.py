@@ -35,7 +35,7 @@ from pgclarify.protocols.stores import (
     SpaceStore,
     StepStore,
 )
-from pgclarify.protocols.urgency import is_waited_for, waited_for
+from pgclarify.protocols.urgency import Urgency, current_urgency, is_waited_for, urgent, waited_for
 
 __all__ = [
     "Begin",
@@ -65,8 +65,11 @@ __all__ = [
     "SpaceStore",
     "SpanReader",
     "StepStore",
+    "Urgency",
     "current_payer",
+    "current_urgency",
     "is_waited_for",
     "paid_by",
+    "urgent",
     "waited_for",
 ]

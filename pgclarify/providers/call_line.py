@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from pgclarify.protocols import is_waited_for
+from pgclarify.protocols import Urgency, current_urgency
 
 # A run makes many calls of these purposes.
 _MASS_PURPOSES: Final = frozenset({"verdict", "relevance", "entailment", "sample"})
@@ -24,11 +24,20 @@ class _Waiting:
 
     Attributes:
         arrival: The number of its arrival.
+        is_one_of_many: Whether its run makes many calls of its purpose.
+        urgency: Whether a caller waits for it.
         turn: Done when its turn has come, or when the call was given up.
     """
 
     arrival: int
+    is_one_of_many: bool
+    urgency: Urgency
     turn: asyncio.Future[None]
+
+    @property
+    def line(self) -> int:
+        """The line in which it waits; 0 goes first."""
+        return 2 * (not self.urgency.is_waited_for) + self.is_one_of_many
 
 
 class CallLine:
@@ -36,7 +45,8 @@ class CallLine:
 
     In each of these two groups, the first call of a run goes before the many later ones, because the rest of the run
     waits for it. Calls of one kind keep their order of arrival. While calls of both groups wait, every fourth turn goes
-    to the oldest call of the second group, so that it does not wait without end.
+    to the oldest call of the second group, so that it does not wait without end. A call changes its group when a caller
+    starts to wait for it.
 
     Args:
         most: Most calls that have their turn at once.
@@ -47,6 +57,7 @@ class CallLine:
         # Queues by priority. A call waits only while no turn is free.
         self._waiting: tuple[deque[_Waiting], ...] = (deque(), deque(), deque(), deque())
         self._arrivals = 0
+        self._seen_changes = Urgency.changes
         # Turns in a row that went past a waiting call of a batch.
         self._passed = 0
 
@@ -57,19 +68,20 @@ class CallLine:
         Args:
             purpose: The purpose of the reply.
         """
-        await self._take(2 * (not is_waited_for()) + (purpose in _MASS_PURPOSES))
+        await self._take(purpose in _MASS_PURPOSES)
         try:
             yield
         finally:
             self._pass_on()
 
-    async def _take(self, kind: int) -> None:
+    async def _take(self, is_one_of_many: bool) -> None:
         if self._free > 0:
             self._free -= 1
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._arrivals += 1
-        self._waiting[kind].append(_Waiting(self._arrivals, turn))
+        call = _Waiting(self._arrivals, is_one_of_many, current_urgency(), turn)
+        self._waiting[call.line].append(call)
         try:
             await turn
         except asyncio.CancelledError:
@@ -88,6 +100,8 @@ class CallLine:
 
     def _next_line(self) -> deque[_Waiting] | None:
         """Return the line whose first call goes next; None if no call waits."""
+        if self._seen_changes != Urgency.changes:
+            self._sort()
         for line in self._waiting:
             # A call that was given up needs no turn.
             while line and line[0].turn.done():
@@ -99,3 +113,12 @@ class CallLine:
             return next(iter(urgent or background), None)
         self._passed = (self._passed + 1) % _BACKGROUND_EVERY
         return urgent[0] if self._passed else min(background, key=lambda line: line[0].arrival)
+
+    def _sort(self) -> None:
+        """Put every call into its line again, because a caller has started or stopped to wait for some of them."""
+        self._seen_changes = Urgency.changes
+        calls = sorted((call for line in self._waiting for call in line), key=lambda call: call.arrival)
+        for line in self._waiting:
+            line.clear()
+        for call in calls:
+            self._waiting[call.line].append(call)

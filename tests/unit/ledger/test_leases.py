@@ -12,6 +12,8 @@ from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.ledger import completions
 from pgclarify.ledger.completions import Paid, PollInterval, complete_all
 from pgclarify.model_calls import Claim, Completion, CompletionRequest
+from pgclarify.protocols import Begin, waited_for
+from pgclarify.providers.call_line import CallLine
 from tests.fakes import FakeLedger, FakeLedgerTable, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.unit.ledger.buying import NOTHING, buy, eventually, replies, request, reused, until_in_flight
@@ -209,3 +211,30 @@ async def test_a_failed_call_falls_to_who_waits_for_it() -> None:
     assert failing.in_flight == 1
     gate.set()
     assert replies(await first) == ["no endpoint", NOTHING]
+
+
+class OneAtATime(ScriptedCompleter):
+    """A completer that makes one call at a time, in the order of the line of an endpoint."""
+
+    def __init__(self) -> None:
+        super().__init__({"verdict": lambda prompt: prompt.text})
+        self.line = CallLine(1)
+
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+        async with self.line.turn(request.purpose):
+            return await super().complete(request, begin)
+
+
+@pytest.mark.parametrize(("is_waited_for", "order"), [(True, "cab"), (False, "abc")])
+async def test_a_call_of_a_batch_that_a_waiting_run_needs_goes_first(is_waited_for: bool, order: str) -> None:
+    table, completer = FakeLedgerTable(), OneAtATime()
+    async with completer.line.turn("verdict"):
+        batch = asyncio.create_task(buy(FakeLedger(table), completer, [request(text) for text in "abc"]))
+        await eventually(lambda: len(table.leased) == 3)
+        with waited_for(is_waited_for):
+            person = asyncio.create_task(buy(FakeLedger(table), completer, [request("c")]))
+        # The second claim of the person's run follows what it does after the first one.
+        await eventually(lambda: table.claims >= 3)
+    assert replies(await person) == ["c"]
+    await batch
+    assert "".join(call.messages[0].content for call in completer.calls) == order

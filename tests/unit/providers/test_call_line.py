@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pgclarify.protocols import waited_for
+from pgclarify.protocols import Urgency, urgent, waited_for
 from pgclarify.providers.call_line import CallLine
 
 
@@ -118,3 +118,21 @@ async def test_a_call_that_is_given_up_leaves_its_place_to_the_next(is_its_turn:
     await asyncio.gather(given_up, return_exceptions=True)
     async with asyncio.timeout(60):
         assert await order_of(line, [("next", "verdict", True)]) == ["next"]
+
+
+async def test_a_call_moves_when_a_caller_starts_or_stops_to_wait_for_it() -> None:
+    line, joined, left, person = CallLine(1), Urgency(), Urgency(True), Urgency(True)
+    order: list[str] = []
+
+    async def call(name: str, urgency: Urgency) -> None:
+        with urgent(urgency):
+            async with line.turn("verdict"):
+                order.append(name)
+
+    async with asyncio.TaskGroup() as group, line.turn("verdict"):
+        for name, urgency in (("left", left), ("batch", Urgency()), ("joined", joined), ("person", person)):
+            group.create_task(call(name, urgency))
+            await asyncio.sleep(0)
+        joined.join(person)
+        left.set(False)
+    assert order == ["joined", "person", "left", "batch"]
