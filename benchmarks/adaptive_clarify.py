@@ -200,7 +200,7 @@ async def serving(
 
         async def carry_out(run_id: int) -> None:
             async with slots:
-                await executor.carry_out(run_id, is_waited_for=False)
+                await executor.carry_out(run_id, is_waited_for=False, is_of_batch=True)
 
         async def carry(run_ids: Sequence[int]) -> None:
             async with asyncio.TaskGroup() as tasks:

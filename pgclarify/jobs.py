@@ -63,8 +63,14 @@ logging.getLogger("procrastinate").setLevel(logging.WARNING)
 class CarryOut(Protocol):
     """Carries out a run."""
 
-    async def __call__(self, run_id: int, *, is_waited_for: bool) -> None:
-        """Carry out the run of an id. is_waited_for: whether a caller waits for its answer."""
+    async def __call__(self, run_id: int, *, is_waited_for: bool, is_of_batch: bool) -> None:
+        """Carry out a run.
+
+        Args:
+            run_id: Its id.
+            is_waited_for: Whether a caller waits for its answer.
+            is_of_batch: Whether it was asked together with others.
+        """
 
 
 class _WhenInterrupted(procrastinate.BaseRetryStrategy):
@@ -287,9 +293,8 @@ async def open_queue(
 
     Args:
         dsn: Connection string without a pooler, because notifications do not pass a pooler in transaction mode.
-        carry_out: Carries out the run of an id; its argument says whether a caller waits. It must be safe to repeat: it
-            is repeated soon after a shutdown, a ServerUnavailable or a DatabaseBusy, and after any other exception
-            when no worker carries out the run.
+        carry_out: Carries out the run of an id. It must be safe to repeat: it is repeated soon after a shutdown, a
+            ServerUnavailable or a DatabaseBusy, and after any other exception when no worker carries out the run.
         connections: Keeps the connections of the queue, so that they can be cut.
         concurrency: Most runs without a waiting caller at once. Some more runs are possible if a caller waits for them.
         grace: Seconds in which current runs may finish when the queue is stopped.
@@ -324,7 +329,9 @@ async def open_queue(
 
     @app.task(name=_TASK, queue=_QUEUE, retry=_WhenInterrupted(), pass_context=True)
     async def carry_out_run(context: procrastinate.JobContext, run_id: int) -> None:
-        await carry_out(run_id, is_waited_for=own_jobs.is_waited_for(context.job))
+        await carry_out(
+            run_id, is_waited_for=own_jobs.is_waited_for(context.job), is_of_batch=context.job.priority == 0
+        )
 
     with _translated_queue():
         await app.open_async()

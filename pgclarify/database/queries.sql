@@ -544,6 +544,10 @@ select pgclarify_private.unfinished_runs(%(run_ids)s::bigint[]) as unfinished;
 -- Runs that were cancelled, or that another worker has taken over.
 select pgclarify_private.lost_runs(%(run_ids)s::bigint[], %(attempts)s::integer[]) as lost;
 
+-- name: follow_watchers
+-- Let queued runs that a session waits for go first; those of the given runs that a caller waits for.
+select pgclarify_private.follow_watchers(%(run_ids)s::bigint[]) as waited_for;
+
 -- name: claim_completions
 -- Look up inputs in the ledger, and lease those without a reply that are not leased.
 select

@@ -96,6 +96,15 @@ class Runs:
         )
         return [runs[ordinal - 1] for ordinal in rows[0]["lost"]]
 
+    async def waited_for(self, runs: Sequence[Run]) -> frozenset[int]:
+        """Return the ids of the runs that a caller waits for now. Queued runs that a caller waits for go first.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        rows = await fetch(self.pool, "follow_watchers", run_ids=[run.run_id for run in runs])
+        return frozenset(rows[0]["waited_for"])
+
     async def _write_verdicts(self, batch: Sequence[tuple[Run, Verdict]]) -> Sequence[bool]:
         rows = await fetch(
             self.pool,

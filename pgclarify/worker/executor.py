@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.estimates import EstimateTables
@@ -21,12 +22,29 @@ from pgclarify.operations.context import Models, RunContext, Stores
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Classifier, Completer, Payer, paid_by, waited_for
+from pgclarify.protocols import Classifier, Completer, Payer, Urgency, paid_by, urgent
 from pgclarify.worker.language_models import LanguageModels
 from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.quarantine import Quarantine
 
 _logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A run that is being carried out.
+
+    Attributes:
+        run: The run.
+        task: Carries it out.
+        urgency: Whether a caller waits for it.
+        is_of_batch: Whether it was asked together with others. Then a session that waits for it does not raise it.
+    """
+
+    run: Run
+    task: asyncio.Task[None]
+    urgency: Urgency
+    is_of_batch: bool
 
 
 class RunExecutor:
@@ -46,19 +64,20 @@ class RunExecutor:
         self._monitor = monitor
         self._stores = Stores(ExplorationTables(runs), StepTables(runs), DialogueTables(runs), EstimateTables(runs))
         # The key has the attempt too: a run that counted as lost may return while its first attempt still ends.
-        self._held: dict[tuple[int, int], tuple[Run, asyncio.Task[None]]] = {}
+        self._held: dict[tuple[int, int], _Held] = {}
 
     @property
     def in_hand(self) -> int:
         """Count the runs that are being carried out."""
         return len(self._held)
 
-    async def carry_out(self, run_id: int, *, is_waited_for: bool) -> None:
+    async def carry_out(self, run_id: int, *, is_waited_for: bool, is_of_batch: bool) -> None:
         """Carry out a run of any operation. A run that cannot be carried out is marked as failed.
 
         Args:
             run_id: The run.
             is_waited_for: Whether a caller waits for its answer. Then its calls go before those of a batch.
+            is_of_batch: Whether it was asked together with others.
 
         Raises:
             ServerUnavailable: If the connection broke.
@@ -67,21 +86,22 @@ class RunExecutor:
         """
         try:
             async with self._quarantine.beside_others():
-                await self._attempt(run_id, is_alone=False, is_waited_for=is_waited_for)
+                await self._attempt(run_id, is_alone=False, is_waited_for=is_waited_for, is_of_batch=is_of_batch)
         except RunSuspected as suspected:
             _logger.warning("%s", suspected.message)
             async with self._quarantine.alone():
-                await self._attempt(run_id, is_alone=True, is_waited_for=is_waited_for)
+                await self._attempt(run_id, is_alone=True, is_waited_for=is_waited_for, is_of_batch=is_of_batch)
 
-    async def _attempt(self, run_id: int, *, is_alone: bool, is_waited_for: bool) -> None:
+    async def _attempt(self, run_id: int, *, is_alone: bool, is_waited_for: bool, is_of_batch: bool) -> None:
         run = await self._runs.start(run_id, is_alone=is_alone)
         if run is None:
             return
         tables = RunTables(self._runs, run)
         context = RunContext(run, tables, self._stores, self._models)
-        with paid_by(Payer(run_id=run_id)), waited_for(is_waited_for):
+        urgency = Urgency(is_waited_for)
+        with paid_by(Payer(run_id=run_id)), urgent(urgency):
             task = asyncio.create_task(execute(context))
-        self._held[run_id, run.attempt] = (run, task)
+        self._held[run_id, run.attempt] = _Held(run, task, urgency, is_of_batch)
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -106,16 +126,26 @@ class RunExecutor:
         if not self._held:
             return
         held = list(self._held.values())
-        lost = await self._runs.lost([run for run, _ in held])
-        for run, task in held:
-            if run in lost:
-                _logger.info("run %d was cancelled or taken over", run.run_id)
-                task.cancel()
+        lost = await self._runs.lost([each.run for each in held])
+        for each in held:
+            if each.run in lost:
+                _logger.info("run %d was cancelled or taken over", each.run.run_id)
+                each.task.cancel()
+
+    async def follow_watchers(self) -> None:
+        """Let the calls of runs go before those of a batch while a session waits for the run, and no longer."""
+        if not self._held:
+            # Nothing is queued behind the runs of this worker.
+            return
+        watchable = [each for each in self._held.values() if not each.is_of_batch]
+        waited_for = await self._runs.waited_for([each.run for each in watchable])
+        for each in watchable:
+            each.urgency.set(each.run.run_id in waited_for)
 
     def drop_all(self) -> None:
         """Stop working on all runs, and make no more paid calls."""
-        for _, task in self._held.values():
-            task.cancel()
+        for each in self._held.values():
+            each.task.cancel()
 
 
 def models_of(

@@ -254,6 +254,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
                 asyncio.create_task(every(seconds, work), name=name)
                 for name, seconds, work in (
                     ("watch", _WATCH_SECONDS, executor.stop_lost_runs),
+                    ("watchers", _WATCH_SECONDS, executor.follow_watchers),
                     ("costs", _COUNTING_SECONDS, lambda: count_embeddings(pool, embedders.tally)),
                     ("captures", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_capture")),
                     ("readers", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_idle_table_reader")),

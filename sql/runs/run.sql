@@ -205,6 +205,17 @@ comment on function pgclarify_private.waited_for_priority() is
 'The priority of a run that a caller waits for. Workers reserve room for such runs, and make their calls first.';
 grant execute on function pgclarify_private.waited_for_priority() to pgclarify_worker;
 
+create or replace function pgclarify_private.single_priority()
+returns integer
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select 5;
+end;
+
+comment on function pgclarify_private.single_priority() is
+'The priority of a run that was submitted alone. It goes before the runs of a batch, which have priority 0.';
+
 create or replace function pgclarify_private.count_questions(operation text, question text)
 returns integer
 language sql immutable parallel safe
@@ -281,7 +292,7 @@ begin
             -- A call that waits for one answer goes first: a person is waiting, and a batch has many questions.
             when enter_runs.call_id is not null then pgclarify_private.waited_for_priority()
             -- It also goes before one submitted question, because a program may submit any number of them one by one.
-            else pgclarify_private.waited_for_priority() / 2
+            else pgclarify_private.single_priority()
         end
     );
     return v_run_ids;

@@ -113,6 +113,9 @@ begin
                 detail = 'It was submitted in a transaction that is still open, so no worker sees it.',
                 hint = 'Commit first, then wait.';
     end if;
+    if cardinality(wait.run_ids) = 1 then
+        perform pgclarify_private.watch_run(v_run_id);
+    end if;
     perform pgclarify_private.await(wait.run_ids, v_deadline);
     return query
     select seen.* from pgclarify_private.current_rows(null::pgclarify.run_outcome, wait.run_ids, null) as seen;
@@ -134,8 +137,8 @@ end;
 
 comment on function pgclarify.wait(bigint[], interval) is
 'Wait until the runs are over or the timeout has passed, and return the state of each: interpretations = 0 means that the '
-'corpus has no answer. run_ids: from submit, committed. timeout: null means no limit. Cancelling this call does not cancel '
-'the runs.';
+'corpus has no answer. run_ids: from submit, committed. timeout: null means no limit. A single run that was submitted alone '
+'goes before batches while this session waits for it. Cancelling this call does not cancel the runs.';
 grant execute on function pgclarify.wait(bigint[], interval) to pgclarify_user;
 
 create or replace function pgclarify.result(run_id bigint)

@@ -1,0 +1,108 @@
+-- Runs that were submitted alone, and that a session waits for. They go before batches, as a call that waits does, for as long
+-- as the session waits.
+
+create or replace function pgclarify_private.watch_key(run_id bigint)
+returns bigint
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select (1885823095::bigint << 32) + watch_key.run_id;
+end;
+
+comment on function pgclarify_private.watch_key(bigint) is
+'The key of the advisory lock that a session holds while it waits for a run.';
+
+create or replace function pgclarify_private.watch_run(run_id bigint)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_held bigint[] := array(
+        select held.run_id from pgclarify_private.watch_locks() as held where held.process_id = pg_backend_pid()
+    );
+begin
+    -- One run for each session: so a program that submits many runs, and asks for one after the other, does not raise them all.
+    perform pg_advisory_unlock_shared(pgclarify_private.watch_key(held.run_id))
+    from unnest(v_held) as held (run_id)
+    where held.run_id <> watch_run.run_id;
+    if watch_run.run_id <> all(v_held) then
+        -- It does not wait, because any role can take the lock.
+        perform pg_try_advisory_lock_shared(pgclarify_private.watch_key(watch_run.run_id));
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.watch_run(bigint) is
+'Note that this session waits for a run, until it waits for another one or ends. An advisory lock holds the note: workers see '
+'it at once, although the transaction of the caller is open.';
+
+create or replace function pgclarify_private.watch_locks()
+returns table (run_id bigint, process_id integer)
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- PostgreSQL shows the upper half of a key as classid, and the lower half as objid.
+    select ((held.classid::bigint - 1885823095) << 32) + held.objid::bigint, held.pid
+    from pg_catalog.pg_locks as held
+    where held.locktype = 'advisory'
+        and held.objsubid = 1
+        and held.classid::bigint between 1885823095 and 1885823095 + 1023
+        and held.database = (
+            select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database()
+        );
+end;
+
+comment on function pgclarify_private.watch_locks() is
+'The runs that sessions wait for, as watch_run notes them; they may be over.';
+
+create or replace function pgclarify_private.follow_watchers(run_ids bigint[])
+returns bigint[]
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_locked constant bigint[] := array(select held.run_id from pgclarify_private.watch_locks() as held);
+    v_watched constant bigint[] := array(
+        select run.run_id
+        from pgclarify.run
+        where run.run_id = any(v_locked) and run.status in ('queued', 'running') and run.call_id is null
+    );
+begin
+    -- Only jobs of the queue change. Take none that a worker takes at the moment.
+    if cardinality(v_watched) > 0 then
+        update pgclarify_queue.procrastinate_jobs as job
+        set priority = pgclarify_private.waited_for_priority()
+        where job.id in (
+            select waiting.id
+            from pgclarify_queue.procrastinate_jobs as waiting
+            where waiting.status = 'todo'
+                and waiting.priority = pgclarify_private.single_priority()
+                and (waiting.args ->> 'run_id')::bigint = any(v_watched)
+            for update skip locked
+        );
+    end if;
+    update pgclarify_queue.procrastinate_jobs as job
+    set priority = pgclarify_private.single_priority()
+    where job.id in (
+        select waiting.id
+        from pgclarify_queue.procrastinate_jobs as waiting
+        inner join pgclarify.run on run.run_id = (waiting.args ->> 'run_id')::bigint
+        where waiting.status = 'todo'
+            and waiting.priority = pgclarify_private.waited_for_priority()
+            and run.call_id is null
+            and run.run_id <> all(v_watched)
+        for update of waiting skip locked
+    );
+    return array(
+        select run.run_id
+        from pgclarify.run
+        where run.run_id = any(follow_watchers.run_ids) and (run.call_id is not null or run.run_id = any(v_watched))
+    );
+end
+$$;
+
+comment on function pgclarify_private.follow_watchers(bigint[]) is
+'Give queued runs that were submitted alone the priority of a waiting call while a session waits for them, and their own '
+'priority again afterwards. Runs of a batch keep theirs. Returns those of the given runs that a caller waits for now.';
+grant execute on function pgclarify_private.follow_watchers(bigint[]) to pgclarify_worker;

@@ -1,0 +1,105 @@
+"""A run that was submitted alone goes before batches while a session waits for it."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from pgclarify.client import Client
+from pgclarify.errors import RunTimeout
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+
+
+@pytest.fixture
+def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    return connect(make_role("pgclarify_user"))
+
+
+@pytest.fixture
+def worker(hire: Hire) -> HandWorker:
+    return hire()
+
+
+def submit(alice: Connection, question: str) -> int:
+    return int(scalar(alice, "select pgclarify.submit(%s)", question))
+
+
+def wait(connection: Connection, *run_ids: int) -> None:
+    connection.execute("select from pgclarify.wait(%s, '1 ms')", [list(run_ids)])
+
+
+def waited_for(worker: HandWorker, *run_ids: int) -> list[int]:
+    """Let queued runs go first that sessions wait for; those of these runs that a caller waits for."""
+    (row,) = worker.send("follow_watchers", run_ids=list(run_ids))
+    return list(row["waited_for"])
+
+
+def order(worker: HandWorker) -> list[int]:
+    """Take all jobs as the queue does; their runs, those first that may take the room kept for waiting callers."""
+    runs = []
+    for only_waited_for in (True, False):
+        while taken := worker.send("take_job", worker_id=None, only_waited_for=only_waited_for):
+            runs.append(taken[0]["args"]["run_id"])
+    return runs
+
+
+def test_a_session_raises_the_run_that_it_waits_for(alice: Connection, worker: HandWorker) -> None:
+    first, second = submit(alice, "one"), submit(alice, "two")
+    wait(alice, second)
+    assert waited_for(worker, first, second) == [second]
+    assert worker.send("take_job", worker_id=None, only_waited_for=True)[0]["args"] == {"run_id": second}
+    assert order(worker) == [first]
+    # It is no longer queued, and its calls go first as long as the session waits for it.
+    assert waited_for(worker, first, second) == [second]
+
+
+def test_a_program_that_waits_for_its_runs_in_turn_raises_only_the_last(alice: Connection, worker: HandWorker) -> None:
+    runs = [submit(alice, question) for question in ("one", "two", "three")]
+    for run in (*runs, runs[1], runs[1]):
+        wait(alice, run)
+        assert waited_for(worker, *runs) == [run]
+    assert order(worker) == [runs[1], runs[0], runs[2]]
+
+
+def test_a_batch_raises_nothing(alice: Connection, worker: HandWorker) -> None:
+    alone = [submit(alice, question) for question in ("one", "two")]
+    batch = scalar(alice, "select pgclarify.submit_many(array['three', 'four'])")
+    wait(alice, *alone)
+    assert waited_for(worker, *alone, *batch) == []
+    wait(alice, batch[1])
+    waited_for(worker)
+    assert order(worker) == [*alone, *batch]
+
+
+def test_a_run_has_its_own_place_again_when_the_session_has_ended(
+    alice: Connection, connect: Connect, connection: Connection, worker: HandWorker
+) -> None:
+    first, second = submit(alice, "one"), submit(alice, "two")
+    other = connect(alice.info.user)
+    wait(other, second)
+    assert waited_for(worker, second) == [second]
+    process_id = other.info.backend_pid
+    other.close()
+    while scalar(connection, "select count(*) from pg_stat_activity where pid = %s", process_id):
+        pass
+    assert waited_for(worker, second) == []
+    assert order(worker) == [first, second]
+
+
+def test_the_run_of_a_call_that_waits_keeps_its_place(alice: Connection, worker: HandWorker) -> None:
+    submitted = submit(alice, "one")
+    with pytest.raises(psycopg.Error) as raised:
+        alice.execute("select pgclarify.clarify('two', timeout => '10 ms')")
+    assert raised.value.sqlstate == "PC002"
+    asked = scalar(alice, "select max(run_id) from pgclarify.run")
+    assert waited_for(worker, submitted, asked) == [asked]
+    assert order(worker) == [asked, submitted]
+
+
+def test_the_python_client_raises_the_run_that_it_watches(alice: Connection, worker: HandWorker) -> None:
+    client = Client(alice)
+    first, second = submit(alice, "one"), submit(alice, "two")
+    with pytest.raises(RunTimeout):
+        list(client.verdicts(second, timeout=0.01))
+    assert waited_for(worker, first, second) == [second]
