@@ -224,3 +224,19 @@ def test_of_two_who_train_at_once_both_are_stored(connection: Connection, connec
                 second.result(0.3)
         assert second.result(60) == 2
     assert connection.execute(VERSIONS.encode()).fetchall() == [("ours", 1, False), ("ours", 2, True)]
+
+
+@pytest.mark.committed
+def test_who_trains_and_who_drops_the_corpus_do_not_deadlock(connection: Connection, connect: Connect) -> None:
+    connection.execute("select pgclarify.create_corpus('ours')")
+    add(connection, "ours", is_used=True)
+    trainer = connect(connection.info.user)
+    with ThreadPoolExecutor() as pool:
+        with trainer.transaction():
+            assert scalar(trainer, USE, "ours", None) is True
+            dropped = pool.submit(connection.execute, "select pgclarify.drop_corpus('ours')")
+            with pytest.raises(TimeoutError):
+                dropped.result(0.3)
+            assert add(trainer, "ours", is_used=True) == 2
+        dropped.result(60)
+    assert connection.execute(VERSIONS.encode()).fetchall() == []
