@@ -29,7 +29,7 @@ from pgclarify.providers.extractive.grammar import (
     parse_clause,
 )
 from pgclarify.providers.extractive.readable import is_cut, is_reference
-from pgclarify.providers.extractive.spans import clause_end
+from pgclarify.providers.extractive.spans import clause_end, find_spans
 from pgclarify.providers.extractive.topics import Topic, is_scheme, lower_first, with_article
 
 _OBJECT_VERBS = word_set("cover insure include exclude require need offer provide contain protect")
@@ -37,6 +37,7 @@ _STATES = word_set(
     """covered included excluded required allowed permitted refunded reimbursed insured available eligible
     deductible responsible entitled refundable transferable mandatory optional liable valid waived prohibited"""
 )
+_LASTING = frozenset(["last", "take"])
 _DEFINING = re.compile(r"(?:an?|the|any|one of|when|what|how|[a-z]{3,20} (?:that|which|who))\s", re.IGNORECASE)
 _TO_DO = re.compile(r"To ([a-z]{3,12}) ([^,.;:]{2,80}), (?=\w)")
 _BY_DOING = re.compile(r"\b(?:by|through|via) (?:[a-z]{3,12}ing|calling|phone|mail|email|post|our|the app)\b")
@@ -137,6 +138,28 @@ def _steps(statement: ParsedSentence) -> Iterator[Draft]:
         if clause is None or clause.lead or is_reference(answer):
             return
         yield Draft(as_question(ask_for_oneself(f"how do I {match[1]} {match[2]}")), answer, AnswerType.STEPS)
+
+
+def _durations(statement: ParsedSentence) -> Iterator[Draft]:
+    """Read "Small repairs take two days." answers "How long do small repairs take?"."""
+    clause = statement.clause
+    # "Take five minutes to read this" is a command.
+    if clause is None or clause.verb.is_negated or clause.verb.start == clause.subject_start:
+        return
+    text, start = statement.text, clause.verb.end
+    span = next((one for one in find_spans(text, AnswerType.DURATION) if one.start >= start), None)
+    if span is None or clause.verb.auxiliary == "did":
+        return
+    before = text[start : span.start].strip().removesuffix("for").strip()
+    after = text[span.end : rest_end(text, span.end)].strip()
+    # "Takes a week longer", "takes two days of work": the time is not the whole answer.
+    is_whole = f"{clause.verb.base}{before}" in _LASTING and (not after or after.startswith("to "))
+    # In "It takes a day to reply", "it" stands for no noun.
+    if is_whole and not (after and clause.subject.lower() == "it"):
+        answer = text[span.start : span.end]
+        draft = asked(statement, clause, "How long", before, after, answer, AnswerType.DURATION)
+        if draft:
+            yield draft
 
 
 def _definition(statement: ParsedSentence) -> Iterator[Draft]:
@@ -242,5 +265,5 @@ def _yes_or_no(statement: ParsedSentence) -> Iterator[Draft]:
 
 
 _ATTEMPTS: tuple[Callable[[ParsedSentence], Iterator[Draft]], ...] = (
-    _steps, draft_amounts, _definition, _by_doing, _conditions, _yes_or_no,
+    _steps, draft_amounts, _durations, _definition, _by_doing, _conditions, _yes_or_no,
 )  # fmt: skip

@@ -117,6 +117,24 @@ def first_draft(sentence: str, heading: str = "Rental reimbursement") -> tuple[A
             "up to $900",
         ),
         (
+            "Small repairs take two to four days, and large ones more.",
+            AnswerType.DURATION,
+            "How long do small repairs take?",
+            "two to four days",
+        ),
+        (
+            "The transfer can take up to 24 hours to complete.",
+            AnswerType.DURATION,
+            "How long can the transfer take to complete?",
+            "up to 24 hours",
+        ),
+        (
+            "The waiting period lasts for three months.",
+            AnswerType.DURATION,
+            "How long does the waiting period last?",
+            "three months",
+        ),
+        (
             "A flood is water that rises from the sea, a river or the street.",
             AnswerType.DEFINITION,
             "What is a flood?",
@@ -169,6 +187,12 @@ def test_some_forms_of_statements_become_a_question(
         "If a claim was filed late, and the fee was paid, the rules differ.",
         "Cancel the policy by calling us.",
         "An array detailing the covered claims of the year.",
+        "Repairs took two days.",
+        "Repairs do not take two days.",
+        "Repairs take two days of work.",
+        "Take five minutes to read this.",
+        "A two-day repair takes planning.",
+        "It takes three days to reply.",
         "",
     ],
 )
