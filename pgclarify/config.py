@@ -74,7 +74,7 @@ class Settings(BaseSettings):
     )
     data_dir: Path = Field(
         default_factory=lambda: platformdirs.user_data_path("pgclarify"),
-        description="Where the embedded server keeps its data.",
+        description="Folder of the embedded server's data.",
     )
     loopback_password: SecretStr | None = Field(
         default=None,
@@ -88,17 +88,19 @@ class Settings(BaseSettings):
         description="openai, extractive, or auto: openai if OPENAI_API_KEY, OPENAI_API_KEY_FILE or OPENAI_BASE_URL is"
         " set, extractive on the embedded server only.",
     )
-    llm_model: str | None = Field(default=None, description="Model that the endpoint serves, by its name there.")
+    llm_model: str | None = Field(default=None, description="The endpoint's name of the language model.")
     llm_reasoning_effort: ReasoningEffort | None = Field(
         default=None,
         description="How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max."
         " Unset: the model decides.",
     )
     llm_concurrency: int = Field(
-        default=16, ge=1, le=4096, description="Most calls that one worker has in flight at once, at each endpoint."
+        default=16, ge=1, le=4096, description="Most calls in flight at once, for each worker and endpoint."
     )
     llm_timeout: float = Field(
-        default=60.0, gt=0, description="Seconds that the endpoint may be silent, or take for an answer it has begun."
+        default=60.0,
+        gt=0,
+        description="Seconds that the endpoint may be silent, or may need to complete an answer that it has begun.",
     )
     embedding_model: str = Field(
         default="all-MiniLM-L6-v2",
@@ -112,35 +114,41 @@ class Settings(BaseSettings):
     )
     embedding_api_key: SecretStr | None = Field(
         default=None,
-        description="Its key. Unset: OPENAI_API_KEY, unless PGCLARIFY_EMBEDDING_BASE_URL is set.",
+        description="Key of that endpoint. Unset: OPENAI_API_KEY, unless PGCLARIFY_EMBEDDING_BASE_URL is set.",
     )
     embedding_api_key_file: Path | None = Field(
-        default=None, description="A file that holds it, in the place of PGCLARIFY_EMBEDDING_API_KEY."
+        default=None, description="A file with this key, instead of PGCLARIFY_EMBEDDING_API_KEY."
     )
     embedding_backend: EmbeddingBackend = Field(
         default=EmbeddingBackend.AUTO,
-        description="What computes embedding models. auto: ONNX Runtime for all-MiniLM-L6-v2, torch for others. torch:"
-        " torch for all. int8: as auto, but all-MiniLM-L6-v2 in 8-bit integers, which is faster and less exact.",
+        description="Library that computes embedding models. auto: ONNX Runtime for all-MiniLM-L6-v2, PyTorch for"
+        " others. torch: PyTorch for all. int8: as auto, but all-MiniLM-L6-v2 in 8-bit integers, which is faster and"
+        " less exact.",
     )
     device: Device = Field(
         default=Device.AUTO,
-        description="What models of sentence-transformers in the worker compute on: cpu, cuda (also ROCm) or mps. auto:"
-        " a GPU if PyTorch finds one.",
+        description="Device for sentence-transformers models in the worker: cpu, cuda (also ROCm) or mps. auto: a GPU"
+        " if PyTorch finds one.",
     )
     embedding_query_prefix: str = Field(
-        default="", max_length=1000, description="What models of the embedding endpoint want before a question."
+        default="",
+        max_length=1000,
+        description="Prefix that models of the embedding endpoint expect before a question.",
     )
-    embedding_passage_prefix: str = Field(default="", max_length=1000, description="What they want before a passage.")
+    embedding_passage_prefix: str = Field(
+        default="", max_length=1000, description="Prefix that they expect before a passage."
+    )
     rerank_base_url: str | None = Field(
         default=None,
-        description="An endpoint of rerankers: what stands before /rerank. Unset: OPENAI_BASE_URL, or the first of"
+        description="An endpoint of rerankers: its address without /rerank. Unset: OPENAI_BASE_URL, or the first of"
         " PGCLARIFY_LLM_ENDPOINTS; none if PGCLARIFY_LLM_PROVIDER is extractive.",
     )
     rerank_api_key: SecretStr | None = Field(
-        default=None, description="Its key. Unset: OPENAI_API_KEY, unless PGCLARIFY_RERANK_BASE_URL is set."
+        default=None,
+        description="Key of that endpoint. Unset: OPENAI_API_KEY, unless PGCLARIFY_RERANK_BASE_URL is set.",
     )
     rerank_api_key_file: Path | None = Field(
-        default=None, description="A file that holds it, in the place of PGCLARIFY_RERANK_API_KEY."
+        default=None, description="A file with this key, instead of PGCLARIFY_RERANK_API_KEY."
     )
     openai_base_url: str | None = Field(
         default=None,
@@ -149,18 +157,18 @@ class Settings(BaseSettings):
     )
     llm_endpoints: str | None = Field(
         default=None,
-        description="Addresses of several endpoints that serve the model, separated by blanks or commas, in the place"
-        " of OPENAI_BASE_URL.",
+        description="Addresses of several endpoints that serve the model, separated by blanks or commas, instead of"
+        " OPENAI_BASE_URL.",
     )
     openai_api_key: SecretStr | None = Field(
         default=None,
         validation_alias=AliasChoices("OPENAI_API_KEY", "openai_api_key"),
-        description="The endpoint's key.",
+        description="Key of that endpoint.",
     )
     openai_api_key_file: Path | None = Field(
         default=None,
         validation_alias=AliasChoices("OPENAI_API_KEY_FILE", "openai_api_key_file"),
-        description="A file that holds the key, in the place of OPENAI_API_KEY. It is read again for each call.",
+        description="A file with this key, instead of OPENAI_API_KEY. It is read again for each call.",
     )
 
     @property

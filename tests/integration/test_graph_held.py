@@ -130,7 +130,7 @@ def test_what_is_being_removed_stands_in_front_of_nobody(corpus: Connection, con
         for number in range(20):
             other.execute("select pgclarify.remove_document('insurance', %s)", [f"old {number}"])
 
-        # While deletions wait, half as many new passages are linked.
+        # A call takes at most half of max_passages from the queue: here five, and only one is not being removed.
         assert worker.send("link_passages", max_passages=10)[0]["passages"] == 1
 
         assert "new" in lists(corpus)
