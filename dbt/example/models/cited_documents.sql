@@ -1,4 +1,4 @@
--- Which documents answer searches, weighted by how often these come.
+-- The documents that answer searches, weighted by the number of searches.
 select cited.document_id, max(cited.title) as title, count(distinct asked.search_id) as searches, sum(log.times) as times
 from (
     {{ pgclarify.citations(ref('search_interpretations')) }}

@@ -1,5 +1,5 @@
--- What each search can mean, as far as the insurer's documents answer it. Only new searches are asked, and those whose
--- answers a changed document has changed.
+-- The readings of each search that the insurer's documents answer. A build asks new searches, and searches whose answers
+-- a changed document may change.
 {{ config(
     materialized='pgclarify_interpretations',
     corpus='insurance',

@@ -1,2 +1,2 @@
--- Every passage that was looked at, and what became of it.
+-- Every judged passage, with its verdict.
 {{ pgclarify.verdicts(ref('search_interpretations')) }}

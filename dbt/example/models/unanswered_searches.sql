@@ -1,5 +1,5 @@
--- Searches without an answer, by how often they come. Where is_gap is true, a language model has judged that no document
--- answers. Elsewhere stop_code says why that is not known, and the closest document may hold the answer.
+-- Searches without an answer, the most frequent first. If is_gap is true, a language model has judged that no document
+-- answers. Otherwise stop_code says why that is unknown, and the closest document may have the answer.
 select
     log.search_id, log.query, log.times, asked.status, ran.stop_code, ran.stop_code = 'not_answered' as is_gap,
     closest.document_id as closest_document_id, found.is_ambiguous

@@ -1,7 +1,7 @@
-{# One build of a model at a time: of two, the later one goes on, and the other one ends and says so. #}
+{# Only one build of a model continues: if another one begins, the earlier one ends with an error. #}
 
 {% macro end_build(text) %}
-    {# No error of compiling: the model is right, and what it met is not. #}
+    {# This is no error of compiling, because the model itself is valid. #}
     {% do exceptions.raise_database_error(model.name ~ ": " ~ text) %}
 {% endmacro %}
 
@@ -34,7 +34,7 @@
     {% do pgclarify.end_if_overtaken(load_result('pgclarify_hold').table.rows[0].is_this_build) %}
 {% endmacro %}
 
-{# Of the name, not of the table: another build drops the table, and there may be none. #}
+{# A lock on the name, not on the table: the table may be missing, and another build drops it. #}
 {% macro lock_out_sql(questions) %}
     select pg_advisory_xact_lock(hashtextextended({{ pgclarify.literal(questions) }}, 0))
 {%- endmacro %}

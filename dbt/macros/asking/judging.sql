@@ -1,4 +1,4 @@
-{# Telling ambiguous questions from clear ones, a batch at a time, each in a transaction of its own. #}
+{# Judges whether questions are ambiguous, in batches, each in a separate transaction. #}
 
 {% macro detection_columns(id, question) %}
     {{ return([id, question, 'run_id', 'status', 'is_ambiguous', 'probability', 'kind', 'reasons', 'judged_at']) }}
@@ -85,7 +85,7 @@
             ) %}
         {% endif %}
     {% endfor %}
-    {# Jinja has no loop without an end. #}
+    {# Jinja has no endless loop. #}
     {% if state.due %}
         {% do pgclarify.end_build(
             state.due ~ " questions are not judged yet. Repeat this build, which goes on where it was, with a larger"
@@ -127,7 +127,7 @@
     ) as found
     inner join chosen on chosen.place = found.question_ordinal
     inner join {{ judged }} as known on known.question_key = chosen.question_key
-    -- A verdict that there was is not lost because judging again has failed.
+    -- If judging again has failed, the earlier verdict stays.
     cross join lateral (
         select
             known.run_id, 'earlier' as status, known.is_ambiguous, known.probability, known.kind, known.reasons,

@@ -1,4 +1,4 @@
-{# Config that has no effect, since it has another name, or is that of another materialization. #}
+{# Config without effect, because its name is misspelled or belongs to another materialization. #}
 
 {% macro warn_of_config(settings) %}
     {% for name in ['unique_key', 'incremental_strategy', 'incremental_predicates', 'merge_update_columns'] %}

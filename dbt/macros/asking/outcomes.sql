@@ -1,4 +1,4 @@
-{# What the runs of a build came to. #}
+{# The results of a build's runs. #}
 
 {% macro report_outcomes(runs, progress, on_failed) %}
     {{ return(adapter.dispatch('report_outcomes', 'pgclarify')(runs, progress, on_failed)) }}
@@ -18,7 +18,7 @@
         ) %}
     {% endif %}
     {% if found.partial | int %}
-        {# What is there is sound: no reason to end the build, and none to keep silent. #}
+        {# The results so far are valid, so this is a warning and no error. #}
         {% do pgclarify.complain(
             pgclarify.counted(found.partial, "question") ~ " partial"
             ~ (", one of them since: " if found.partial | int > 1 else ": ") ~ found.shortage

@@ -1,6 +1,6 @@
-{# The questions of a model: its SQL, evaluated once, into a table beside it that lives as long as the build. #}
+{# The questions of a model: its SQL is evaluated once, into a table beside it that exists during the build. #}
 
-{# Checked before and after the SQL of the model is evaluated: before anything is asked. #}
+{# Columns are checked before and after the SQL of the model is evaluated, and before any question is asked. #}
 {% macro take_questions(questions, sql, id, question, columns, kept_relation) %}
     {% do pgclarify.check_columns(sql, {'id': id, 'question': question}, columns[2:]) %}
     {% if kept_relation is not none %}
@@ -17,7 +17,7 @@
 {% endmacro %}
 
 {% macro default__keep_questions(questions, sql, id, question) %}
-    {# Not temporary: each step below commits, and whatever pools connections may give the next one another session. #}
+    {# No temporary table: each step commits, and behind a pooler the next step may be in another session. #}
     {% do pgclarify.execute_and_commit(
         pgclarify.create_questions_sql(questions, sql, id, question)
     ) %}
@@ -73,7 +73,7 @@
     'Questions of a build of dbt that goes on, or was cut off; the next one drops it. Invocation: {{ invocation_id }}'
 {% endmacro %}
 
-{# What is not fit stays where its id is known no other way: the row that an earlier build made of it has to go. #}
+{# Unfit questions are kept if only they have their id, so that rows of an earlier build with this id are deleted. #}
 {% macro leave_out_sql(questions) %}
     {% if flags.EMPTY %}
     truncate {{ questions }};
@@ -129,7 +129,7 @@
     analyze {{ questions }}
 {% endmacro %}
 
-{# As the functions that ask trim a question: what they keep as one is one here, too. #}
+{# Trimmed as pgclarify trims questions, so that the same questions count as equal. #}
 {% macro trimmed(expression) %}btrim({{ expression }}, E' \t\r\n\f\x0b'){% endmacro %}
 
 {% macro question_key(expression) %}encode(sha256(convert_to({{ expression }}, 'UTF8')), 'hex'){% endmacro %}

@@ -1,4 +1,4 @@
-{# Which run answers which question: a table beside the model, by which a build that was cut off is taken up again. #}
+{# The run of each question: a table beside the model, by which a build continues an interrupted one. #}
 
 {% macro create_runs_sql(runs) %}
     create table {{ runs }} (
@@ -57,9 +57,9 @@
     {% if asks_anew %}
     select
         coalesce(
-            -- Asked but not built: that build was cut off, and this one goes on with it.
+            -- A build that has asked and not built was interrupted, and this build continues it.
             (select asked.refresh from asked where asked.refresh not in (0, coalesce((select built.refresh from built), 0))),
-            -- Whatever is served or was said elsewhere under a number would not be said anew: one that nobody has.
+            -- A value that no run has: with a used one, earlier runs or replies would be reused.
             (
                 select drawn.refresh
                 from (
@@ -93,7 +93,7 @@
     where
         not exists (select from {{ questions }} as given where given.question_key = kept.question_key)
         {%- if keeps_unanswered %}
-        -- Without an answer it has no row that would have brought it back, and is counted all the same.
+        -- A question without an answer has no row, and must still be counted.
         and not (
             coalesce(kept.built_status = 'succeeded', false)
             and not exists (select from pgclarify.interpretation as found where found.run_id = kept.built_run_id)
@@ -112,16 +112,16 @@
             known.question_key,
             coalesce(
                 known.asked_with = {{ pgclarify.jsonb(asked_with) }}
-                -- Another corpus may have come by the name of the one that was asked.
+                -- The corpus may have been dropped, and another one created with its name.
                 and run.corpus_id = corpus.corpus_id
                 and (
                     run.status in ('queued', 'running')
-                    -- The revision is that of what this role can find.
+                    -- The revision counts only documents that this role may read.
                     or run.status = 'succeeded' and run.corpus_revision = counted.revision
                 ),
                 false
             )
-            -- There would be no row to put the answer in.
+            -- Questions that the SQL of the model no longer has are not asked.
             or not exists (select from {{ questions }} as given where given.question_key = known.question_key) as is_good
         from {{ runs }} as known
         left join pgclarify.run on known.run_id = run.run_id
@@ -136,7 +136,7 @@
 {% endmacro %}
 
 {% macro default__submit_batch(runs, asked_with, size) %}
-    {# Runs and the rows that name them come to be together, or not at all. #}
+    {# One statement creates the runs and stores their ids, so that neither exists without the other. #}
     {% do pgclarify.execute_and_commit(pgclarify.submit_batch_sql(runs, asked_with, size)) %}
 {% endmacro %}
 
@@ -197,7 +197,7 @@
         from {{ runs }} as known
         left join pgclarify.run as asked on asked.run_id = known.run_id
         left join pgclarify.corpus on corpus.name = {{ pgclarify.literal(corpus) }}
-        -- An answer that there was is not lost because asking again has failed, or has ended with less.
+        -- If asking again has failed, or has only a partial result, the earlier answer stays.
         left join pgclarify.run as earlier
             on earlier.run_id = known.built_run_id
             and earlier.corpus_id = corpus.corpus_id

@@ -1,4 +1,4 @@
-{# The table beside a model of interpretations that knows which run answers which question. #}
+{# The table beside a model of interpretations with the run of each question. #}
 
 {% macro runs_of(relation) %}
     {% if relation.identifier is not defined %}

@@ -34,10 +34,10 @@
         {% endif %}
         {% if due and unfinished <= batch_size // 2 %}
             {% do pgclarify.submit_batch(runs, asked_with, batch_size - unfinished) %}
-            {# Answers that are still good are there at once, and then the next batch is not waited for. #}
+            {# Reusable answers are there at once. Then the next batch follows without a pause. #}
             {% set pause = '' %}
         {% else %}
-            {# A small part of what it has taken so far: never much too late, never busy. #}
+            {# The pause is a small part of the time so far, so that answers are noticed soon and looks are few. #}
             {% set elapsed = (modules.datetime.datetime.now() - began).total_seconds() %}
             {% set pause = pgclarify.pause_sql([[elapsed / 20, 0.05] | max, 2] | min) %}
         {% endif %}
@@ -70,7 +70,7 @@
             ) %}
         {% endif %}
     {% endfor %}
-    {# Jinja has no loop without an end. #}
+    {# Jinja has no endless loop. #}
     {% if (state.seen.due | int) + (state.seen.unfinished | int) %}
         {% do pgclarify.end_build(
             "it has waited for " ~ ((modules.datetime.datetime.now() - began).total_seconds() / 3600) | round(1) ~ " hours,"
@@ -92,7 +92,7 @@
     {{ return(number ~ " " ~ thing ~ ("" if number | int == 1 else "s")) }}
 {% endmacro %}
 
-{# Well within the statement_timeout of the session, if it has one. #}
+{# Shorter than the statement_timeout of the session, if there is one. #}
 {% macro pause_sql(seconds) %}
     select pg_sleep(least({{ seconds }}, nullif(setting::integer, 0) / 4000.0))
     from pg_catalog.pg_settings where name = 'statement_timeout';
@@ -110,7 +110,7 @@
         coalesce(
             sum(run.completions) filter (where run.created_at >= {{ pgclarify.literal(since) }}::timestamptz), 0
         ) as calls,
-        -- What the extractive provider counts are judgements: nobody is paid for them.
+        -- The extractive provider counts judgements, which cost nothing.
         coalesce(bool_or(run.model !~ '^extractive-[0-9]+$'), false) as has_model,
         (select count(*) from pgclarify.worker_status where is_alive) as workers,
         {{ pgclarify.is_this_build_sql(questions) | indent(8) }} as is_this_build,

@@ -8,7 +8,7 @@
             "answered_share_is_at_least: write a number from 0 to 1, such as share: 0.9."
         ) %}
     {% endif %}
-    {# Not from the table itself, which need not have a row for a question without an answer. #}
+    {# The table itself may have no rows for questions without an answer. #}
     {% set sql %}
     select
         counted.*,

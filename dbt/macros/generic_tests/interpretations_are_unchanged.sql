@@ -9,7 +9,7 @@
     left join pgclarify.run as previous on previous.run_id = kept.previous_run_id
     where
         kept.built_run_id <> kept.previous_run_id
-        -- Nothing is known of a run that is gone, or out of sight.
+        -- Runs that were deleted, or that this role may not see, cannot be compared.
         and (built.run_id is null or previous.run_id is null or (
             select array_agg((found.interpretation, found.answer)::text order by found.interpretation, found.answer)
             from pgclarify.interpretation as found

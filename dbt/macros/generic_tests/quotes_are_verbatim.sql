@@ -3,7 +3,7 @@
 {% endtest %}
 
 {% macro default__test_quotes_are_verbatim(model) %}
-    {# A document that has changed since, or is gone, proves nothing either way: cited_documents_are_current tells those. #}
+    {# Documents that were changed or removed since are not checked: cited_documents_are_current finds those. #}
     select cited.run_id, cited.ordinal, cited.document_id, cited.quote
     from (
         select distinct

@@ -1,4 +1,4 @@
-{# dbt says how many rows a test has found, and of a test with one row the figure matters. #}
+{# dbt reports only the number of rows of a test. If a test has one row, its content matters. #}
 
 {% macro tell_failure(sql) %}
     {% if execute and flags.WHICH in ('build', 'test') %}

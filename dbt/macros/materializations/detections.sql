@@ -1,4 +1,4 @@
-{# A table of which questions are ambiguous and why, made of a relation of questions. No language model is called. #}
+{# A table that says which questions of a relation are ambiguous, and why. No language model is called. #}
 
 {% materialization pgclarify_detections, adapter='postgres' %}
     {% do pgclarify.warn_of_config(['id', 'question', 'options', 'batch_size', 'missing_ids', 'on_failed']) %}
@@ -12,7 +12,7 @@
     {% set existing_relation = load_cached_relation(this) %}
     {% set target_relation = this.incorporate(type='table') %}
     {% set is_there = existing_relation is not none and existing_relation.is_table %}
-    {# dbt build --empty judges nothing, and takes nothing away. #}
+    {# dbt build --empty judges nothing, and deletes nothing. #}
     {% set is_kept = is_there and flags.EMPTY %}
     {% set is_whole = not is_kept and (not is_there or should_full_refresh()) %}
     {% set questions = pgclarify.beside(target_relation, '__pgclarify_questions') %}
@@ -42,7 +42,7 @@
         {% do pgclarify.mark_changed(answers, questions, target_relation, id, question) %}
         {% do pgclarify.change_rows(target_relation, rows, questions, id, missing_ids == 'delete') %}
     {% else %}
-        {# dbt wants a statement of this name. #}
+        {# dbt requires a statement of this name. #}
         {% call statement('main') %}select{% endcall %}
     {% endif %}
     {% call statement('pgclarify_end') %}drop table {{ questions }}{% endcall %}

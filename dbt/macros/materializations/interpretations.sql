@@ -1,4 +1,4 @@
-{# A table of interpretations, made of a relation of questions. #}
+{# A table with the interpretations of the questions of a relation. #}
 
 {% materialization pgclarify_interpretations, adapter='postgres' %}
     {% do pgclarify.warn_of_config([
@@ -27,7 +27,7 @@
     {% set existing_relation = load_cached_relation(this) %}
     {% set target_relation = this.incorporate(type='table') %}
     {% set is_there = existing_relation is not none and existing_relation.is_table %}
-    {# dbt build --empty asks nothing, and takes nothing away. #}
+    {# dbt build --empty asks nothing, and deletes nothing. #}
     {% set is_kept = is_there and flags.EMPTY %}
     {% set is_whole = not is_kept and (not is_there or should_full_refresh()) %}
     {% set questions = pgclarify.beside(target_relation, '__pgclarify_questions') %}
@@ -68,7 +68,7 @@
         {% do pgclarify.mark_changed(answers, questions, target_relation, id, question) %}
         {% do pgclarify.change_rows(target_relation, rows, questions, id, missing_ids == 'delete') %}
     {% else %}
-        {# dbt wants a statement of this name. #}
+        {# dbt requires a statement of this name. #}
         {% call statement('main') %}select{% endcall %}
     {% endif %}
     {% call statement('pgclarify_end') %}drop table {{ questions }}{% endcall %}
@@ -76,7 +76,7 @@
     {% do apply_grants(
         target_relation, config.get('grants'), should_revoke=should_revoke(existing_relation, is_whole)
     ) %}
-    {# Tests look there, too, and whoever runs them may be another role. #}
+    {# Tests read this table, too, and another role may run them. #}
     {% do apply_grants(runs, config.get('grants'), should_revoke=true) %}
     {% do persist_docs(target_relation, model) %}
     {% do adapter.commit() %}

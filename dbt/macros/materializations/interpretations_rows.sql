@@ -1,4 +1,4 @@
-{# The rows of a model of interpretations, read from where they are kept. #}
+{# The rows of a model of interpretations, from the tables of pgclarify. #}
 
 {% macro interpretation_columns(id, question) %}
     {{ return([
@@ -22,7 +22,7 @@
         cross join lateral (
             select
                 array_agg(citation.document_id order by citation.rank) filter (where citation.is_first) as document_ids,
-                -- As clarify gives them, whatever else the view comes to know.
+                -- The fields that clarify returns, even if the view gets more columns.
                 jsonb_agg(to_jsonb(citation) - 'is_first' order by citation.rank) as citations
             from (
                 select

@@ -1,4 +1,4 @@
-{# What proves the readings of the runs of a model, as it stands in the documents now. #}
+{# The citations of the readings of the runs of a model, with their current places in the documents. #}
 
 {% macro citations(relation) %}
     {{ return(adapter.dispatch('citations', 'pgclarify')(relation)) }}

@@ -1,4 +1,4 @@
-{# The readings of the runs of a model, each once, however many ids asked the question. #}
+{# The readings of the runs of a model, each once, even if several ids have the same question. #}
 
 {% macro interpretations(relation) %}
     {{ return(adapter.dispatch('interpretations', 'pgclarify')(relation)) }}

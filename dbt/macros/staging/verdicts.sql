@@ -1,4 +1,4 @@
-{# What was decided about each passage that was judged for the runs of a model. #}
+{# The verdict on each passage that was judged for the runs of a model. #}
 
 {% macro verdicts(relation) %}
     {{ return(adapter.dispatch('verdicts', 'pgclarify')(relation)) }}

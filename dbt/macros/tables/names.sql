@@ -1,4 +1,4 @@
-{# Names and values as SQL wants them. #}
+{# Names and values in the notation of SQL. #}
 
 {% macro identifier(name) %}
     {{ return('"' ~ name | replace('"', '""') ~ '"') }}
@@ -18,7 +18,7 @@
 
 {% macro default__beside(relation, suffix) %}
     {% set name = relation.identifier ~ suffix %}
-    {# PostgreSQL cuts names at 63 bytes, and two that are cut might be the same. #}
+    {# PostgreSQL cuts names at 63 bytes, so two long names could become equal. #}
     {% if name.encode('utf-8') | length > 63 %}
         {% set name = relation.identifier[:20] ~ '_' ~ local_md5(relation.identifier)[:16] ~ suffix %}
         {% if name.encode('utf-8') | length > 63 %}

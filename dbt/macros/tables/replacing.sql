@@ -1,4 +1,4 @@
-{# Putting a table in place: as a whole by one swap, or row by row where only some have changed. #}
+{# Replaces a table: completely by one swap, or only its changed rows. #}
 
 {% macro replace_table(target_relation, existing_relation, select_sql) %}
     {{ return(adapter.dispatch('replace_table', 'pgclarify')(target_relation, existing_relation, select_sql)) }}
@@ -57,7 +57,7 @@
     {% endcall %}
 {% endmacro %}
 
-{# What is not fit to be asked stays marked, and so loses its row. #}
+{# Unfit questions stay marked, so their rows are deleted. #}
 {% macro mark_changed_sql(answers, questions, target_relation, id, question) %}
     update {{ questions }} as asked
     set is_changed = compared.is_changed
@@ -86,7 +86,7 @@
     {% do pgclarify.hold_build(questions) %}
     {% set found = pgclarify.fetch_and_commit("
         select
-            -- A column without a length or scale takes ids of any.
+            -- A column without a length or scale takes ids of every length or scale.
             given.atttypid = shown.atttypid and shown.atttypmod in (-1, given.atttypmod) as is_same,
             format_type(given.atttypid, given.atttypmod) as given,
             format_type(shown.atttypid, shown.atttypmod) as shown
@@ -111,7 +111,7 @@
 
 {% macro default__check_schema(existing_relation, columns) %}
     {% set found = adapter.get_columns_in_relation(existing_relation) | map(attribute='name') | list %}
-    {# A table always has columns, and who may not see it is told of none. #}
+    {# Every table has columns, so an empty list means that the role may not see the table. #}
     {% if not found %}
         {% do pgclarify.end_build(
             (target.role or target.user) ~ " may not see the table that is there, " ~ existing_relation ~ ". Build it as the role that"
@@ -153,7 +153,7 @@
     {% endif %}
 {% endmacro %}
 
-{# Before anything is asked: dbt itself looks when the table is built, after it was paid for. #}
+{# Checked before any question is asked, because dbt checks it only when the table is built, after the cost. #}
 {% macro check_contract(select_sql) %}
     {% set contract = config.get('contract') %}
     {% if contract and contract.enforced %}

@@ -1,4 +1,4 @@
-{# Statements in transactions of their own: dbt opens one around a model, and nothing may wait in it. #}
+{# Statements in separate transactions: dbt opens one for the whole model, and no transaction may wait for answers. #}
 
 {% macro execute_and_commit(sql) %}
     {{ return(adapter.dispatch('execute_and_commit', 'pgclarify')(sql)) }}
