@@ -20,8 +20,8 @@ from tests.fakes.completer import Prompt
 from tests.fakes.context import context_of
 from tests.unit.ledger.buying import buy, replies, request
 from tests.unit.operations.fruit import Orchard, content
+from tests.unit.operations.listing import BERG, HOLM, World
 from tests.unit.operations.rental_cars import carry_out, clarify_with, corpus, eventually, script, until_in_flight
-from tests.unit.operations.test_list_answers import BERG, HOLM, World
 from tests.unit.operations.test_reranking import missing, passages
 
 SPENT = 'budget "fake" is spent'

@@ -1,0 +1,55 @@
+"""What tests of ingestion share: documents, and a pipeline that ingests them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.corpora.ingestion import Ingestion
+from pgclarify.corpora.splitting import Splitter, chunker_of
+from pgclarify.errors import (
+    ModelNotFound,
+)
+from pgclarify.protocols import DocumentStore, Embedder
+from pgclarify.vocabulary import Document
+from tests.fakes import FakeDocumentStore, FakeEmbedder
+
+SHORT = [
+    Document("policy", "Rental cars are covered up to 30 dollars a day.", title="Basic policy"),
+    Document("drivers", "Every driver must hold a license for two years."),
+    Document("offices", "Rental offices are often near an airport."),
+]
+
+
+def ingestion(
+    store: DocumentStore,
+    embedder: FakeEmbedder,
+    *,
+    splitters: Callable[[Embedder], Splitter] = chunker_of,
+    max_documents: int = 100,
+    max_chars: int = 1_000_000,
+    batch_size: int = 256,
+) -> Ingestion:
+    async def embedder_of(model: str) -> Embedder:
+        if model != embedder.model:
+            raise ModelNotFound("no such model", detail=f"It is {model!r}.")
+        return embedder
+
+    return Ingestion(
+        store,
+        embedder_of,
+        splitters=splitters,
+        max_documents=max_documents,
+        max_chars=max_chars,
+        batch_size=batch_size,
+        retry_seconds=0.0,
+    )
+
+
+def vectors(store: FakeDocumentStore, document_id: str) -> NDArray[np.float32]:
+    """The vectors of a document's passages, in order."""
+    rows = [row for row in store.indexed[document_id].vectors if row is not None]
+    assert len(rows) == len(store.indexed[document_id].chunks)
+    return np.array(rows)

@@ -1,0 +1,105 @@
+"""Of an edited document, only passages that are new are embedded."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from pgclarify.corpora.splitting import chunker_of
+from pgclarify.model import Chunk
+from pgclarify.protocols import Embedder
+from pgclarify.vocabulary import Document
+from tests.fakes import FakeDocumentStore, FakeEmbedder
+from tests.unit.corpora.ingesting import SHORT, ingestion, vectors
+
+PARAGRAPHS = [f"Paragraph {number} says something of its own about cars {number}." * 3 for number in range(12)]
+
+
+async def edited(before: Document, *after: Document) -> tuple[FakeDocumentStore, list[list[str]]]:
+    """Index a document, then others in one claim. Returns the store, and the calls of the model for the others."""
+    store, embedder = FakeDocumentStore([before]), FakeEmbedder()
+    pipeline = ingestion(store, embedder, splitters=Paragraphs, batch_size=4)
+    await pipeline.ingest_once()
+    embedder.calls.clear()
+    for document in after:
+        store.add(document)
+    await pipeline.ingest_once()
+    assert store.failed == {}
+    calls = [list(call) for call in embedder.calls]
+    splitter = Paragraphs(embedder)
+    for document in after:
+        texts = [
+            splitter.embedding_text(document.title, chunk.heading, chunk.content)
+            for chunk in splitter.split_part(document.content)[0]
+        ]
+        # After all retries, each passage has the vector of its own text.
+        assert np.array_equal(vectors(store, document.document_id), await embedder.encode(texts))
+    return store, calls
+
+
+class Paragraphs:
+    """Cuts at empty lines."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._chunker = chunker_of(embedder)
+
+    def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
+        chunks = [
+            Chunk(number, None, found[0], start + found.start(), start + found.end())
+            for number, found in enumerate(re.finditer(".+", content[start:]), start=ordinal)
+        ]
+        return chunks, None
+
+    def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
+        return self._chunker.embedding_text(title, heading, content)
+
+
+async def test_only_what_changed_in_a_document_is_embedded_again() -> None:
+    changed = [*PARAGRAPHS[:5], "Another paragraph.", *PARAGRAPHS[6:]]
+    store, calls = await edited(Document("long", "\n\n".join(PARAGRAPHS)), Document("long", "\n\n".join(changed)))
+    assert calls == [["Another paragraph."]]
+    assert store.stored == [["long"], ["long"]]
+
+
+async def test_moving_text_around_embeds_nothing() -> None:
+    moved = "\n\n\n".join(["", *PARAGRAPHS[3:], *PARAGRAPHS[:3]])
+    _, calls = await edited(Document("long", "\n\n".join(PARAGRAPHS)), Document("long", moved))
+    assert calls == []
+
+
+async def test_a_text_that_stands_more_often_than_before_is_embedded_as_often_as_it_is_new() -> None:
+    twice, four_times = [PARAGRAPHS[0]] * 2, [PARAGRAPHS[0], PARAGRAPHS[1], *[PARAGRAPHS[0]] * 3]
+    _, calls = await edited(Document("long", "\n\n".join(twice)), Document("long", "\n\n".join(four_times)))
+    assert calls == [[PARAGRAPHS[1], PARAGRAPHS[0], PARAGRAPHS[0]]]
+
+
+async def test_a_new_title_is_embedded_with_every_passage() -> None:
+    content = "\n\n".join(PARAGRAPHS[:3])
+    _, calls = await edited(Document("long", content), Document("long", content, title="Cars"))
+    assert calls == [[f"Cars\n{paragraph}" for paragraph in PARAGRAPHS[:3]]]
+
+
+async def test_batches_stay_full_when_edited_and_new_documents_come_together() -> None:
+    changed = ["A new beginning.", *PARAGRAPHS[1:], "A new end."]
+    fresh = Document("fresh", "\n\n".join(f"Fresh paragraph {number}." for number in range(7)))
+    store, calls = await edited(
+        Document("long", "\n\n".join(PARAGRAPHS)), Document("long", "\n\n".join(changed)), fresh
+    )
+    assert [len(call) for call in calls] == [4, 4, 1]
+    assert calls[0][:2] == ["A new beginning.", "A new end."]
+    # Hashes are asked for changed documents only, because a new document has no passages.
+    assert store.asked == [["long"]]
+
+
+async def test_a_passage_that_cannot_be_embedded_leaves_the_document_as_it_was() -> None:
+    store, embedder = FakeDocumentStore([Document("long", "\n\n".join(PARAGRAPHS))]), FakeEmbedder(fails_on="poison")
+    pipeline = ingestion(store, embedder, splitters=Paragraphs)
+    await pipeline.ingest_once()
+    before = store.indexed["long"]
+    store.add(Document("long", "\n\n".join([*PARAGRAPHS, "poison"])))
+    store.add(SHORT[0])
+    await pipeline.ingest_once()
+    assert list(store.failed) == ["long"]
+    assert store.indexed["long"] is before
+    assert store.stored == [["long"], ["policy"]]

@@ -1,0 +1,189 @@
+"""Documents wait for an embedding model that is missing, loading or away, and none is blamed for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pgclarify.corpora.embedding_models import public_reason
+from pgclarify.corpora.ingestion import Ingestion
+from pgclarify.corpora.long_documents import LongIngestion
+from pgclarify.embedding.batching import OutOfMemory
+from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingUnavailable, ModelNotFound, PgclarifyError
+from pgclarify.model import LongDocument
+from pgclarify.protocols import Embedder, LongDocumentStore
+from pgclarify.vocabulary import Document
+from tests.fakes import FakeDocumentStore, FakeEmbedder
+from tests.unit.corpora.ingesting import SHORT, ingestion
+
+
+@pytest.mark.parametrize(
+    ("store", "embedder"),
+    [
+        (FakeDocumentStore(SHORT, embedding_model="other"), FakeEmbedder()),
+        (FakeDocumentStore(SHORT, dimensions=8), FakeEmbedder()),
+        (FakeDocumentStore(SHORT), FakeEmbedder(max_tokens=16)),
+    ],
+    ids=["no model", "other dimensions", "model too small"],
+)
+async def test_what_waits_for_a_model_that_this_worker_has_not_is_left_to_others(
+    store: FakeDocumentStore, embedder: FakeEmbedder
+) -> None:
+    pipeline = ingestion(store, embedder)
+    # The documents are released, and not claimed again for a while.
+    assert [await pipeline.ingest_once() for _ in range(3)] == [3, 0, 0]
+    assert store.failed == {}
+    assert store.stored == []
+    assert list(store.delayed) == [1], "what they wait for is kept"
+    assert [document.document_id for document in store.pending] == ["policy", "drivers", "offices"]
+
+
+async def test_documents_wait_for_a_model_whose_endpoint_does_not_answer() -> None:
+    store, embedder = FakeDocumentStore(SHORT), FakeEmbedder(fails_on="poison")
+    pipeline = ingestion(store, embedder)
+    embedder.is_away = True
+    # The documents are released, and not claimed again for a while.
+    assert [await pipeline.ingest_once() for _ in range(3)] == [3, 0, 0]
+    assert store.failed == {}
+    assert list(store.delayed) == [1]
+    assert len(embedder.calls) == 1
+    assert [document.document_id for document in store.pending] == ["policy", "drivers", "offices"]
+
+    embedder.is_away = False
+    assert await ingestion(store, embedder).ingest_once() == 3
+    assert store.stored == [["policy", "drivers", "offices"]]
+
+
+FOREIGN = "/etc/key says: a passage that is not for all"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConfigurationError("no key file", detail=FOREIGN, hint="Write the key there."),
+        DimensionMismatch("too many dimensions", detail=FOREIGN, hint="Ask for fewer."),
+        EmbeddingUnavailable("it failed", detail=FOREIGN, hint="Start it."),
+        OutOfMemory(FOREIGN),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("is_long", [False, True])
+async def test_what_documents_wait_for_is_kept_without_foreign_words(
+    error: PgclarifyError, is_long: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def embedder_of(model: str) -> Embedder:
+        raise error
+
+    class LongStore(FakeDocumentStore):
+        async def release_document(self) -> int:
+            return await self.release_documents()
+
+    store = LongStore(SHORT)
+    if is_long:
+        claimed = LongDocument(store.pending[0], None, 0, 0)
+        await LongIngestion(cast(LongDocumentStore, store), embedder_of).embed_part(claimed)
+    else:
+        await Ingestion(store, embedder_of).ingest_once()
+    assert store.delayed == {1: f"{error.message}: {error.hint}"}
+    assert FOREIGN in caplog.text
+
+
+def test_the_reason_does_not_tell_what_is_at_a_path() -> None:
+    reasons = {
+        public_reason("/etc", ModelNotFound("no model there", detail=FOREIGN)),
+        public_reason("/etc", ModelNotFound("not a model", hint="Install its library.")),
+    }
+    assert len(reasons) == 1
+
+
+async def test_documents_wait_for_a_gpu_that_is_full() -> None:
+    class Full(FakeEmbedder):
+        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
+            raise OutOfMemory("It had no room for a batch of 1.")
+
+    store = FakeDocumentStore(SHORT)
+    await ingestion(store, Full()).ingest_once()
+    assert store.failed == {}
+    assert "PGCLARIFY_DEVICE=cpu" in store.delayed[1]
+
+
+async def test_a_model_that_was_asked_in_vain_is_told_without_foreign_words() -> None:
+    class Refusing(FakeEmbedder):
+        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
+            raise EmbeddingUnavailable("it failed", detail=FOREIGN, hint="Start it.")
+
+    store = FakeDocumentStore(SHORT)
+    await ingestion(store, Refusing()).ingest_once()
+    assert store.delayed == {1: "it failed: Start it."}
+
+
+class _GoesAfterOne(FakeEmbedder):
+    """An embedder that becomes unavailable after it has failed on a text."""
+
+    def __init__(self) -> None:
+        super().__init__(fails_on="poison")
+
+    async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
+        try:
+            return await super().encode(texts, are_passages=are_passages)
+        finally:
+            self.is_away = True
+
+
+async def test_no_document_is_blamed_if_the_endpoint_goes_while_one_is_looked_for() -> None:
+    store = FakeDocumentStore([SHORT[0], Document("bad", "poison"), SHORT[1]])
+    assert await ingestion(store, _GoesAfterOne()).ingest_once() == 3
+    assert store.failed == {}
+    assert store.stored == []
+    assert len(store.pending) == 3
+    assert list(store.delayed) == [1]
+
+
+async def test_an_endpoint_that_does_not_answer_at_first_is_told_once_it_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pgclarify.corpora.embedding_models._MODEL_RETRY_SECONDS", 0.0)
+    asked = asyncio.Event()
+
+    async def embedder_of(model: str) -> Embedder:
+        await asked.wait()
+        raise EmbeddingUnavailable("the embedding endpoint cannot be reached")
+
+    store = FakeDocumentStore(SHORT)
+    pipeline = Ingestion(store, embedder_of, loading_seconds=0.0)
+    assert await pipeline.ingest_once() == 3
+    assert store.delayed == {}, "it is not known yet"
+    asked.set()
+    while not store.delayed:
+        await pipeline.ingest_once()
+    assert store.failed == {}
+    await pipeline.close()
+
+
+async def test_nobody_waits_for_a_model_that_is_being_loaded() -> None:
+    loaded = asyncio.Event()
+    embedder = FakeEmbedder()
+
+    async def embedder_of(model: str) -> Embedder:
+        await loaded.wait()
+        return embedder
+
+    store = FakeDocumentStore(SHORT)
+    pipeline = Ingestion(store, embedder_of, loading_seconds=0.0)
+    assert [await pipeline.ingest_once() for _ in range(2)] == [3, 0]
+    assert len(store.pending) == 3
+
+    loaded.set()
+    claimed = 0
+    while not claimed:
+        await asyncio.sleep(0)
+        claimed = await pipeline.ingest_once()
+    while not store.stored:
+        await pipeline.ingest_once()
+    assert store.stored == [["policy", "drivers", "offices"]]
+    await pipeline.close()

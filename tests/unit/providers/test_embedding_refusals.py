@@ -1,0 +1,154 @@
+"""Servers that refuse texts, fail, or do not embed at all: who is blamed, and who tries again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pgclarify.errors import EmbeddingError, EmbeddingUnavailable, describe
+from pgclarify.providers.address import Address
+from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
+from pgclarify.providers.endpoint_embedder import EndpointEmbedder
+from tests.openai_server import DIMENSIONS, EmbeddingBehavior, Reply, Server, bags_of_words, embeddings
+from tests.unit.providers.embedding_server import KEY, MODEL, endpoint_of, opened, raw, server, short_pauses
+
+__all__ = ["server", "short_pauses"]
+
+
+@pytest.mark.parametrize(
+    "embed",
+    [
+        raw({"data": []}),
+        raw({"data": None, "error": {"message": "overloaded"}}),
+        raw({"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}]}),
+        raw({"index": 1}, of="item"),
+        raw({"index": None}, of="item"),
+        raw({"index": [0]}, of="item"),
+        raw({"embedding": None}, of="item"),
+        raw({"embedding": []}, of="item"),
+        raw({"embedding": ""}, of="item"),
+        raw({"embedding": "=="}, of="item"),
+        raw({"embedding": "AAA="}, of="item"),
+        raw({"embedding": [["1.0"]]}, of="item"),
+        raw({"embedding": ["1.0"]}, of="item"),
+        raw({"embedding": [True]}, of="item"),
+        lambda _: Reply(body="[]"),
+        lambda _: Reply(body="<html>"),
+        lambda _: Reply(body="[" * 100_000),
+        lambda _: Reply(body="x" * 3_000_000),
+        lambda _: Reply.error(401, f"wrong key {KEY}"),
+        lambda _: Reply.error(404, "no such model"),
+        lambda _: Reply.error(400, "this is a chat model"),
+        lambda _: Reply.error(429, f"slower, {KEY}"),
+        lambda _: Reply.error(500, "out of memory"),
+        lambda _: Reply.error(503, "overloaded"),
+        lambda _: Reply(status=307, headers={"Location": "http://127.0.0.1:1/"}, body=""),
+    ],
+)
+async def test_a_server_that_does_not_embed_is_told_from_a_text_that_cannot_be(
+    server: Server, embed: EmbeddingBehavior
+) -> None:
+    async with endpoint_of(server) as endpoint:
+        embedder = await EndpointEmbedder.open(endpoint, MODEL)
+        server.embed = embed
+        for attempt in (embedder.encode(["red cars"]), EndpointEmbedder.open(endpoint, MODEL)):
+            with pytest.raises(EmbeddingUnavailable) as caught:
+                await attempt
+            assert caught.value.sqlstate == "PC013"
+            assert caught.value.hint
+            assert KEY not in f"{caught.value}{describe(caught.value)}"
+
+
+async def test_no_server() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        endpoint = EmbeddingEndpoint(Address(f"http://127.0.0.1:{unused.getsockname()[1]}/v1", None), max_retries=0)
+        with pytest.raises(EmbeddingUnavailable):
+            await EndpointEmbedder.open(endpoint, MODEL)
+        await endpoint.aclose()
+
+
+async def test_another_try_after_what_passes(server: Server) -> None:
+    async with opened(server) as embedder:
+        server.embedding_script.extend([Reply.error(429, "slower", retry_after=0.01)])
+        assert (await embedder.encode(["red cars"])).shape == (1, DIMENSIONS)
+    assert len(server.embedding_bodies) == 2
+
+
+async def test_vectors_of_another_length_than_before_are_of_another_model(server: Server) -> None:
+    async with opened(server) as embedder:
+        server.embed = lambda body: embeddings([np.ones(32)] * len(body["input"]), body)
+        with pytest.raises(EmbeddingUnavailable):
+            await embedder.encode(["red cars"])
+
+
+@pytest.mark.parametrize("status", [400, 413, 422, 500])
+async def test_a_text_that_is_refused_fails_alone(server: Server, status: int) -> None:
+    def refuses(body: Mapping[str, Any]) -> Reply:
+        if any(text.startswith("p") for text in body["input"] if text != "probe"):
+            return Reply.error(status, "input is too large to process")
+        return bags_of_words(body)
+
+    async with opened(server, concurrency=1, max_retries=0) as embedder:
+        server.embed = refuses
+        texts = [f"text {number}" for number in range(20)]
+        outcomes = await asyncio.gather(
+            *(embedder.encode([text]) for text in [*texts, "poison"]), return_exceptions=True
+        )
+        with pytest.raises(EmbeddingError) as caught:
+            await embedder.encode([*texts, "poison"])
+    assert all(isinstance(outcome, np.ndarray) for outcome in outcomes[:-1])
+    for error in (outcomes[-1], caught.value):
+        assert isinstance(error, EmbeddingError)
+        assert not isinstance(error, EmbeddingUnavailable)
+        assert error.sqlstate == "PC010"
+        assert "too large" in (error.detail or "")
+
+
+@pytest.mark.parametrize("status", [400, 413, 422, 500])
+async def test_a_text_that_has_more_tokens_than_are_counted_is_cut(server: Server, status: int) -> None:
+    def refuses(body: Mapping[str, Any]) -> Reply:
+        if any(len(text) > 300 for text in body["input"]):
+            return Reply.error(status, "input is too large to process")
+        return bags_of_words(body)
+
+    async with opened(server, concurrency=1, max_retries=0) as embedder:
+        server.embed = refuses
+        vectors = await embedder.encode(["red cars", "word " * 200])
+        assert np.array_equal(vectors, await embedder.encode(["red cars", "word " * 50]))
+
+
+async def test_a_server_that_is_overloaded_for_a_while_does_not_blame_texts(server: Server) -> None:
+    async with opened(server, max_retries=0) as embedder:
+        server.embedding_script.append(Reply.error(503, "overloaded"))
+        with pytest.raises(EmbeddingUnavailable):
+            await embedder.encode(["word " * 100])
+    assert len(server.embedding_bodies) == 1
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, 1e39, 10**400, 0.0])
+async def test_a_vector_that_is_no_direction_is_the_fault_of_its_text(server: Server, number: float) -> None:
+    def embed(body: Mapping[str, Any]) -> Reply:
+        reply = json.loads(bags_of_words({**body, "encoding_format": "float"}).body or "")
+        for item in reply["data"]:
+            if "poison" in body["input"][item["index"]]:
+                item["embedding"] = [number] * DIMENSIONS
+        return Reply(body=json.dumps(reply))
+
+    async with opened(server) as embedder:
+        server.embed = embed
+        with pytest.raises(EmbeddingError) as caught:
+            await embedder.encode(["poison"])
+        assert not isinstance(caught.value, EmbeddingUnavailable)
+        good, bad = await asyncio.gather(
+            embedder.encode(["red cars"]), embedder.encode(["poison"]), return_exceptions=True
+        )
+    assert isinstance(good, np.ndarray)
+    assert isinstance(bad, EmbeddingError)
