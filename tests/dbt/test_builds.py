@@ -341,6 +341,10 @@ def test_the_project_of_the_pages_is_built(
         written = tmp_path / named[1]
         written.parent.mkdir(exist_ok=True)
         written.write_text(block.code)
+    superuser.execute("create schema shop")
+    superuser.execute("create table shop.search_log as select 7 as search_id, 'hail'::text as query")
+    superuser.execute(f"grant usage on schema shop to {service.asker}".encode())
+    superuser.execute(f"grant select on shop.search_log to {service.asker}".encode())
     parameters = psycopg.conninfo.conninfo_to_dict(service.dsn)
     variables = {
         "PGHOST": str(parameters["host"]),
@@ -353,6 +357,12 @@ def test_the_project_of_the_pages_is_built(
     shown.done("deps")
     built = shown.done("build")
 
-    assert built.statuses().keys() >= {"search_interpretations", "search_detections", "new_searches", "stg_verdicts"}
+    assert built.statuses().keys() >= {
+        "search_interpretations",
+        "search_detections",
+        "new_searches",
+        "shop_interpretations",
+        "stg_verdicts",
+    }
     assert set(built.statuses().values()) <= {"success", "pass", "no-op"}
     assert "2 distinct questions, 2 to be asked" in built.log
