@@ -1,0 +1,69 @@
+"""Whether the calls of a run go first changes while the run is being carried out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import cast
+
+import pytest
+
+from pgclarify.database.runs import Runs
+from pgclarify.model import Run
+from pgclarify.operations.context import Models, RunContext
+from pgclarify.protocols import is_waited_for
+from pgclarify.worker import executor
+from pgclarify.worker.executor import RunExecutor
+from pgclarify.worker.monitor import Monitor
+from pgclarify.worker.quarantine import Quarantine
+
+
+class Table(Runs):
+    """Stands for the tables of runs. watched: the runs that sessions wait for."""
+
+    def __init__(self) -> None:
+        self.watched: frozenset[int] = frozenset()
+
+    async def start(self, run_id: int, *, is_alone: bool = False) -> Run | None:
+        return Run(run_id, 1, "clarify", "rental cars", {}, 1, "all-MiniLM-L6-v2", 384)
+
+    async def waited_for(self, runs: Sequence[Run]) -> frozenset[int]:
+        return self.watched & {run.run_id for run in runs}
+
+
+async def test_calls_of_a_run_go_first_while_a_session_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = asyncio.Event()
+    goes_first: dict[int, bool] = {}
+
+    async def execute(context: RunContext) -> None:
+        while True:
+            await asked.wait()
+            goes_first[context.run.run_id] = is_waited_for()
+            await asyncio.sleep(0)
+
+    async def who_goes_first(*watched: int) -> set[int]:
+        table.watched = frozenset(watched)
+        await runs.follow_watchers()
+        goes_first.clear()
+        asked.set()
+        while len(goes_first) < 3:  # noqa: ASYNC110 - the runs tell nobody
+            await asyncio.sleep(0)
+        asked.clear()
+        return {run_id for run_id, is_first in goes_first.items() if is_first}
+
+    monkeypatch.setattr(executor, "execute", execute)
+    table = Table()
+    runs = RunExecutor(table, cast("Models", None), Quarantine(asyncio.Lock()), Monitor())
+    tasks = [
+        asyncio.create_task(runs.carry_out(run_id, is_waited_for=False, is_of_batch=is_of_batch))
+        for run_id, is_of_batch in ((1, False), (2, False), (3, True))
+    ]
+    async with asyncio.timeout(60):
+        while runs.in_hand < 3:  # noqa: ASYNC110 - the runs tell nobody
+            await asyncio.sleep(0)
+        assert await who_goes_first() == set()
+        assert await who_goes_first(1, 3) == {1}, "3 belongs to a batch"
+        assert await who_goes_first(2) == {2}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
