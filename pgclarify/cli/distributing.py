@@ -13,12 +13,14 @@ from pgclarify.cli.options import AsOneObject
 DISTRIBUTE_EXAMPLES = terminal.examples(
     "pgclarify distribute insurance",
     "pgclarify distribute insurance --shards 32 --yes",
+    "pgclarify distribute insurance --undo",
 )
 
 
 def distribute(
     corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Name of a corpus that you own.")],
     shards: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Number of parts of each table.")] = 8,
+    undo: Annotated[bool, typer.Option("--undo", metavar="", help="Bring the corpus back to this server.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask for confirmation.")] = False,
     as_json: AsOneObject = False,
 ) -> None:
@@ -31,14 +33,17 @@ def distribute(
 
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
-        (plan,) = connection.fetch(database, "cli_distribute", corpus=corpus, shards=shards, dry_run=True)
+        values = {"corpus": corpus, "shards": shards, "undo": undo}
+        (plan,) = connection.fetch(database, "cli_distribute", **values, dry_run=True)
         moved = f"{plan['passages']:,} passages of {sanitize(corpus)}, {plan['bytes'] / 2**20:,.0f} MiB with indexes,"
-        if plan["is_distributed"]:
-            text = f"{moved} are distributed already"
+        if plan["is_distributed"] != undo:
+            text = f"{moved} are {'on this server' if undo else 'distributed'} already"
         else:
-            confirm(f"this would spread {moved} over {plan['nodes']} nodes in {shards} shards", is_confirmed=yes)
-            (plan,) = connection.fetch(database, "cli_distribute", corpus=corpus, shards=shards, dry_run=False)
-            text = f"{moved} are spread over {plan['nodes']} nodes in {shards} shards"
+            there = f"over {plan['nodes']} nodes in {plan['shards']} shards"
+            what = f"bring {moved} back to this server" if undo else f"spread {moved} {there}"
+            confirm(f"this would {what}", is_confirmed=yes)
+            (plan,) = connection.fetch(database, "cli_distribute", **values, dry_run=False)
+            text = f"{moved} are {'back on this server' if undo else f'spread {there}'}"
     if as_json:
         terminal.print_json(plan)
     else:

@@ -36,13 +36,15 @@ order by name;
 select name, role_name from pgclarify.budget_status where not role_exists order by name;
 
 -- name: cli_distribute
--- Spread a corpus over the nodes of a cluster, or say what that would move.
+-- Spread a corpus over the nodes of a cluster or bring it back, or say what that would move.
 select plan.is_distributed, plan.passages, plan.bytes, plan.nodes, plan.shards
 from
     jsonb_to_record(
         pgclarify.distribute(
             corpus => %(corpus)s,
-            options => jsonb_build_object('shards', %(shards)s::integer, 'dry_run', %(dry_run)s::boolean)
+            options => jsonb_build_object(
+                'shards', %(shards)s::integer, 'undo', %(undo)s::boolean, 'dry_run', %(dry_run)s::boolean
+            )
         )
     ) as plan (is_distributed boolean, passages bigint, bytes bigint, nodes integer, shards integer);
 

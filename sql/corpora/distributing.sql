@@ -52,39 +52,112 @@ create or replace function pgclarify_private.spread_table(relation regclass, col
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Citus raises a notice for each table that it copies.
+-- Citus raises a notice for each table that it creates.
 set client_min_messages = 'warning'
 as $$
 declare
-    v_indexes text[];
-    v_index text;
+    v_missing text;
 begin
-    -- Created after the rows are there: all shards do it at the same time.
-    select array_agg(pg_get_indexdef(pg_index.indexrelid)) into v_indexes
-    from pg_index
-    where pg_index.indrelid = spread_table.relation and not pg_index.indisprimary;
-    for v_index in
-        select pg_index.indexrelid::regclass::text
-        from pg_index
-        where pg_index.indrelid = spread_table.relation and not pg_index.indisprimary
-    loop
-        execute format('drop index %s', v_index);
-    end loop;
     execute format(
         'select create_distributed_table(%L, ''document_id'', colocate_with => %L, shard_count => %s)',
         spread_table.relation, coalesce(spread_table.colocated_with::text, 'none'), coalesce(spread_table.shards::text, 'null')
     );
-    -- Citus keeps the rows in the local table, where nothing reads them.
-    execute format('select truncate_local_data_after_distributing_table(%L)', spread_table.relation);
-    foreach v_index in array coalesce(v_indexes, '{}') loop
-        execute v_index;
-    end loop;
+    -- Citus has copied the role to the nodes by now.
+    execute
+        $sql$
+        select string_agg(format('%s:%s', nodename, nodeport), ', ')
+        from run_command_on_workers('select current_setting(''hnsw.iterative_scan'', true)')
+        where not success or result is distinct from 'strict_order'
+        $sql$
+    into v_missing;
+    if v_missing is not null then
+        raise exception 'searches on a node would find too few passages'
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = format(
+                    'Sessions of role pgclarify_owner lack hnsw.iterative_scan = strict_order on: %s.', v_missing
+                ),
+                hint = 'Have a superuser run on these nodes: alter role pgclarify_owner set hnsw.iterative_scan = '
+                    || '''strict_order''; alter role pgclarify_owner set hnsw.ef_search = 100.';
+    end if;
 end
 $$;
 
 comment on function pgclarify_private.spread_table(regclass, regclass, integer) is
-'Distribute a table by document_id. colocated_with: the table whose shards it follows; null for separate shards, whose '
+'Distribute an empty table by document_id. colocated_with: the table whose shards it follows; null for separate shards, whose '
 'number is shards.';
+
+create or replace function pgclarify_private.copy_table(
+    relation regclass, parent regclass, colocated_with regclass, shards integer
+)
+returns regclass
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_copy regclass;
+    v_definition text;
+begin
+    execute format(
+        'create table pgclarify_private.%I (like %s including constraints including comments%s)',
+        format('%s_copy', (select pg_class.relname from pg_class where pg_class.oid = copy_table.relation)),
+        copy_table.parent,
+        -- The functions that store passages take ids from the sequence themselves. The sequence stays on this server.
+        case when copy_table.shards is null and copy_table.colocated_with is null then ' including defaults' else '' end
+    );
+    v_copy := format('%s_copy', copy_table.relation);
+    -- A direct read would bypass the policies of the parent.
+    execute format('alter table %s enable row level security', v_copy);
+    execute format('comment on table %s is %L', v_copy, obj_description(copy_table.relation, 'pg_class'));
+    select pg_get_constraintdef(pg_constraint.oid) into strict v_definition
+    from pg_constraint where pg_constraint.conrelid = copy_table.relation and pg_constraint.contype = 'p';
+    execute format('alter table %s add %s', v_copy, v_definition);
+    if copy_table.shards is not null or copy_table.colocated_with is not null then
+        perform pgclarify_private.spread_table(v_copy, copy_table.colocated_with, copy_table.shards);
+    end if;
+    execute format('insert into %s select * from %s', v_copy, copy_table.relation);
+    -- Created after the rows are there: this is faster, and all shards do it at the same time.
+    for v_definition in
+        select regexp_replace(
+            pg_get_indexdef(pg_index.indexrelid), '^CREATE INDEX \S+ ON \S+', format('create index on %s', v_copy)
+        )
+        from pg_index
+        where pg_index.indrelid = copy_table.relation and not pg_index.indisprimary
+    loop
+        execute v_definition;
+    end loop;
+    return v_copy;
+end
+$$;
+
+comment on function pgclarify_private.copy_table(regclass, regclass, regclass, integer) is
+'Copy the table of a corpus, with indexes. shards: distribute the copy to so many shards. colocated_with: distribute it to the '
+'shards of this table. Both null: the copy stays here. Returns the copy.';
+
+create or replace function pgclarify_private.rename_copy(copy regclass)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_index record;
+begin
+    execute format(
+        'alter table %s rename to %I',
+        rename_copy.copy, (select replace(relname, '_copy', '') from pg_class where oid = rename_copy.copy)
+    );
+    for v_index in
+        select pg_class.oid::regclass as relation, replace(pg_class.relname, '_copy', '') as name
+        from pg_index
+        inner join pg_class on pg_class.oid = pg_index.indexrelid
+        where pg_index.indrelid = rename_copy.copy
+    loop
+        execute format('alter index %s rename to %I', v_index.relation, v_index.name);
+    end loop;
+end
+$$;
+
+comment on function pgclarify_private.rename_copy(regclass) is
+'Give a copy, and its indexes, the names of the table of which it is a copy. That table was dropped.';
 
 create or replace function pgclarify_private.check_cluster()
 returns integer
@@ -133,11 +206,88 @@ $$;
 comment on function pgclarify_private.check_cluster() is
 'The number of nodes that take shards; error 0A000 or 55000 if nothing can be distributed here.';
 
+create or replace function pgclarify_private.lock_tables(tables text)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- While this waits for a lock, every new session that needs the table waits, too.
+set lock_timeout = '2s'
+as $$
+begin
+    for v_attempt in 1 .. 30 loop
+        begin
+            execute format('lock table %s in access exclusive mode', lock_tables.tables);
+            return;
+        exception
+            when lock_not_available or deadlock_detected then
+                if v_attempt = 30 then
+                    raise;
+                end if;
+                perform pg_sleep(1);
+        end;
+    end loop;
+end
+$$;
+
+comment on function pgclarify_private.lock_tables(text) is
+'Lock tables against all other sessions until the transaction ends; error 55P03 if they are in use for a minute and a half. '
+'Waiting sessions go on between two attempts.';
+
+create or replace function pgclarify_private.move_corpus(corpus pgclarify.corpus, shards integer)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_passage regclass := pgclarify_private.partition_name('passage', (move_corpus.corpus).corpus_id);
+    v_embedding regclass := to_regclass(
+        pgclarify_private.partition_name('passage_embedding', (move_corpus.corpus).embedding_space_id)
+    );
+    v_passage_copy regclass;
+    v_embedding_copy regclass;
+begin
+    -- Searches read the old tables until both copies are complete.
+    v_passage_copy := pgclarify_private.copy_table(v_passage, 'pgclarify.passage', null, move_corpus.shards);
+    if v_embedding is not null then
+        v_embedding_copy := pgclarify_private.copy_table(
+            v_embedding, 'pgclarify_private.passage_embedding',
+            case when move_corpus.shards is not null then v_passage_copy end, null
+        );
+    end if;
+    perform pgclarify_private.lock_tables(
+        case
+            when move_corpus.shards is null then concat_ws(', ', v_passage, v_embedding)
+            else 'only pgclarify.passage, only pgclarify_private.passage_embedding'
+        end
+    );
+    execute format('drop table %s', concat_ws(', ', v_passage, v_embedding));
+    perform pgclarify_private.rename_copy(v_passage_copy);
+    if v_embedding_copy is not null then
+        perform pgclarify_private.rename_copy(v_embedding_copy);
+    end if;
+    if move_corpus.shards is null then
+        execute format(
+            'alter table pgclarify.passage attach partition %s for values in (%s)',
+            v_passage_copy, (move_corpus.corpus).corpus_id
+        );
+        if v_embedding_copy is not null then
+            execute format(
+                'alter table pgclarify_private.passage_embedding attach partition %s for values in (%s)',
+                v_embedding_copy, (move_corpus.corpus).embedding_space_id
+            );
+        end if;
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.move_corpus(pgclarify.corpus, integer) is
+'Copy the passages and vectors of a corpus to so many shards, or to partitions of this server if shards is null, and put the '
+'copies in the place of its tables. Called with the corpus locked.';
+
 create or replace function pgclarify_private.distribute(caller pgclarify_private.caller, corpus text, options jsonb)
 returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- While it waits for the lock on a parent table, every new session that needs that table waits, too.
 set lock_timeout = '10s'
 as $$
 declare
@@ -146,17 +296,18 @@ declare
         distribute.options,
         '{
             "shards": {"type": "integer", "least": 1, "most": 1000, "default": 8},
+            "undo": {"type": "boolean", "default": false},
             "dry_run": {"type": "boolean", "default": false}
         }'
     );
     v_nodes integer := pgclarify_private.check_cluster();
-    v_passage regclass := pgclarify_private.partition_name('passage', v_corpus.corpus_id);
+    v_passage regclass;
     v_embedding regclass;
     v_is_distributed boolean;
+    v_is_undone boolean := (v_settings -> 'undo')::boolean;
     v_shards integer := (v_settings -> 'shards')::integer;
     v_passages bigint;
     v_bytes bigint;
-    v_missing text;
 begin
     if not (v_settings -> 'dry_run')::boolean then
         -- A transaction that writes to the corpus holds a key share lock on this row. This waits for such transactions, and new
@@ -166,8 +317,9 @@ begin
         select again.* into v_corpus from pgclarify.corpus as again where again.corpus_id = v_corpus.corpus_id;
     end if;
     v_is_distributed := pgclarify_private.is_distributed(v_corpus.corpus_id);
+    v_passage := pgclarify_private.partition_name('passage', v_corpus.corpus_id);
     v_embedding := to_regclass(pgclarify_private.partition_name('passage_embedding', v_corpus.embedding_space_id));
-    if not v_is_distributed and exists (
+    if not v_is_distributed and not v_is_undone and exists (
         select from pgclarify.embedding_space as space
         where space.corpus_id = v_corpus.corpus_id
             and space.state = 'building'
@@ -187,33 +339,16 @@ begin
     else
         v_bytes := pg_total_relation_size(v_passage) + coalesce(pg_total_relation_size(v_embedding), 0);
     end if;
-    if not v_is_distributed and not (v_settings -> 'dry_run')::boolean then
-        execute format('alter table pgclarify.passage detach partition %s', v_passage);
-        -- The functions that store passages take ids from the sequence themselves. The sequence stays on this server.
-        execute format('alter table %s alter column id drop default', v_passage);
-        perform pgclarify_private.spread_table(v_passage, null, v_shards);
-        if v_embedding is not null then
-            execute format('alter table pgclarify_private.passage_embedding detach partition %s', v_embedding);
-            perform pgclarify_private.spread_table(v_embedding, v_passage, null);
+    if v_is_distributed = v_is_undone and not (v_settings -> 'dry_run')::boolean then
+        perform pgclarify_private.move_corpus(v_corpus, case when not v_is_undone then v_shards end);
+        if v_embedding is null then
+            -- There is no graph.
+        elsif v_is_undone then
+            perform pgclarify_private.queue_all_links(v_corpus.embedding_space_id);
+        else
             perform pgclarify_private.drop_graph(v_corpus);
         end if;
-        execute
-            $sql$
-            select string_agg(format('%s:%s', nodename, nodeport), ', ')
-            from run_command_on_workers('select current_setting(''hnsw.iterative_scan'', true)')
-            where not success or result is distinct from 'strict_order'
-            $sql$
-        into v_missing;
-        if v_missing is not null then
-            raise exception 'searches on a node would find too few passages'
-                using errcode = 'object_not_in_prerequisite_state',
-                    detail = format(
-                        'Sessions of role pgclarify_owner lack hnsw.iterative_scan = strict_order on: %s.', v_missing
-                    ),
-                    hint = 'Have a superuser run on these nodes: alter role pgclarify_owner set hnsw.iterative_scan = '
-                        || '''strict_order''; alter role pgclarify_owner set hnsw.ef_search = 100.';
-        end if;
-        v_is_distributed := true;
+        v_is_distributed := not v_is_undone;
     end if;
     return jsonb_build_object(
         'is_distributed', v_is_distributed, 'passages', coalesce(v_passages, 0), 'bytes', v_bytes, 'nodes', v_nodes,
@@ -260,9 +395,9 @@ begin atomic
 end;
 
 comment on function pgclarify.distribute(text, jsonb) is
-'Experimental. Distribute the passages and vectors of a corpus over the nodes of a Citus cluster, in this transaction. Until '
-'it ends, questions and changes of the corpus wait, and so do these of every corpus: create_corpus, a new embedding model, and '
-'queries of table pgclarify.passage. corpus: name of one that you own. options: shards (8), dry_run (true: change nothing). '
-'Returns an object: is_distributed, passages and bytes (what is moved, with its indexes), nodes, shards. A corpus that is '
-'already distributed is not changed, and keeps its shards.';
+'Experimental. Distribute the passages and vectors of a corpus over the nodes of a Citus cluster, or bring them back, in this '
+'transaction. Until it ends, questions and changes of the corpus wait. At its end, create_corpus, a new embedding model, and '
+'queries of table pgclarify.passage wait, for every corpus. corpus: name of one that you own. options: shards (8), undo '
+'(true: bring the corpus back), dry_run (true: change nothing). Returns an object: is_distributed, passages and bytes (what is '
+'moved, with its indexes), nodes, shards. A corpus that is already distributed is not changed, and keeps its shards.';
 grant execute on function pgclarify.distribute(text, jsonb) to pgclarify_user;
