@@ -40,7 +40,9 @@ begin
                 detail = format(
                     'The passages of corpus "%s" are spread over the nodes of a cluster.', (refuse_distributed.corpus).name
                 ),
-                hint = 'Load the documents into a corpus that is not distributed.';
+                hint = format(
+                    'Bring them back: select pgclarify.distribute(%L, ''{"undo": true}'').', (refuse_distributed.corpus).name
+                );
     end if;
 end
 $$;
