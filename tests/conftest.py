@@ -10,10 +10,9 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import psycopg
@@ -23,7 +22,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from pgclarify.install.installer import install
-from tests import rolled_back, servers
+from tests import cluster, rolled_back, servers
+from tests.servers import copy_database, drop_database, in_database
 
 TEMPLATE = "pgclarify_template"
 # All of its tests share a server and a worker.
@@ -44,9 +44,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-snapshots", action="store_true", help="write snapshots instead of comparing")
     parser.addoption(
         "--server",
-        choices=("18", "16", "managed"),
+        choices=("18", "16", "managed", "cluster"),
         default="18",
-        help="PostgreSQL 18 (default); 16, without dblink; or 18 with an installing role that is not superuser",
+        help="PostgreSQL 18 (default); 16, without dblink; 18 with an installing role that is not superuser; or the"
+        " Citus cluster of PGCLARIFY_TEST_CLUSTER_URL, in one process, with every corpus distributed",
     )
 
 
@@ -84,11 +85,6 @@ def check_snapshot(pytestconfig: pytest.Config) -> Callable[[Path, str], None]:
     return check
 
 
-def in_database(dsn: str, database: str) -> str:
-    """The same server, another database."""
-    return urlsplit(dsn)._replace(path=f"/{database}").geturl()
-
-
 @pytest.fixture(scope="session")
 def shared_dir(testrun_uid: str) -> Path:
     """A folder that only the workers of this run share. The next runs would clean up pytest's own folders."""
@@ -116,6 +112,10 @@ def server(shared_dir: Path, kind_of_server: str) -> Iterator[str]:
     It listens only on a Unix socket, and asks no role for a password, so a test chooses its role by `user=`. The last
     worker that ends stops the server and removes its data.
     """
+    if kind_of_server == "cluster":
+        with cluster.shared_database() as dsn:
+            yield dsn
+        return
     data_dir = shared_dir / "server"
     visitors = shared_dir / "visitors"
     visitor = visitors / str(os.getpid())
@@ -149,7 +149,9 @@ def admin(server: str) -> Iterator[psycopg.Connection[Any]]:
 
 @pytest.fixture(scope="session")
 def template(server: str, admin: psycopg.Connection[Any], shared_dir: Path, kind_of_server: str) -> str:
-    """Name of a database with the schema. No role may connect to it."""
+    """Name of a database with the schema. No role may connect to it, unless it is that of a cluster."""
+    if kind_of_server == "cluster":
+        return admin.info.dbname
     with _locked(shared_dir):
         if admin.execute("select from pg_database where datname = %s", [TEMPLATE]).fetchone() is None:
             # Rename it when it is complete, so that a failed install leaves no template.
@@ -226,21 +228,43 @@ def make_database(
         drop_database(admin, database)
 
 
+@pytest.fixture(scope="session")
+def installed(
+    server: str, admin: psycopg.Connection[Any], template: str, kind_of_server: str
+) -> Callable[[], AbstractContextManager[str]]:
+    """Lend a database with the schema: `with installed() as dsn`. Tests on a cluster share one, which is emptied."""
+    if kind_of_server == "cluster":
+        tables = cluster.empty_tables(server)
+        return lambda: cluster.emptied(server, tables)
+
+    @contextmanager
+    def copied() -> Iterator[str]:
+        name = copy_database(admin, template)
+        try:
+            yield in_database(server, name)
+        finally:
+            drop_database(admin, name)
+
+    return copied
+
+
 @pytest.fixture
-def database(request: pytest.FixtureRequest) -> str:
-    """URL of a database with the schema, for this test alone."""
+def database(
+    request: pytest.FixtureRequest,
+    installed: Callable[[], AbstractContextManager[str]],
+    make_role: Callable[..., str],
+) -> Iterator[str]:
+    """URL of a database with the schema, for this test alone. The test's roles outlive what they own in it."""
     assert not is_rolled_back(request.node), "what needs a database of its own is marked as committed"
-    template: str = request.getfixturevalue("template")
-    return str(request.getfixturevalue("make_database")(template))
+    with installed() as dsn:
+        yield dsn
 
 
 @pytest.fixture(scope="module")
-def stage(server: str, admin: psycopg.Connection[Any], template: str) -> Iterator[rolled_back.Stage]:
+def stage(installed: Callable[[], AbstractContextManager[str]]) -> Iterator[rolled_back.Stage]:
     """The session of a module that rolls its tests back."""
-    database = copy_database(admin, template)
-    with closing(psycopg.connect(in_database(server, database), autocommit=True)) as session:
+    with installed() as dsn, closing(psycopg.connect(dsn, autocommit=True)) as session:
         yield rolled_back.Stage(session)
-    drop_database(admin, database)
 
 
 @pytest.fixture
@@ -267,25 +291,6 @@ def is_rolled_back(test: pytest.Item) -> bool:
     """Whether a test shares a database and is rolled back: see tests/rolled_back.py."""
     marks = {mark.name for mark in test.iter_markers()}
     return "rolled_back" in marks and "committed" not in marks
-
-
-def copy_database(admin: psycopg.Connection[Any], template: str) -> str:
-    """Copy a database; the copy's name."""
-    name = f"test_{uuid4().hex[:12]}"
-    copied = sql.SQL("create database {} template {} strategy wal_log")
-    admin.execute(copied.format(sql.Identifier(name), sql.Identifier(template)))
-    return name
-
-
-def drop_database(admin: psycopg.Connection[Any], database: str) -> None:
-    """Drop a database, if it exists, with its sessions."""
-    statement = sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(database))
-    # The server gives its sessions five seconds to end, which is too short on a busy machine.
-    for _ in range(24):
-        with suppress(psycopg.errors.ObjectInUse):
-            admin.execute(statement)
-            return
-    admin.execute(statement)
 
 
 def hurry(dsn: str) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib.util
 import os
 import subprocess
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import psycopg
 from psycopg import sql
@@ -95,3 +96,27 @@ def hand_to_tenant(dsn: str) -> str:
             sql.SQL("alter database {} owner to {}").format(sql.Identifier(database), sql.Identifier(TENANT))
         )
     return psycopg.conninfo.make_conninfo(dsn, user=TENANT)
+
+
+def in_database(dsn: str, database: str) -> str:
+    """The same server, another database."""
+    return urlsplit(dsn)._replace(path=f"/{database}").geturl()
+
+
+def copy_database(admin: psycopg.Connection[Any], template: str) -> str:
+    """Copy a database; the copy's name."""
+    name = f"test_{uuid4().hex[:12]}"
+    copied = sql.SQL("create database {} template {} strategy wal_log")
+    admin.execute(copied.format(sql.Identifier(name), sql.Identifier(template)))
+    return name
+
+
+def drop_database(admin: psycopg.Connection[Any], database: str) -> None:
+    """Drop a database, if it exists, with its sessions."""
+    statement = sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(database))
+    # The server gives its sessions five seconds to end, which is too short on a busy machine.
+    for _ in range(24):
+        with suppress(psycopg.errors.ObjectInUse):
+            admin.execute(statement)
+            return
+    admin.execute(statement)

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
@@ -28,7 +28,6 @@ from pgclarify import embedded
 from pgclarify.cli.main import main
 from pgclarify.database import presence
 from pgclarify.install.installer import install
-from tests.conftest import drop_database, in_database
 from tests.openai_server import MODEL, Server, by_rules, serve, shared_words
 
 T = TypeVar("T")
@@ -297,21 +296,25 @@ class Service:
 
 @pytest.fixture(scope="module")
 def service(
-    server: str, template: str, admin: psycopg.Connection[Any], tmp_path_factory: pytest.TempPathFactory
+    installed: Callable[[], AbstractContextManager[str]],
+    admin: psycopg.Connection[Any],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Service]:
     """A service that all tests of a module share. worker and asker are roles with just these rights."""
-    names = {kind: f"{kind}_{uuid4().hex[:12]}" for kind in ("test", "worker", "asker")}
-    database = sql.Identifier(names["test"])
-    admin.execute(sql.SQL("create database {} template {}").format(database, sql.Identifier(template)))
-    # Some tests create more corpora.
-    admin.execute(sql.SQL("alter database {} set pgclarify.corpus = {}").format(database, sql.Literal(CORPUS)))
+    names = {kind: f"{kind}_{uuid4().hex[:12]}" for kind in ("worker", "asker")}
     for role, membership in (("worker", "pgclarify_worker"), ("asker", "pgclarify_user")):
         admin.execute(
             sql.SQL("create role {} login in role {}").format(sql.Identifier(names[role]), sql.Identifier(membership))
         )
-    dsn = in_database(server, names["test"])
     try:
         with ExitStack() as stack:
+            dsn = stack.enter_context(installed())
+            with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+                # Some tests create more corpora.
+                database = sql.Identifier(connection.info.dbname)
+                connection.execute(
+                    sql.SQL("alter database {} set pgclarify.corpus = {}").format(database, sql.Literal(CORPUS))
+                )
             model = stack.enter_context(model_server())
             running = stack.enter_context(
                 worker(dsn, model.base_url, tmp_path_factory.mktemp("worker"), user=names["worker"])
@@ -321,7 +324,6 @@ def service(
                 wait_until_searchable(connection)
             yield Service(dsn, model, running, names["asker"])
     finally:
-        drop_database(admin, names["test"])
         for role in ("worker", "asker"):
             admin.execute(sql.SQL("drop role {}").format(sql.Identifier(names[role])))
 

@@ -19,7 +19,8 @@ from psycopg import sql
 
 from pgclarify import embedded
 from pgclarify.install.installer import install
-from tests.conftest import hurry, in_database, trust_everybody
+from tests.conftest import hurry, trust_everybody
+from tests.servers import in_database
 from tests.workers import DOCUMENTS, Service, load, model_server, wait_until_searchable, worker
 
 DATABASE = "pgclarify"

@@ -17,13 +17,14 @@ from psycopg import sql
 
 from pgclarify import embedded
 from pgclarify.install import installer
-from tests.conftest import hurry, in_database, trust_everybody
+from tests.conftest import hurry, trust_everybody
 from tests.integration import test_evaluation_policies as evaluations
 from tests.integration.attaching import ATTACH, RESYNC, STATE
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.test_doctor import Doctor, doctor
 from tests.integration.test_nothing_leaks import add, answered, seen
 from tests.integration.test_nothing_leaks_of_dialogues import ANIMAL, PRESENT, House, house, present
+from tests.servers import in_database
 from tests.workers import as_role
 
 __all__ = ["doctor", "house"]

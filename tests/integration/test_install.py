@@ -13,7 +13,7 @@ from psycopg import sql
 
 from pgclarify.errors import ConfigurationError, SchemaMismatch, ServerUnavailable
 from pgclarify.install import installer, versions
-from tests.conftest import in_database
+from tests.servers import in_database
 
 HEAD = "v0_2_0"
 

@@ -20,9 +20,10 @@ from psycopg import sql
 from pgclarify import embedded
 from pgclarify.errors import ConfigurationError
 from pgclarify.install import installer
-from tests.conftest import hurry, in_database, trust_everybody
+from tests.conftest import hurry, trust_everybody
 from tests.integration.by_hand import scalar, state_of
 from tests.pages import CHECKOUT, blocks
+from tests.servers import in_database
 from tests.workers import Worker, as_role, load, until, wait_until_searchable
 
 NO_WORKER, NO_LOOPBACK = "PC001", "PC005"
