@@ -42,9 +42,11 @@ def nothing_found(
         answers = "does not answer a" if run["judged"] == 1 else "answers any"
         text.append(f" looked at in {where} {answers} reading of {asked}.\n")
     else:
-        text.append(f"No answer to {asked} could be read out of {where}. It may hold one all the same.\n")
+        text.append(f"No answer to {asked} was found in {where}. The documents may still have one.\n")
     if pending:
-        text.append(f"{counted(pending, 'document')} of it cannot be searched yet: ask again in a moment.\n", "yellow")
+        text.append(
+            f"{counted(pending, 'document')} of this corpus cannot be searched yet: ask again in a moment.\n", "yellow"
+        )
     if why is not None:
         text.append(f"Why: {printable(why['meaning'])} ({printable(why['stop_code'])}).\n", "yellow")
         text.append(f"What helps: {printable(why['help'])}\n")
@@ -61,7 +63,7 @@ def closest_passages(passages: Sequence[Row]) -> list[RenderableType]:
     if not passages:
         return []
     parts: list[RenderableType] = [
-        Text("\nWhat comes closest, by the search alone; these are no answers:", style="bold")
+        Text("\nThe closest passages that the search found (they are no answers):", style="bold")
     ]
     for row in passages:
         lead = Text(f"  {row['rank']}. ", style="bold")

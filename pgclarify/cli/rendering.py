@@ -245,9 +245,9 @@ def conclusion(
     if row["status"] == "partial":
         # If this is the reason for having no answer, it was said already.
         if not is_said:
-            end = "proven all the same" if row["answer"] else "not the last word"
-            lost = "A budget allowed no more calls" if is_over_budget else "Some calls failed or ran out"
-            parts.append(Text(f"\n{lost} on the way; what is above is {end}.", style="yellow"))
+            end = "The answer above is still proven" if row["answer"] else "With more calls the result may be another"
+            lost = "A budget allowed no more calls" if is_over_budget else "Some calls failed, or were over the limit"
+            parts.append(Text(f"\n{lost}. {end}.", style="yellow"))
         # If a budget refused a call, the reason of the last step is that refusal, with its detail.
         is_repeated = reason is not None and (reason == stop_reason or (is_over_budget and is_said))
         if stop_reason and not is_repeated:

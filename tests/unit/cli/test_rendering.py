@@ -186,7 +186,7 @@ def test_steps_without_an_answer_say_why(outcome: str) -> None:
 def test_a_conclusion_with_an_answer() -> None:
     output = shown(rendering.conclusion("Who?", investigation(step(), step(ordinal=2)), first_citation=2))
     assert output.startswith('Answer to "Who?", with its proof\n   Acme\n   confidence 0.75\n   [2] rental')
-    assert "ran out" not in output
+    assert "Some calls failed" not in output
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_conclusion_without_an_answer_is_a_sentence(outcome: str, words: str) 
     assert words in output
     assert "Why: nobody knows" in output
     # Once is enough.
-    assert ("ran out on the way" in output) == (outcome in ("not_in_corpus", "contradicted"))
+    assert ("Some calls failed" in output) == (outcome in ("not_in_corpus", "contradicted"))
 
 
 @pytest.mark.parametrize("outcome", ["failed", "cut_off"])
@@ -222,7 +222,7 @@ def test_a_conclusion_that_a_budget_kept_away_blames_nobody_else(outcome: str) -
     assert "the model" not in shown(rendering.step(unanswered(outcome, reason), first_citation=1))
     proven = investigation(step(), status="partial")
     told = shown(rendering.conclusion("Who?", proven, first_citation=1, stop_reason="spent", is_over_budget=True))
-    assert "A budget allowed no more calls on the way; what is above is proven all the same." in told
+    assert "A budget allowed no more calls. The answer above is still proven." in told
 
 
 def test_what_was_not_found_is_said_once() -> None:
@@ -315,7 +315,7 @@ def test_nothing_found_says_whether_it_is_known_and_what_comes_closest() -> None
         assert "\nWhat helps: Do this.\n" in output
         assert "1. hail.md" in output
         assert len(output) < 800, "the beginning of a passage is enough"
-    assert "3 documents of it cannot be searched yet" in told("not_answered", pending=3)
+    assert "3 documents of this corpus cannot be searched yet" in told("not_answered", pending=3)
     assert "ask again" not in known
 
 
