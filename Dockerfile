@@ -1,12 +1,12 @@
-# The worker, and the command line beside it. Most of its size is torch. On x86-64 the usual build of torch brings several GB
-# of CUDA libraries that nothing here uses; its publisher has an index of CPU builds, which pip reads beside its own:
+# The worker, and the command line. Most of the image is torch. On x86-64, the usual build of torch has several GB of CUDA
+# libraries that are not used here. The publisher of torch has an index of CPU builds, which pip can use, too:
 #   docker compose build --build-arg PIP_EXTRA_INDEX_URL=…
 FROM python:3.11-slim
 
 ARG PIP_EXTRA_INDEX_URL
 RUN useradd --create-home --shell /usr/sbin/nologin pgclarify
 
-# What changes seldom comes first: a change of the code leaves the layer with torch and the embedding model alone.
+# Layers that rarely change come first, so that a change of our code keeps the layer with torch and the embedding model.
 WORKDIR /usr/src/pgclarify
 COPY minilm minilm
 RUN pip install --no-cache-dir ./minilm

@@ -3,33 +3,33 @@ PYTHON ?= python3
 VENV ?= .venv
 DBT_VENV ?= .venv-dbt
 BIN := $(VENV)/bin
-# So many processes. Files in the order of folders, so that those that take long do not come last.
+# The number of processes. Files run in the order of folders, so that slow ones are not last.
 PYTEST := $(BIN)/pytest --dist loadfile --no-loadscope-reorder -n
-# What runs on every server that is supported, and what takes dblink, which the package of PostgreSQL 16 lacks.
+# Tests that run on every supported server, and tests that need dblink, which the package of PostgreSQL 16 lacks.
 CORE := $(addprefix tests/integration/test_,documents.py attach.py policies.py access.py)
 WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 
-# Without compiled files every process compiles what it imports, and pytest rewrites the asserts of all tests each time.
+# Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo check test acceptance wording unit lint style types imports sql docs reference snapshots prose system train-reader bench dbt dbt-example install clean help
-demo: $(VENV)/.demo ## Install what it takes, start PostgreSQL, load a corpus and ask
+demo: $(VENV)/.demo ## Install pgclarify, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
-check: install ## The inner loop: all that needs no server and no SQL
+check: install ## Run all checks that need no server and no SQL
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=line types unit style imports
 
-# With more processes than cores, since many tests wait for a worker, a lock or a time limit.
-test: ## Lint, build the pages, then run the tests of everything that we wrote
+# More processes than cores, because many tests wait for a worker, a lock or a time limit.
+test: ## Lint, build the pages, and run all tests of our own code
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs
 	$(PYTEST) 3 tests/integration tests/migration tests/quality tests/snapshots tests/unit
 	$(PYTEST) 2 --server=16 $(CORE)
 	$(PYTEST) 2 --server=managed $(CORE) $(WITH_DBLINK)
 
-acceptance: system dbt install ## Run it from outside: command line, browser, wheel, clients (JDBC, PgBouncer, ...), dbt
+acceptance: system dbt install ## Test from outside: command line, browser, wheel, clients (JDBC, PgBouncer, ...), dbt
 	$(PYTEST) 2 tests/clients tests/dbt tests/acceptance
 
-wording: install ## Show that nothing depends on the wording of messages: with random words in their place, tests pass
+wording: install ## Show that no code depends on the wording of messages: tests pass with random words instead
 	SCRAMBLED_WORDING=$$$$ $(PYTEST) 3 -m "not wording" tests/integration
 
 unit: install
@@ -57,15 +57,15 @@ reference: install ## Write docs/reference/, and the sources of the dbt package,
 	$(BIN)/python -m website.reference
 	$(BIN)/python -m website.dbt_sources
 
-snapshots: install ## Write what tests compare with: the public surface, a recorded run, prompts' keys, judgements
+snapshots: install ## Write the snapshots of tests: the public surface, a recorded run, prompts' keys, judgements
 	$(BIN)/pytest --quiet --update-snapshots tests/snapshots tests/unit/prompts/test_ledger_keys.py \
 	    tests/unit/evaluation/test_lexical_judgements.py
 
 prose: install ## Report which comments, docstrings, messages and pages are hard to read
 	$(BIN)/python -m tests.prose.report
 
-# A browser looks at reports; PgBouncer, and a program in Java, are clients of the server.
-system: ## Install what `make acceptance` needs of the system: Chromium, PgBouncer, a JDK, PostgreSQL's driver for it
+# A browser opens reports; PgBouncer and a Java program are clients of the server.
+system: ## Install system packages for `make acceptance`: Chromium, PgBouncer, a JDK, PostgreSQL's JDBC driver
 	@PATH="$$PATH:/usr/sbin"; missing=; \
 	has() { for name in "$$@"; do command -v "$$name" > /dev/null && return; done; false; }; \
 	has "$$CHROMIUM" chromium chromium-browser google-chrome || missing="$$missing chromium fonts-dejavu-core"; \
@@ -82,11 +82,11 @@ system: ## Install what `make acceptance` needs of the system: Chromium, PgBounc
 	    exit 1; \
 	fi
 
-train-reader: install ## Train a reader in the place of the one that ships: DATA has new_wiki_v1.0.json of SQuADShifts, EVALUATED (or DATA) the corpora to leave out
+train-reader: install ## Replace the shipped trained reader: DATA has new_wiki_v1.0.json of SQuADShifts, EVALUATED (or DATA) the corpora to leave out
 	$(BIN)/python -m training.reader.train $(or $(DATA),$(error Set DATA to a folder; see training/reader/README.md)) \
 	    --evaluated $(or $(EVALUATED),$(DATA))
 
-bench: install ## Measure speed, as ratios against something run in the same minute
+bench: install ## Measure speed, as ratios to a reference that runs in the same minute
 	$(BIN)/python -m benchmarks
 
 dbt: $(DBT_VENV)/.installed ## Install dbt into .venv-dbt
@@ -96,12 +96,12 @@ $(DBT_VENV)/.installed: dbt/requirements.txt
 	$(DBT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
-dbt-example: install dbt ## Show the dbt package: what an insurer's customers search for, and what it can mean
+dbt-example: install dbt ## Show the dbt package: searches of an insurer's customers, with their readings
 	PGCLARIFY_DBT=$(abspath $(DBT_VENV))/bin/dbt $(BIN)/python dbt/example/run.py
 
 install: $(VENV)/.dev ## Install pgclarify and its tools into .venv
 
-# Each names an extra of pyproject.toml. What people try first is without PyTorch, and so without gigabytes of CUDA.
+# Each file names an extra of pyproject.toml. The demo works without PyTorch, which would bring gigabytes of CUDA.
 $(VENV)/.demo: EXTRAS = embedded,files
 $(VENV)/.dev: EXTRAS = dev
 $(VENV)/.demo $(VENV)/.dev: pyproject.toml constraints.txt minilm/pyproject.toml
