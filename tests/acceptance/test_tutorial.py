@@ -1,0 +1,41 @@
+"""docs/tutorials/sql.md shows what psql prints without a language model, word for word."""
+
+from __future__ import annotations
+
+import re
+
+from tests.acceptance.conftest import House
+from tests.pages import CHECKOUT, blocks
+
+SEARCHABLE = """
+do $$ begin
+    while exists (select from pgclarify.source_status where state <> 'following')
+        or exists (select from pgclarify.corpus_status where pending > 0)
+    loop
+        perform pg_sleep(0.05);
+    end loop;
+end $$;
+"""
+CLEAN_UP = """
+select pgclarify.drop_corpus('help'), pgclarify.drop_corpus('mine');
+drop table help_article, search_phrase, search_answer;
+"""
+
+
+def test_the_sql_tutorial_shows_what_is_printed(house: House) -> None:
+    shown = blocks(CHECKOUT / "docs" / "tutorials" / "sql.md", "sql")
+    script = house.folder / "tutorial.sql"
+    parts = [f"{SEARCHABLE}\\echo block {place}\n{block.code}" for place, block in enumerate(shown)]
+    script.write_text("\n".join([*parts, "\\echo end", CLEAN_UP]))
+
+    printed = house.done("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-P", "footer=off", "-f", str(script))
+
+    outputs = re.split(r"^(?:block \d+|end)\n", printed, flags=re.M)[1:-1]
+    expected = {place: lines(block.output) for place, block in enumerate(shown) if block.output}
+    assert expected
+    assert {place: lines(outputs[place]) for place in expected} == expected
+
+
+def lines(output: str) -> list[str]:
+    """The lines of a table, without the spaces at their ends."""
+    return [line.rstrip() for line in output.strip("\n").splitlines()]
