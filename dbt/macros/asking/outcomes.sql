@@ -13,8 +13,8 @@
     ) %}
     {% if found.unread | int %}
         {% do log(
-            model.name ~ ": " ~ pgclarify.counted(found.unread, "question") ~ " without an answer where it is not known whether"
-            ~ " the documents have one; most often stop_code = " ~ found.stop_code, info=true
+            model.name ~ ": no answer to " ~ pgclarify.counted(found.unread, "question") ~ ", but the documents may have one;"
+            ~ " most frequent stop_code: " ~ found.stop_code, info=true
         ) %}
     {% endif %}
     {% if found.partial | int %}

@@ -13,7 +13,7 @@
     select
         counted.*,
         format(
-            '%s of the distinct questions, %s of %s, have an answer, and share is %s; runs that are gone or out of sight: %s',
+            '%s of the distinct questions, %s of %s, have an answer, and share is %s; deleted or hidden runs: %s',
             round(counted.answered::numeric / greatest(counted.questions, 1), 3), counted.answered, counted.questions,
             {{ share }}, counted.unseen_runs
         ) as what

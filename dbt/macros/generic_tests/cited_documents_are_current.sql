@@ -6,8 +6,8 @@
     select
         shown.run_id, cited.ordinal, cited.document_id, cited.quote,
         case
-            when run.run_id is null then 'the run is gone, or out of sight'
-            when document.id is null then 'the document is gone, or out of sight'
+            when run.run_id is null then 'the run is deleted, or hidden from this role'
+            when document.id is null then 'the document is deleted, or hidden from this role'
             else 'the quote stands in it no more'
         end as what
     from (select distinct model.run_id from (select * from {{ model }}) as model) as shown

@@ -12,7 +12,7 @@
     select
         spent.*,
         format(
-            'it has cost %s US dollars, and budget_usd is %s; runs without a price: %s, gone or out of sight: %s',
+            'it has cost %s US dollars, and budget_usd is %s; runs without a price: %s, deleted or hidden from this role: %s',
             spent.cost_usd, {{ budget_usd }}, spent.unpriced_runs, spent.unseen_runs
         ) as what
     from (
