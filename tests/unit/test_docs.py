@@ -79,6 +79,15 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(linked), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_rows_of_a_table_have_its_columns(page: Path) -> None:
+    columns = 0
+    for line in re.sub(r"```.*?```", "", page.read_text(), flags=re.S).splitlines():
+        cells = re.sub(r"`[^`]*`|\\\|", "", line).count("|") if line.startswith("|") else 0
+        assert 0 in (columns, cells) or cells == columns, line
+        columns = cells
+
+
 def test_pages_that_code_names_are_there() -> None:
     files = [CHECKOUT / "docker-compose.yml", CHECKOUT / "Dockerfile", CHECKOUT / "mkdocs.yml"]
     for folder in ("pgclarify", "sql", "migrations", "dbt", "website"):
