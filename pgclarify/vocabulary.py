@@ -101,7 +101,7 @@ class AmbiguityType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One citable document, as a reader of files returns it.
+    """One citable document, as a parser of files returns it.
 
     Attributes:
         document_id: The user's own id; unique in its corpus.

@@ -36,7 +36,7 @@ class LoadReport:
         unchanged: How many documents were there already, unchanged.
         problems: What could not be loaded, one sentence each, with its file and line.
         repeated: Ids that occur more than once in the load; the last document counts.
-        unread: Files whose reader is not installed, by the reason, which says what to install.
+        unread: Files whose parser is not installed, by the reason, which says what to install.
         skipped: How many things were skipped, by kind.
         is_new: Whether the corpus was created.
     """
@@ -67,7 +67,7 @@ def add_documents(
     Args:
         database: An autocommit connection.
         corpus: Its name.
-        documents: Documents and errors, as the readers of files yield them.
+        documents: Documents and errors, as the parsers of files yield them.
         settings: Has the embedding model of a new corpus.
         on_batch: Called after every batch with the report so far.
 

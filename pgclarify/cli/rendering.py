@@ -321,7 +321,7 @@ def unreadable(problems: Sequence[str]) -> Text:
 
 
 def unread(files: Mapping[str, Sequence[str]]) -> Text:
-    """List files whose reader is not installed: the reason, which says what to install, and the first files.
+    """List files whose parser is not installed: the reason, which says what to install, and the first files.
 
     Args:
         files: One sentence for each file, by the reason.

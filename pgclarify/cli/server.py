@@ -71,7 +71,7 @@ def up(
         return
     if as_json:
         terminal.print_json(done)
-        # A reader on a pipe gets the output before the worker ends.
+        # A process that reads the output through a pipe gets it before the worker ends.
         sys.stdout.flush()
     _run_worker(settings, dsn)
     if settings.database_url is None:

@@ -64,7 +64,7 @@ def run(name: str, arguments: list[str], cluster: Path, account: Account | None)
         Its exit code and its output.
     """
     environment = {key: os.environ[key] for key in _INHERITED if key in os.environ} | {"PGDATA": str(cluster)}
-    # A file instead of a pipe: the server would keep the pipe open, and its reader waiting.
+    # A file instead of a pipe: the server would keep the pipe open, and we would wait for its end.
     with tempfile.TemporaryFile() as output:
         process = subprocess.run(  # noqa: S603 - the package's own programs
             [binary(name), *arguments],

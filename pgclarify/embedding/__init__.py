@@ -51,7 +51,7 @@ def load_embedder(
 
 
 def load_span_reader(*, threads: int | None = None) -> LocalSpanReader:
-    """Open the reader of the packaged model. Call close() on it at the end. Its network is loaded on first use.
+    """Open the trained reader of the package. Call close() on it at the end. Its network is loaded on first use.
 
     Args:
         threads: CPU threads for it; None for the embedding model's default.

@@ -12,8 +12,8 @@ from pgclarify.errors import EmbeddingError
 
 PACKAGED = "all-MiniLM-L6-v2"
 _NAMES = frozenset({PACKAGED, f"sentence-transformers/{PACKAGED}"})
-# The model's weights are the published ones, the reader's are as trained. The graphs for ONNX Runtime are written when
-# the package is built.
+# The model has its published weights, and the trained reader has ours. The graphs for ONNX Runtime are written when the
+# package is built.
 _SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "model.int8.safetensors": "ce826c5fee3301ce3305afe2a44bb867b8960ee9d4e5191c2880fd68524c1df5",

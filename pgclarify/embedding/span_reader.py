@@ -23,7 +23,7 @@ _COLUMNS = ("answerable", "log_probability", "first", "last")
 
 
 class LocalSpanReader:
-    """The reader of the package pgclarify-minilm, on ONNX Runtime. It reads English. Implements protocols.SpanReader.
+    """The trained reader of the package pgclarify-minilm, with ONNX Runtime. For English. Implements SpanReader.
 
     Windows of passages that wait at the same time are computed in batches, in its own threads. The network is loaded on
     first use.

@@ -1,4 +1,4 @@
-"""The input of the span reader, the same in training and in use.
+"""The input of the trained reader, the same in training and in use.
 
 [CLS] question [SEP] title : passage [SEP], as token ids. A long passage is read in several overlapping windows. Token
 types are 0 up to the first [SEP], and 1 after it.

@@ -1,4 +1,4 @@
-"""The error for a file whose reader is not installed."""
+"""The error for a file whose parser is not installed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pgclarify.errors import MissingReader
 
 
 def missing_reader(name: str | Path, kind: str, error: ImportError) -> MissingReader:
-    """Make the error for a file whose reader cannot be imported.
+    """Make the error for a file whose parser cannot be imported.
 
     Args:
         name: The file.

@@ -105,7 +105,7 @@ class _Rewrite:
     async def _detect(self) -> Detection:
         question, threshold = self._run.question, self._run.settings.get("threshold")
         with self._trace.stage("detection") as tally:
-            # With its history and, as the reader will see it, without.
+            # With its history and, because the rewritten question will stand alone, without.
             asked = [(question, self._history), (question, ())] if self._history else [(question, ())]
             detector, dialogue = self._context.models.detector, self._context.stores.dialogue
             detection, *alone = await detector.detect(self._run, dialogue, asked, threshold)

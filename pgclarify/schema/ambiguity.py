@@ -230,8 +230,8 @@ trained_classifier = Table(
         "jsonb_typeof(figures) = 'object' and length(figures::text) <= 10000",
         name="trained_classifier_figures_are_an_object",
     ),
-    # View ambiguity_classifier casts these figures, and would fail for all its readers at one that it cannot cast.
-    # In the order of jsonb, only numbers are between two numbers. More digits would be too small for type real.
+    # View ambiguity_classifier casts these figures. A figure that it cannot cast would make it fail for all roles. In
+    # the order of jsonb, only numbers are between two numbers. More digits would be too small for type real.
     CheckConstraint(
         "(figures ->> 'questions') ~ '^[0-9]{1,9}$' "
         "and figures #> '{f1,trained,0}' between '0' and '1' "

@@ -316,7 +316,7 @@ begin
         and pending.leased_by = fail_passage.worker_id
     returning pending.attempts into v_attempts;
     if v_attempts >= 3 then
-        -- Only the worker's log says which passage it is: not every reader of this error may read the document.
+        -- Only the worker's log says which passage it is: some roles may see this error, but not the document.
         update pgclarify.embedding_space as space
         set error = 'passages cannot be embedded: ' || fail_passage.error
         where space.embedding_space_id = fail_passage.embedding_space_id and space.state = 'building';

@@ -1,4 +1,4 @@
--- Which roles may search a corpus, and which see all runs on it: its reader, its analyst, and the groups that have these
+-- Which roles may search a corpus, or see all runs on it: its reader role, its analyst, and the groups that have these
 -- places.
 
 create or replace function pgclarify_private.group_mark(kind text, corpus_id bigint)

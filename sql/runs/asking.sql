@@ -177,7 +177,7 @@ begin
                 get stacked diagnostics
                     v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                     v_hint = pg_exception_hint, v_table = table_name, v_column = column_name, v_values = pg_datatype_name;
-                -- Raise it again, because the context of the loopback does not help the reader.
+                -- Raise it again, because the context of the loopback does not help the caller.
                 raise exception
                     using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint, table = v_table,
                         column = v_column, datatype = v_values;

@@ -90,7 +90,7 @@ def _is_personal(text: str) -> bool:
 
 
 def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic: Topic, passage: str) -> Reading | None:
-    """Make a reading of the user's own question, with the reader's span as answer and its sentences as quote.
+    """Make a reading of the user's own question, with the trained reader's span as answer, and its sentences as quote.
 
     Returns:
         The reading. None if the text at the span is no sentence, is too long for a quote, or is a personal story. None

@@ -109,10 +109,10 @@ def probability(measured: Features) -> float:
 
 
 def probability_of_span(span: AnswerSpan, measured: Features) -> float:
-    """Return the probability, in (0, 1), that a span of the reader answers the question.
+    """Return the probability, in (0, 1), that a span of the trained reader answers the question.
 
     Args:
-        span: The span with the reader's scores.
+        span: The span with the trained reader's scores.
         measured: The features of the sentence around it.
     """
     return _logistic(

@@ -84,7 +84,7 @@ def _means_before(lead: str) -> bool:
 
 
 def _is_one_case(text: str, clause: Clause) -> bool:
-    """Return whether a sentence is about the case of one reader, as in a letter: "You canceled on 2 April".
+    """Return whether a sentence is about the case of one person, as in a letter: "You canceled on 2 April".
 
     A sentence about something that did not happen counts too: "The money should have reached you within 14 days".
     """

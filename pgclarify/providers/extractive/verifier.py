@@ -45,7 +45,7 @@ _TEXTS: Final = ("interpretation", "answer", "quote")
 
 
 class ExtractiveVerifier:
-    """Judges passages by rules, by a reader of spans and by sentence embeddings. Implements protocols.Completer.
+    """Judges passages by rules, by the trained reader and by sentence embeddings. Implements protocols.Completer.
 
     Args:
         embedder: The model that compares the question with sentences. Its name is part of every request, so that
@@ -122,7 +122,7 @@ class ExtractiveVerifier:
         self, question: str, title: str | None, heading: str | None, content: str
     ) -> tuple[float, Reading] | None:
         content = content[:MAX_CHARS]
-        # Neither the rules nor the reader know another language: they would put English words around foreign ones.
+        # The rules and the trained reader know only English: they would put English words around foreign ones.
         if is_foreign(question) or is_foreign(content):
             return None
         asked = Asked.read(question)
@@ -131,7 +131,7 @@ class ExtractiveVerifier:
         shared = _shared(asked, pieces, topic, content)
         if not shared:
             return None
-        # The rules are better at tasks, permissions and definitions; the reader is better at all other questions.
+        # The rules are better at tasks, permissions and definitions; the trained reader at all other questions.
         if asked.is_specific and asked.kind not in _BY_RULES:
             return await self._read_span(asked, pieces, topic, content)
         by_rules = await self._read_by_rules(asked, shared, topic, content)
@@ -159,7 +159,7 @@ class ExtractiveVerifier:
     async def _read_span(
         self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
     ) -> tuple[float, Reading] | None:
-        """Return the reading of the span that the reader finds in the whole passage."""
+        """Return the reading of the span that the trained reader finds in the whole passage."""
         span = await self._reader.read(asked.query.text, topic.text, content)
         reading = span and read_span(asked, span, pieces, topic, content)
         if not span or not reading or not is_relevant(asked, reading, topic):
