@@ -97,7 +97,7 @@ def measure_wait(dsn: str, corpus: str, batch: int) -> list[Figure]:
         time.sleep(5)
         beside = _waits(connection, corpus, seed=73)
         (left,) = connection.execute("select queued from pgclarify.queue_status").fetchall()
-        assert left["queued"] > batch // 2, "the batch is over too soon"
+        assert left["queued"] > batch // 2, "the batch ended too early"
     return [
         Figure("a person alone waits", median(quiet), "s"),
         Figure(f"beside {batch:,} queued questions", median(beside), "s"),

@@ -255,7 +255,7 @@ def database(
     make_role: Callable[..., str],
 ) -> Iterator[str]:
     """URL of a database with the schema, for this test alone. The test's roles outlive what they own in it."""
-    assert not is_rolled_back(request.node), "what needs a database of its own is marked as committed"
+    assert not is_rolled_back(request.node), "a test that needs its own database must be marked as committed"
     with installed() as dsn:
         yield dsn
 

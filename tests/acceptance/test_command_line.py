@@ -83,7 +83,7 @@ def test_ask_what_nothing_answers(loaded: House) -> None:
 
 def test_ask_what_cannot_be_read_shows_the_closest_passages(loaded: House) -> None:
     printed = loaded.done("ask", "zzzz", "--corpus", "fees")
-    assert "answers any reading" not in printed, "nobody who reads has looked"
+    assert "answers any reading" not in printed, "no language model has judged the passages"
     assert "(no_language_model)" in printed
     assert re.search(r"^  1\. \S+", printed, re.MULTILINE)
 
@@ -142,7 +142,7 @@ def test_demo_twice(house: House) -> None:
     runs = house.sql("select count(*) from pgclarify.run")
     second = house.done("demo")
 
-    assert house.sql("select count(*) from pgclarify.run") == runs, "everything was answered before"
+    assert house.sql("select count(*) from pgclarify.run") == runs, "all questions were answered before"
     for printed in (first, second):
         assert "rental cars" in printed
         # The answer may be wrong: the test only requires a reading.

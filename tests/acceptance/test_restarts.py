@@ -52,7 +52,7 @@ def test_sixty_callers_at_once(private_service: PrivateService) -> None:
         assert all(answers)
         assert {status for rows in answers for _, status, *_ in rows} == {"succeeded"}
         repeated = private_service.model.stats["repeated_inputs"] - before
-        assert repeated == 0, "ten questions were asked by two callers each"
+        assert repeated == 0, "two callers asked each of ten questions"
         until(lambda: loopbacks(superuser) == 0)
         assert scalar(superuser, "select count(*) from pgclarify.queue_status where queued + running > 0") == 0
 

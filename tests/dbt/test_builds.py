@@ -111,7 +111,7 @@ def test_what_the_corpus_has_changed_is_asked_again(
     forgotten = project.run("build", "--select", MODEL, missing_ids="delete")
     assert rows(asker, project, "search_id") == [(2,)]
     assert "1 distinct question, 0 to be asked" in forgotten.log
-    assert forgotten.statuses()["unchanged"] == "pass", "it was built with these answers before"
+    assert forgotten.statuses()["unchanged"] == "pass", "an earlier build had the same answers"
 
 
 def test_a_build_that_is_cut_off_and_repeated_pays_nothing_twice(
@@ -189,7 +189,9 @@ def test_questions_that_fail_or_end_in_part_are_told_and_asked_again(
     assert "1 of 2 questions failed" in message
     assert "403" in message
     assert message.startswith("Database Error"), "no error of compiling"
-    assert sorted(set(rows(asker, project, "status"))) == [("failed",), ("succeeded",)], "the table is built"
+    assert sorted(set(rows(asker, project, "status"))) == [("failed",), ("succeeded",)], (
+        "the table is built in spite of the failure"
+    )
 
     model.behavior = by_rules
     superuser.execute("insert into pgclarify.budget (name, period, max_calls) values ('all', 'total', %s)", [CALLS - 1])

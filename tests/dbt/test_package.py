@@ -44,4 +44,4 @@ def test_without_a_worker_it_ends_at_once(database: str, forks: Forks, installed
 
 
 def test_sources_are_what_the_comments_say(connection: Connection) -> None:
-    assert dbt_sources.FILE.read_text() == dbt_sources.render(connection), "make reference writes them anew"
+    assert dbt_sources.FILE.read_text() == dbt_sources.render(connection), "run make reference to write them again"

@@ -322,7 +322,7 @@ def test_ctrl_c_cancels_the_run(client: Client, model: Server, asker: Connection
     assert status_of(asker, "client interrupted") == "cancelled"
     until(lambda: model.in_flight == 0)
     model.behavior = by_rules
-    assert client.clarify("client interrupted", top_k=len(DOCUMENTS)), "the connection is as good as before"
+    assert client.clarify("client interrupted", top_k=len(DOCUMENTS)), "the connection still works"
 
 
 async def test_a_cancelled_task_cancels_the_run(async_client: AsyncClient, model: Server, asker: Connection) -> None:

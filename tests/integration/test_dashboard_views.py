@@ -141,7 +141,9 @@ class TestContentGap:
         office.catch_up()
 
         assert seen(office.analyst, "content_gap", self.columns) == [("pets", 1, 1, 1, False, True)]
-        assert seen(office.alice, "content_gap", "last_run_id, is_open") == [(gap, True)], "his answer is not hers"
+        assert seen(office.alice, "content_gap", "last_run_id, is_open") == [(gap, True)], (
+            "his answer is not shown to her"
+        )
         told = "requesters, is_answered_for_another_role"
         assert seen(office.analyst, "content_gap", told) == [(1, True)]
         assert seen(office.alice, "content_gap", told) == [(1, False)]

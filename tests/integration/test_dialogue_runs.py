@@ -130,7 +130,7 @@ def test_they_are_cancelled(desk: Desk, is_running: bool) -> None:
 
         assert scalar(desk.user, "select pgclarify.cancel(%s)", run_id) is True
         assert scalar(desk.user, "select pgclarify.cancel(%s)", run_id) is False
-        assert desk.worker.start(run_id) is None, "nobody carries it out any more"
+        assert desk.worker.start(run_id) is None, "no worker executes it any more"
         status = "select status, interpretations, question from pgclarify.run_summary where run_id = %s"
         question = "1 question" if operation == "detect_ambiguity_many" else '["cars"]'
         assert desk.user.execute(status.encode(), [run_id]).fetchall() == [("cancelled", None, question)]

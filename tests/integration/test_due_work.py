@@ -76,20 +76,20 @@ def test_what_comes_after_a_run(connection: Connection, hire: Hire) -> None:
     run_id = scalar(connection, "select pgclarify.submit('cars', 'insurance')")
     assert due(worker) == {"runs"}
     connection.execute("update pgclarify_queue.procrastinate_jobs set scheduled_at = now() + interval '1 minute'")
-    assert due(worker) == set(), "it was put back for a while"
+    assert due(worker) == set(), "its job was put back, and is not due yet"
     connection.execute("update pgclarify_queue.procrastinate_jobs set status = 'doing'")
     assert due(worker) == {"jobs"}
 
     connection.execute("delete from pgclarify_queue.procrastinate_jobs")
     assert due(worker) == set()
     worker.start(run_id)
-    assert due(worker) == {"jobs"}, "its job may be gone"
+    assert due(worker) == {"jobs"}, "its job may be missing"
 
     worker.finish(run_id)
     assert due(worker) == {"question_groups"}
 
     connection.execute("select pgclarify.submit('cars', 'insurance')")
-    assert due(worker) == {"question_groups", "served_answers"}, "nothing is to be run"
+    assert due(worker) == {"question_groups", "served_answers"}, "no job is due"
 
 
 def test_serving_knows_every_name() -> None:

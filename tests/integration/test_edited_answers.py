@@ -73,7 +73,9 @@ def test_only_what_was_edited_is_asked_again_and_quotes_are_found_again(
     before = scalar(connection, ids)
     first = ask(asker)
     asked = own_model.calls
-    assert asked == scalar(connection, "select passages + 1 from pgclarify.corpus_status"), "all, and the relaxation"
+    assert asked == scalar(connection, "select passages + 1 from pgclarify.corpus_status"), (
+        "all passages, and the relaxation"
+    )
     cited = quoted(asker, first)
     assert all(content[start:end] == quote and is_current for quote, (start, end, is_current) in cited.items())
     assert len(cited) > 2

@@ -37,9 +37,9 @@ class TestWhatStays:
 
         after = passages(connection)
         assert list(after) == [CARS, BOATS, VANS]
-        assert after[CARS] == before[CARS], "not even touched"
+        assert after[CARS] == before[CARS], "the row was not written"
         assert after[VANS][0] == before[VANS][0]
-        assert after[VANS][2] == before[VANS][2], "its vector has not been touched"
+        assert after[VANS][2] == before[VANS][2], "its vector was not written"
         assert after[BOATS][0] > max(row[0] for row in before.values())
         assert revision(connection) == version + 1
         assert_counts_agree(connection)

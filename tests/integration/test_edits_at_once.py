@@ -65,7 +65,7 @@ class TestAtTheSameTime:
 
         assert worker.store(worker.claim(), {CARS: [1.0, 0.0, 0.0, 0.0]}, hashes={}) == 1
 
-        assert passages(connection)[CARS] == before[CARS], "the vector that it has is as good"
+        assert passages(connection)[CARS] == before[CARS], "it has the same vector already"
         assert_counts_agree(connection)
 
     @pytest.mark.committed

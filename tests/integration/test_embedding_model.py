@@ -33,7 +33,7 @@ def test_searches_use_the_old_model_until_the_new_is_complete(connection: Connec
     assert status(connection) == (OLD, 4, 4, NEW, 0)
     worker.open_spaces(DIMENSIONS)
     assert status(connection) == (OLD, 4, 4, NEW, 0)
-    assert worker.claim_passages() == [], "not before it is sure that none is missed"
+    assert worker.claim_passages() == [], "not before all passages have a vector"
     assert worker.advance_spaces() == [True]
 
     passages = worker.claim_passages(max_passages=3)
@@ -67,12 +67,12 @@ def test_the_old_vectors_are_dropped_once_nobody_can_read_them(connection: Conne
     fill(worker)
     worker.advance_spaces()
     worker.advance_spaces()
-    assert worker.sweep() == [], "who read which space to search a moment ago still searches it"
+    assert worker.sweep() == [], "a search that has read the old space may still use it"
 
     connection.execute("update pgclarify.embedding_space set retired_at = retired_at - interval '1 hour'")
     with connection.transaction():
         connection.execute("select from pgclarify.embedding_space where embedding_space_id = %s for key share", [old])
-        assert worker.advance_spaces() == [False], "somebody deletes from it"
+        assert worker.advance_spaces() == [False], "a session deletes from it"
     while any(worker.advance_spaces()):
         pass
     assert sorted(worker.sweep()) == [
@@ -130,7 +130,7 @@ def test_asked_for_another_one_meanwhile(connection: Connection, worker: HandWor
 def test_before_the_first_model_has_been_loaded(connection: Connection, hire: Hire) -> None:
     connection.execute("select pgclarify.create_corpus('insurance', 'no-such-model')")
     connection.execute(ADD, ["1", "Cars."])
-    assert not scalar(connection, CANCEL), "there would be none"
+    assert not scalar(connection, CANCEL), "there would be no vector"
     assert isinstance(scalar(connection, SET, NEW), int)
     worker = hire()
     worker.index_everything()
@@ -162,7 +162,7 @@ def test_a_model_that_is_no_longer_what_it_was_says_so(connection: Connection, w
     worker.send("refuse_filling", embedding_space_id=space_id, error="other dimensions")
     assert error(connection) == "other dimensions"
     assert scalar(connection, SET, NEW) == space_id
-    assert error(connection) is None, "asked for again, it is tried again"
+    assert error(connection) is None, "a new request is a new try"
 
     worker.send("refuse_filling", embedding_space_id=space_id, error="other dimensions")
     fill(worker)
@@ -187,7 +187,7 @@ def test_what_kept_a_worker_from_filling_a_space_is_over_when_one_goes_on(
         worker.claim_passages(1)
     assert error(connection) is not None
     worker.store_vectors(worker.claim_passages(1))
-    assert error(connection) is not None, "the passage that failed still stands in the way"
+    assert error(connection) is not None, "the failed passage still prevents the switch"
 
 
 def test_documents_that_wait_for_the_model_say_why_as_long_as_they_do(
@@ -195,13 +195,13 @@ def test_documents_that_wait_for_the_model_say_why_as_long_as_they_do(
 ) -> None:
     space_id = scalar(connection, "select embedding_space_id from pgclarify.corpus")
     worker.send("delay_documents", embedding_space_id=space_id, error="the endpoint cannot be reached")
-    assert error(connection) is None, "none waits"
+    assert error(connection) is None, "no space waits"
     connection.execute(ADD, ["4", "Trains."])
     assert error(connection) == "the endpoint cannot be reached"
     assert nearest(connection, worker, "Boats.", OLD) == "Boats."
     worker.index_everything()
     connection.execute(ADD, ["5", "Bicycles."])
-    assert error(connection) is None, "one was stored since"
+    assert error(connection) is None, "a passage was stored since"
 
     worker.send("delay_documents", embedding_space_id=space_id, error="the endpoint cannot be reached")
     scalar(connection, SET, NEW)
@@ -239,7 +239,7 @@ def test_a_passage_that_cannot_be_embedded(connection: Connection, worker: HandW
         assert attempt == 2 or len(worker.claim_passages(lease=0)) == 4
     assert fill(worker) == 3
     assert "the model refuses it" in (error(connection) or "")
-    assert "2" not in (error(connection) or ""), "whoever may search may not read every document"
+    assert "2" not in (error(connection) or ""), "a role that may search may not read every document"
     assert worker.advance_spaces() == []
     assert status(connection) == (OLD, 4, 4, NEW, 3)
     assert nearest(connection, worker, "Boats.", OLD) == "Boats."

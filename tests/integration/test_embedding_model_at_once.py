@@ -34,7 +34,7 @@ def test_documents_change_while_it_is_filled(connection: Connection, worker: Han
     connection.execute(ADD, ["4", "Trains."])
     connection.execute(REMOVE, ["2"])
     worker.index_everything()
-    assert worker.store_vectors(early) == 1, "trucks are gone, cars are as they were"
+    assert worker.store_vectors(early) == 1, "trucks were removed, cars are unchanged"
     connection.execute(REMOVE, ["3"])
     assert fill(worker, max_passages=1) == 3
     assert status(connection) == (OLD, 4, 4, NEW, 4)
@@ -114,7 +114,7 @@ def test_what_somebody_is_changing_comes_back(connection: Connection, worker: Ha
     passages = worker.claim_passages()
     with connection.transaction():
         connection.execute(ADD, ["2", "Ships."])
-        assert worker.store_vectors(passages) == 3, "its passages may be about to go"
+        assert worker.store_vectors(passages) == 3, "a transaction may be removing its passages"
     assert [passage["content"] for passage in worker.claim_passages(lease=0)] == ["Boats."]
     let_documents_in(connection)
     worker.index_everything()
@@ -148,7 +148,7 @@ def test_two_workers_and_one_that_dies(connection: Connection, worker: HandWorke
     assert len(worker.claim_passages(max_passages=1, skipped_models=[NEW])) == 0
     dying.die()
     assert fill(worker) == 4
-    assert slow.store_vectors(late) == 0, "its lease has run out, and another was faster"
+    assert slow.store_vectors(late) == 0, "its lease has expired, and another worker was faster"
     assert worker.advance_spaces() == [True]
     assert_complete(connection)
 
@@ -162,7 +162,7 @@ def test_a_document_that_somebody_is_editing_is_cut_anew_later(connection: Conne
     cut = "select min(document_id) from pgclarify_private.pending_cut"
     with connection.transaction():
         connection.execute(ADD, ["2", "Ships."])
-        assert worker.advance_spaces() == [True], "it waits for nobody"
+        assert worker.advance_spaces() == [True], "it waits for no session"
         assert worker.advance_spaces() == [False]
         assert scalar(connection, cut) == "2"
     worker.connection.execute("set lock_timeout = 0")
@@ -181,7 +181,7 @@ def test_documents_wait_a_moment_towards_the_end(connection: Connection, worker:
     worker.store_vectors(worker.claim_passages(max_passages=2))
     passages = worker.claim_passages()
     assert len(passages) == 2
-    assert worker.claim() == [], "with many workers, something would always be on its way"
+    assert worker.claim() == [], "with many workers, some document would always be in progress"
     worker.store_vectors(passages)
     assert worker.advance_spaces() == [True]
     assert [document["embedding_model"] for document in worker.claim(lease=0)] == [NEW]
@@ -199,7 +199,7 @@ def test_documents_do_not_wait_for_what_does_not_come(connection: Connection, wo
     assert status(connection) == (OLD, 5, 5, NEW, 0)
     worker.claim_passages()
     connection.execute(ADD, ["5", "Trams."])
-    assert len(worker.claim()) == 1, "not again for a while"
+    assert len(worker.claim()) == 1, "it is not tried again for a while"
 
 
 def test_filled_and_switched_by_many_while_documents_come_and_go(

@@ -118,7 +118,7 @@ def test_not_while_there_is_something_to_fill(
         other.store(documents)
         assert worker.advance_spaces() == [False]
         assert scalar(connection, IS_PAUSED)
-    assert not scalar(connection, IS_PAUSED), "what has come must be filled first"
+    assert not scalar(connection, IS_PAUSED), "new passages must get their vectors first"
     assert fill(worker) == 1
     assert worker.advance_spaces() == [True]
 

@@ -80,7 +80,7 @@ class TestWhatItSays:
         questions = of("fuel")
         before = model.calls
         first = estimate(asker, [*questions, *questions])
-        assert model.calls == before, "an estimate asks nobody"
+        assert model.calls == before, "an estimate calls no model"
         # For each question, its relaxation and a verdict on each passage.
         assert (first.calls, first.calls_at_most, first.reused_calls) == (3 * (1 + TOP_K), 3 * (1 + TOP_K), 0)
 
@@ -185,7 +185,7 @@ class TestManyQuestions:
         }  # fmt: skip
         assert (row["calls"], row["calls_at_most"]) == (40 * (1 + TOP_K), 40 * (1 + TOP_K))
         again = row_of(asker, questions[::-1], sample=8)
-        assert {**again, "run_id": row["run_id"]} == row, "by chance, and the same ones"
+        assert {**again, "run_id": row["run_id"]} == row, "a random sample, but always the same"
         asked = "select jsonb_array_length(question::jsonb) from pgclarify.run where run_id = %s"
         assert scalar(asker, asked, row["run_id"]) == 8
         told = "select question from pgclarify.run_summary where run_id = %s"

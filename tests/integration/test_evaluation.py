@@ -64,7 +64,7 @@ async def test_clarify_is_asked_and_judged_and_kept(bench: Bench, service: Servi
     assert metrics["prompt_tokens"].value > 100
     assert metrics["failed"].value == 0
     assert 0 < metrics["answer_coverage"].value <= 1
-    assert metrics["answer_coverage"].cases == 3, "the last case has no answer that is known"
+    assert metrics["answer_coverage"].cases == 3, "no answer of the last case is known"
     assert [one.done for one in told] == [0, 1, 2, 3, 4, 4]
     assert (told[-1].total, told[-1].calls, told[-1].coverage) == (4, 4 * (1 + TOP_K), metrics["answer_coverage"].value)
 
@@ -134,7 +134,7 @@ async def test_every_method(bench: Bench, service: Service, model: Server, data_
         assert "interpretations" not in metrics
         assert metrics["calls"] == 0
     elif method == "human":
-        assert {"answer_coverage", "recall", "grounded_recall"}.isdisjoint(metrics), "it is not held against itself"
+        assert {"answer_coverage", "recall", "grounded_recall"}.isdisjoint(metrics), "it is not compared with itself"
         assert (metrics["calls"], metrics["interpretations"]) == (0, 1.0)
         assert [len(case.output["interpretations"]) for case in cases] == [1, 2, 1, 0]
         assert all(case.output["retrieved"] for case in cases)
@@ -157,12 +157,14 @@ async def test_a_model_judges_through_the_ledger(
     purposes = rows(service, "select distinct purpose from pgclarify.completion where purpose like 'judge%%'")
     assert ("judge_support",) in purposes
     assert (judged.plan.judge, lexical.plan.judge) == (MODEL, "lexical")
-    assert judged.summaries["calls"].value == lexical.summaries["calls"].value, "the judge's are not the method's"
+    assert judged.summaries["calls"].value == lexical.summaries["calls"].value, (
+        "the judge's calls do not count for the method"
+    )
     await carry_out(bench, data_set, of("clarify", top_k=TOP_K), judge="model")
     assert model.calls == calls + asked
     both = await carry_out(bench, data_set, of("clarify", top_k=TOP_K), judge="both")
     assert (both.plan.judge, both.plan.judges, both.plan.judging_model) == (f"lexical+{MODEL}", "both", MODEL)
-    assert model.calls == calls + asked, "what the model is asked with others, it has said alone"
+    assert model.calls == calls + asked, "the judge's calls do not repeat those of the method"
 
 
 @pytest.mark.parametrize(
@@ -281,7 +283,7 @@ async def test_a_list_that_fails_keeps_its_run(bench: Bench, service: Service, m
     assert (case.status, case.seconds > 0, case.run_id is not None) == (RunStatus.FAILED, True, True)
     why = rows(service, "select error_code from pgclarify.run_summary where run_id = %s", case.run_id)
     assert why == [("PC014",)]
-    assert case.output["retrieved"], "what it found before"
+    assert case.output["retrieved"], "the answers that it found before"
 
 
 async def test_an_empty_list_is_that_of_its_own_run(
@@ -297,7 +299,7 @@ async def test_an_empty_list_is_that_of_its_own_run(
         runs.append(case.run_id)
         ((kept,),) = rows(service, "select settings from pgclarify.run where run_id = %s", case.run_id)
         assert kept["top_k"] == settings.get("top_k", 20)
-    assert len(set(runs)) == 3, "each was carried out"
+    assert len(set(runs)) == 3, "each question was executed"
 
 
 async def test_connections_of_an_evaluation_say_what_they_are(bench: Bench, service: Service) -> None:

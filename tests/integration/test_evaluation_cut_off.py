@@ -142,7 +142,7 @@ async def test_an_evaluation_is_no_worker(bench: Bench, monkeypatch: pytest.Monk
     await bench.judge("model")
     assert await bench.tables.serving_workers() == [bench.living]
     assert len(rows(service, "select from pgclarify.worker_status where is_alive")) == 1
-    assert len(rows(service, "select from pgclarify_private.living_workers()")) == 2, "its leases hold"
+    assert len(rows(service, "select from pgclarify_private.living_workers()")) == 2, "its leases have not expired"
 
 
 async def test_a_worker_that_dies_ends_it_and_another_goes_on(
@@ -224,7 +224,7 @@ async def test_a_corpus_that_changes_ends_it(
             await carry_out(bench, data_set, of("clarify", top_k=3))
     async with open_bench(dsn, settings, None, concurrency=1) as bench:
         finished = await carry_out(bench, data_set, of("clarify", top_k=2))
-    assert finished.resumed_cases == 0, "what was judged is of the old one"
+    assert finished.resumed_cases == 0, "judged cases belong to the old revision"
 
 
 async def test_what_a_role_cannot_read_does_not_keep_it_from_going_on(

@@ -80,7 +80,7 @@ async def test_every_way_to_rewrite(bench: Bench, model: Server, data_set: DataS
         assert first.output["questions"] == ["Where was Ida Holm born?"]
         assert first.values["bleu"] == pytest.approx(1)
         assert first.values["rewritten"] == 1
-    assert finished.summaries["bleu"].cases == 1, "of others nobody wrote a rewrite"
+    assert finished.summaries["bleu"].cases == 1, "other cases have no rewrite by people"
     assert finished.summaries["recall@10"].cases == 5
     # Only questions with known documents are searched.
     assert metrics["retrievals"] == pytest.approx(5 / len(CASES))
@@ -127,7 +127,7 @@ async def test_what_no_document_answers_is_not_asked(bench: Bench, service: Serv
     data_set = data_set_of(tmp_path, [{"question": "zebra"}])
     finished = await carry_out(bench, data_set, of("clarifying_questions", form="select", search="lexical"))
     (case,) = await bench.tables.cases(finished.eval_run_id)
-    assert case.values["asked_back"] == len(SUBJECTS) - 1, "unicorns are in no document"
+    assert case.values["asked_back"] == len(SUBJECTS) - 1, "no document mentions unicorns"
     assert case.values["retrievals"] == 1
     assert rows(service, "select operation from pgclarify.run where run_id = %s", case.run_id) == [
         ("clarifying_questions",)

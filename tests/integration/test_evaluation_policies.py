@@ -210,7 +210,7 @@ class TestWhoWrites:
         assert scalar(member, FINISH, eval_run_id)
         assert scalar(member, REMOVE, eval_run_id)
 
-        assert seen(connection) == [set()] * 3, "cases and metrics go with it"
+        assert seen(connection) == [set()] * 3, "its cases and metrics are deleted with it"
 
     @pytest.mark.parametrize("name", ["o'brien", 'the "boss"', "ä" * 15])
     def test_who_evaluates_may_have_any_name(

@@ -116,13 +116,13 @@ class TestAskedAgain:
     def test_another_version_is_in_service(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
         run_id = explored(desk)
         later = HandWorker(connect(make_role("pgclarify_worker")), version="1")
-        assert desk.submit(search="dense") == run_id, "while both are there, as in a rolling upgrade"
+        assert desk.submit(search="dense") == run_id, "while both versions run, as in a rolling upgrade"
 
         desk.worker.die()
         assert self.last(desk, run_id) == OTHERS_SERVE
         assert desk.submit(search="dense") != run_id
         later.die()
-        assert desk.submit(search="dense") != run_id, "the later one was there last"
+        assert desk.submit(search="dense") != run_id, "the later worker was the last one"
 
     @pytest.mark.committed
     def test_who_serves_nobody_is_not_in_service(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:

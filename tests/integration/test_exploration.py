@@ -67,7 +67,7 @@ class TestNeighbors:
         assert [(row["via_passage_id"], row["document_id"]) for row in near(worker, run_id, batch, k=2)] == [
             (batch[0]["passage_id"], "25"),
             (batch[0]["passage_id"], "45"),
-        ], "nor do they lead anywhere"
+        ], "they do not lead to other passages either"
         add(connection, {"10": "At 10."})
         assert [row["document_id"] for row in near(worker, run_id, batch, k=2)] == ["10", "25", "0", "25"]
 

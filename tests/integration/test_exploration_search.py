@@ -35,7 +35,7 @@ class TestPassages:
 
         connection.execute("update pgclarify.run set operation = 'investigate' where run_id = %s", [run_id])
         find(worker, run_id, vector=[0, 1, 0, 0])
-        assert scalar(connection, vector, run_id) == "[1,0,0,0]", "that of a step is not the question's"
+        assert scalar(connection, vector, run_id) == "[1,0,0,0]", "the vector of a step is not that of the question"
 
     def test_of_a_run_that_is_lost(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
         run_id = ask(user, worker)

@@ -231,7 +231,7 @@ def test_change_nothing_that_another_role_sees(make_world: MakeWorld, is_first: 
         world.settle()
         world.ask()
     before = differing(plain.look(), stirred.look())
-    assert before == set(), "what differs without any reason is of no use"
+    assert before == set(), "an exception that never differs is useless"
 
     stirred.stir()
 
@@ -293,7 +293,7 @@ def test_who_may_read_them_has_a_revision_of_them(make_world: MakeWorld) -> None
     assert scalar(world.alice, "select pgclarify.submit('merger', 'insurance')") == another
     world.hide(2)
     world.settle()
-    assert scalar(world.alice, revision) == of_the_board, "again, and the same"
+    assert scalar(world.alice, revision) == of_the_board, "a second time, with the same result"
 
     for change in (
         lambda: world.add("hidden 2", "The merger is off.", [world.board]),

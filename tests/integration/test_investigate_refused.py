@@ -104,7 +104,7 @@ class TestRefusals:
         run_id = submit(alice, options='{"top_k": 7.0, "reasoner": false, "budget": null}')
 
         kept = scalar(alice, "select settings ->> 'top_k' from pgclarify.run where run_id = %s", run_id)
-        assert kept == "7", "the same number is the same setting, however it is written"
+        assert kept == "7", "equal numbers are equal settings in any notation"
         assert scalar(alice, "select settings from pgclarify.run where run_id = %s", run_id) == {
             "search": "hybrid", "retrieval": "adaptive", "reranker": "signal", "top_k": 7, "budget": 32, "batch": 16,
             "max_steps": 4, "max_calls": 60, "samples": 5, "penalty": True, "reasoner": False,
@@ -170,7 +170,7 @@ class TestRefusals:
         with pytest.raises(psycopg.Error) as failed:
             investigation(alice, run_id)
         assert (failed.value.sqlstate, failed.value.diag.message_detail) == ("PC003", "no model")
-        assert submit(alice) != run_id, "a failure is not served"
+        assert submit(alice) != run_id, "a failed run is not reused"
 
     @pytest.mark.wording
     @pytest.mark.parametrize(

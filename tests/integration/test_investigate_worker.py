@@ -220,7 +220,7 @@ def test_neither_taken_apart_nor_followed_through_the_graph(client: Client, supe
     found = client.investigate(HOPS[1], retrieval="fixed", max_steps=0)
     assert [step.kind for step in found.steps] == [StepKind.DIRECT, StepKind.CONCLUSION]
     assert (found.answer, found.document_ids) == ("the rental car", ("108",))
-    assert client.investigate(HOPS[1], max_steps=0).run_id != found.run_id, "the other way to retrieve is another run"
+    assert client.investigate(HOPS[1], max_steps=0).run_id != found.run_id, "another retrieval makes another run"
     stages = superuser.execute("select name from pgclarify.stage where run_id = %s", [found.run_id]).fetchall()
     assert {("neighbors",), ("decomposition",)}.isdisjoint(stages)
     assert ("retrieval",) in stages

@@ -399,14 +399,14 @@ class TestServedAgain:
         worker.answer(run_id)
 
         other = HandWorker(connect(role), model="another model")
-        assert self.ask(asker) == run_id, "the one that answered is still there"
+        assert self.ask(asker) == run_id, "the worker that answered is still alive"
         worker.die()
         assert self.ask(asker) != run_id
         newer = HandWorker(connect(role), prompt_version="v2")
         other.die()
         assert self.ask(asker) != run_id
         newer.die()
-        assert self.ask(asker) != run_id, "nobody lives, and the last who did was another"
+        assert self.ask(asker) != run_id, "no worker is alive, and the last one had another model"
         HandWorker(connect(role))
         assert self.ask(asker) == run_id
 

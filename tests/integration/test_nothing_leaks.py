@@ -219,7 +219,7 @@ class TestRun:
         hers = answered(worker, alice, "cars", "open")
         before = {user: seen(user) for user in (bob, carol)}
 
-        assert scalar(alice, "select pgclarify.submit('cars', 'open')") == hers, "it is served to her"
+        assert scalar(alice, "select pgclarify.submit('cars', 'open')") == hers, "her stored answer is reused"
         for user in (bob, carol):
             assert scalar(user, "select pgclarify.submit('cars', 'open')") != hers
             rows = seen(user)

@@ -72,7 +72,7 @@ class TestCorpora:
 
         assert corpora(user) == set()
         assert state_of(user, "select pgclarify.submit('cars', 'closed')") == UNDEFINED_OBJECT
-        assert corpora(connection) == {"closed"}, "its owner sees it"
+        assert corpora(connection) == {"closed"}, "the owner sees it"
         # A later role with the name is not the one that the owner meant, but only the name is stored.
         assert scalar(connection, "select reader from pgclarify.corpus") == gone
 

@@ -178,7 +178,7 @@ def test_a_question_that_was_relaxed_is_compared_as_it_was_asked(
     assert (row["grouped"], row["wanted_run_ids"]) == (3, [])
     assert len(set(groups(connection))) == 2
     ask("are rental CARS covered", at(1), relaxed="cars")
-    assert group(worker)["wanted_run_ids"] == [], "these words are known"
+    assert group(worker)["wanted_run_ids"] == [], "these words have a group already"
 
 
 def test_what_cannot_be_embedded_is_grouped_by_its_words(connection: Connection, worker: HandWorker, ask: Ask) -> None:
@@ -216,7 +216,9 @@ def test_a_group_that_began_without_a_vector_joins_the_one_that_it_is_near(
     with closing(connect("postgres")) as other, other.transaction():
         other.execute("select from pgclarify.run where question = 'cars' for update")
         group(worker)
-        assert groups(connection) == [near, words, words, boats, words], "whoever holds one is not waited for"
+        assert groups(connection) == [near, words, words, boats, words], (
+            "a session with a locked row does not delay the others"
+        )
     ask("cars!", at(NEAR))
     group(worker)
 
@@ -265,7 +267,7 @@ def test_what_is_not_over_or_has_no_corpus_waits(connection: Connection, worker:
 
     assert group(worker)["grouped"] == 0
     assert scalar(connection, "select count(*) from pgclarify_private.question_group") == 1, (
-        "its groups went with the corpus"
+        "its groups were deleted with the corpus"
     )
 
 

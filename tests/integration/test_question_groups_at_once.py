@@ -55,7 +55,7 @@ def test_two_workers_group_questions_of_two_corpora(
         assert group(first)["grouped"] == 1
         ask("Cars?", at(1))
         ask("pills", at(1), corpus=other_corpus)
-        assert group(worker)["grouped"] == 1, "the pills"
+        assert group(worker)["grouped"] == 1, "the question about pills"
     assert group(worker)["grouped"] == 1
 
     cars, same, pills = groups(connection)
@@ -83,7 +83,7 @@ def test_the_number_of_a_group_tells_nothing_of_when_it_began(
 
     numbers = [number or 0 for number in groups(connection)]
     assert numbers != sorted(numbers)
-    assert len({number >> 20 for number in numbers}) == 20, "nor are they near one another"
+    assert len({number >> 20 for number in numbers}) == 20, "they are not near each other either"
     assert max(numbers) < 2**53, "exact in JSON"
 
 
@@ -115,7 +115,7 @@ class TestPruning:
         connection.execute("delete from pgclarify.run where question in ('cars', 'pills')")
         assert scalar(connection, PRUNED) == 1
 
-        assert connection.execute(KEPT.encode()).fetchone() == (2, 3), "autos are of the group of cars"
+        assert connection.execute(KEPT.encode()).fetchone() == (2, 3), "autos are in the group of cars"
         connection.execute("delete from pgclarify.run")
         assert scalar(connection, PRUNED) == 2
         assert connection.execute(KEPT.encode()).fetchone() == (0, 0)

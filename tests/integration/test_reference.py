@@ -13,7 +13,7 @@ from website import reference
 
 def test_it_is_what_the_comments_say(connection: psycopg.Connection[Any]) -> None:
     written = {path.name: path.read_text() for path in reference.FOLDER.iterdir()}
-    assert written == reference.pages(connection), "make reference writes them anew"
+    assert written == reference.pages(connection), "run make reference to write them again"
 
 
 def test_every_parameter_has_a_meaning(connection: psycopg.Connection[Any]) -> None:

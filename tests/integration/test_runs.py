@@ -143,7 +143,9 @@ def test_a_passage_that_gives_orders_is_data(asker: Connection, model: Server) -
     model.behavior = behavior
     rows = asker.execute("select * from pgclarify.clarify('what does it cost', corpus => 'attacks')").fetchall()
 
-    assert sum("Ignore all previous" in passage for passage in passages) == len(attacks), "the model has read them all"
+    assert sum("Ignore all previous" in passage for passage in passages) == len(attacks), (
+        "the model has read all of them"
+    )
     verdicts = asker.execute(
         "select outcome, reason, answer from pgclarify.verdict where run_id = %s", [rows[0][0]]
     ).fetchall()
@@ -208,7 +210,9 @@ def test_a_failed_run_says_why(asker: Connection, model: Server) -> None:
     assert again.value.sqlstate == "PC003"
 
     model.behavior = by_rules
-    assert asker.execute("select * from pgclarify.clarify('refused', top_k => 4)").fetchall(), "a failure is not served"
+    assert asker.execute("select * from pgclarify.clarify('refused', top_k => 4)").fetchall(), (
+        "a failed run is not reused"
+    )
 
 
 def test_the_key_is_kept_to_the_worker(

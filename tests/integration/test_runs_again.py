@@ -38,7 +38,7 @@ def test_an_answer_is_served_again_until_the_corpus_changes(asker: Connection, m
     changed = asker.execute(statement.encode()).fetchall()
     assert changed[0][0] != first[0][0]
     assert {document_id for row in changed for document_id in row[7]} == {"103"}
-    assert model.calls == calls, "what remains was read before"
+    assert model.calls == calls, "the remaining passages were read before"
     assert asker.execute(
         "select document_id, is_current from pgclarify.interpretation_citation where run_id = %s order by 1",
         [first[0][0]],

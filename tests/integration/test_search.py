@@ -54,7 +54,7 @@ def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connecti
 
     assert [row[1] for row in plain] == ["110"]
     assert [row[0] for row in rows] == [1, 2, 3, 4, 5]
-    assert rows[0][1] == "110", "nothing is nearer to the question"
+    assert rows[0][1] == "110", "no passage is nearer to the question"
     assert [row[3] for row in rows] == ["lexical"] + ["neighbor"] * 4
     assert all(0 < row[2] < 1 for row in rows)
     assert [row[2] for row in rows] == sorted((row[2] for row in rows), reverse=True)

@@ -169,4 +169,4 @@ def test_taking_a_job_reads_no_other_however_many_there_are(corpus: Connection, 
             b"explain (analyze, format json) " + queries["take_job"].encode(),
             {"worker_id": None, "only_waited_for": only_waited_for},
         ).fetchall()
-        assert rows_read(plan[0]["Plan"]) <= 5, "the job, and the row that is changed"
+        assert rows_read(plan[0]["Plan"]) <= 5, "the job, and the changed row"

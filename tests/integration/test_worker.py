@@ -120,7 +120,7 @@ def test_metrics_tell_of_calls_and_of_the_queue_and_of_no_text(
     assert "pgclarify_model_calls_open 2.0" in get(port, "/metrics")[1]
     worker.process.terminate()
     until(lambda: get(port, "/readyz")[0] == 503)
-    assert get(port, "/healthz")[0] == 200, "it still finishes what it has"
+    assert get(port, "/healthz")[0] == 200, "it still finishes its runs"
     own_model.behavior = by_rules
 
 
@@ -155,7 +155,7 @@ def test_an_answer_is_served_with_no_worker_alive(
         run_id = scalar(caller, "select pgclarify.submit('what is charged', top_k => 4)")
         assert caller.execute("select * from pgclarify.result(%s)", [run_id]).fetchall() == first
         other = "select pgclarify.submit('what is charged', top_k => 5)"
-        assert scalar(caller, other) != run_id, "another question, which waits for a worker"
+        assert scalar(caller, other) != run_id, "another question that waits for a worker"
     assert served(bob) == "PC001"
 
     membership = sql.SQL("{} {} {}").format
@@ -186,7 +186,7 @@ def test_an_endpoint_that_is_down(
         told = run_command("ask", "hello", variables=environment(database, None), folder=tmp_path)
 
     assert told.returncode == 1
-    assert str(caught.value.diag.message_detail) in told.stderr, "whole, with what stands after a colon"
+    assert str(caught.value.diag.message_detail) in told.stderr, "the whole message, including the text after a colon"
     assert caught.value.sqlstate == "PC003"
     error = scalar(connection, "select error from pgclarify.run_summary where status = 'failed'")
     assert str(port) in error
@@ -213,7 +213,7 @@ def test_a_schema_of_another_version_is_refused(
     assert refused.returncode == 1
     assert "Traceback" not in refused.stderr
     lines = [line for line in refused.stderr.splitlines() if line.strip()]
-    assert 1 <= len(lines) <= 3, "the message, its detail and its hint"
+    assert 1 <= len(lines) <= 3, "message, detail and hint"
 
 
 def test_a_server_of_ones_own_without_a_provider_is_refused(database: str, tmp_path: Path) -> None:

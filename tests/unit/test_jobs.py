@@ -51,7 +51,7 @@ class Sender:
         self.listened.append(statement.as_string())
 
     async def notifies(self, *, timeout: float) -> AsyncIterator[Notify]:  # noqa: ASYNC109 - psycopg's
-        assert (timeout, os.read(self._sent, 2)) == (0, b"x"), "it waits until something has come"
+        assert (timeout, os.read(self._sent, 2)) == (0, b"x"), "it waits until a notification has come"
         if isinstance(self.batch, Exception):
             raise self.batch
         for payload in self.batch:
@@ -160,7 +160,7 @@ async def test_a_batch_leaves_room_for_what_is_waited_for(sender: Sender, how: s
     first, second = await take(), await take()
     assert first is not None
     assert second is not None
-    assert await take() is None, "there are more, which nobody waits for"
+    assert await take() is None, "there are more jobs, but without a waiting caller"
     table.has_waited_for = True
     person = await take()
     assert person is not None
@@ -171,6 +171,6 @@ async def test_a_batch_leaves_room_for_what_is_waited_for(sender: Sender, how: s
         await manager.finish_job(first, Status.SUCCEEDED, True)
     else:
         await manager.retry_job(first)
-    assert manager._heard.is_set(), "no notification will come for the jobs that were left"
+    assert manager._heard.is_set(), "no notification will come for the remaining jobs"
     table.has_waited_for = False
     assert await take() is not None

@@ -282,9 +282,9 @@ def test_a_limit_of_the_difference(better: Comparison, name: str, limit: float, 
 def test_what_got_dearer_fails() -> None:
     dearer = compared(coverage([0.0], calls=11.0), coverage([0.0], calls=21.0)).metric("calls")
     assert comparing._failure(dearer, -10.0) is None
-    assert comparing._failure(dearer, -10.0 + 1e-10) is None, "the last bits of a mean are none of its"
+    assert comparing._failure(dearer, -10.0 + 1e-10) is None, "rounding errors of a mean do not count"
     tenths = compared(coverage([0.3]), coverage([0.1 + 0.2 - 0.1])).metric("answer_coverage")
-    assert comparing._failure(tenths, -0.1) is None, "the limit itself passes"
+    assert comparing._failure(tenths, -0.1) is None, "a value at the limit passes"
     assert "-10.00" in (comparing._failure(dearer, -9.5) or "")
 
 

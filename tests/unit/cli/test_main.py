@@ -38,7 +38,7 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
     assert run(command, "--help") == 0
     output = capsys.readouterr().out
     assert f"pgclarify {command}" in output
-    assert command in output.partition("Examples")[2] or command == "demo", "nothing shows how it is called"
+    assert command in output.partition("Examples")[2] or command == "demo", "no example shows its use"
 
 
 @pytest.mark.parametrize(

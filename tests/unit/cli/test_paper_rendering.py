@@ -164,4 +164,4 @@ def test_the_time_that_is_left_is_told_by_what_is_left() -> None:
     assert told.startswith("1 of 3 ")
     assert clock.place == "2/3"
     assert clock.has_done(("d", "clarify", "0")) is not None
-    assert clock.has_done(("d", "clarify", "20")) is None, "nothing is left"
+    assert clock.has_done(("d", "clarify", "20")) is None, "no row is left"

@@ -314,7 +314,7 @@ def test_nothing_found_says_whether_it_is_known_and_what_comes_closest() -> None
         assert "Why: so it is (" in output
         assert "\nWhat helps: Do this.\n" in output
         assert "1. hail.md" in output
-        assert len(output) < 800, "the beginning of a passage is enough"
+        assert len(output) < 800, "only the beginning of a passage is shown"
     assert "3 documents of this corpus cannot be searched yet" in told("not_answered", pending=3)
     assert "ask again" not in known
 

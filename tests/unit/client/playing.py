@@ -42,5 +42,5 @@ def play(script: Generator[Any, Sequence[Row], T], *replies: Sequence[Row]) -> P
                 yielded.append(step)
             step = script.send(answer)
     except StopIteration as end:
-        assert not left, "replies that nobody asked for"
+        assert not left, "the test has replies that no statement asked for"
         return Played(sent, pauses, yielded, end.value)

@@ -93,7 +93,7 @@ async def test_an_endpoint_embeds_while_what_it_has_embedded_is_stored() -> None
     for _ in range(100):
         await asyncio.sleep(0)
     assert store.stored == []
-    assert len(store.pending) == 1, "no more is held in memory"
+    assert len(store.pending) == 1, "no more documents are in memory"
 
     store.may_store.set()
     assert await third == 1

@@ -93,7 +93,7 @@ async def test_a_passage_that_cannot_be_embedded_is_noted_alone() -> None:
     assert await reembedding(store, embedder).fill_once() == 4
     assert sorted(store.vectors) == [1, 2, 4]
     assert list(store.failed) == [3]
-    assert "poison" not in store.failed[3], "all who see the corpus see why its model does not change"
+    assert "poison" not in store.failed[3], "all roles that see the corpus see why its model does not change"
 
 
 async def test_a_vector_that_cannot_be_stored_is_noted_alone() -> None:
@@ -111,7 +111,7 @@ async def test_a_model_that_is_not_there_or_not_the_same_is_left_to_others(model
     assert len(store.pending) == 3
     assert store.failed == {}
     assert list(store.refused) == [1]
-    assert await pipeline.fill_once() == 0, "not again at once"
+    assert await pipeline.fill_once() == 0, "it is not tried again at once"
 
 
 async def test_when_the_store_fails_all_is_given_back() -> None:

@@ -39,7 +39,7 @@ async def test_what_waits_for_a_model_that_this_worker_has_not_is_left_to_others
     assert [await pipeline.ingest_once() for _ in range(3)] == [3, 0, 0]
     assert store.failed == {}
     assert store.stored == []
-    assert list(store.delayed) == [1], "what they wait for is kept"
+    assert list(store.delayed) == [1], "the reason for waiting is kept"
     assert [document.document_id for document in store.pending] == ["policy", "drivers", "offices"]
 
 
@@ -157,7 +157,7 @@ async def test_an_endpoint_that_does_not_answer_at_first_is_told_once_it_is_know
     store = FakeDocumentStore(SHORT)
     pipeline = Ingestion(store, embedder_of, loading_seconds=0.0)
     assert await pipeline.ingest_once() == 3
-    assert store.delayed == {}, "it is not known yet"
+    assert store.delayed == {}, "the error is not known yet"
     asked.set()
     while not store.delayed:
         await pipeline.ingest_once()

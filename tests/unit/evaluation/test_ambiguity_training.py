@@ -84,7 +84,7 @@ def test_it_is_better_only_beyond_chance(looked: Looked, trained: TrainedVersion
 
     assert better.is_better
     assert (better.questions, better.ambiguous) == (looked.is_held.sum(), (looked.labels & looked.is_held).sum())
-    assert better.before["f1"][0] < better.trained["f1"][1], "and far so"
+    assert better.before["f1"][0] < better.trained["f1"][1], "and by a large margin"
     assert not same.is_better
     assert same.difference["auc"] == (0, 0, 0)
 

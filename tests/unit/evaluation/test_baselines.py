@@ -116,7 +116,7 @@ async def test_another_model_may_verify_and_does_nothing_else():
     assert purposes(model) == ["proposal", "disambiguation"]
     assert purposes(verifier) == ["verification", "verification"]
     assert read_out(output) == [(HOUR, "9 am", [HOURS])]
-    assert output.usage.calls == 4, "of both models"
+    assert output.usage.calls == 4, "the calls of both models"
 
 
 async def test_dtv_verifies_all_readings_at_once():

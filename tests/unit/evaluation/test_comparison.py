@@ -174,4 +174,4 @@ def test_a_metric_is_compared_within_each_stratum() -> None:
     assert small is None, "too few cases to say anything"
     assert large is not None
     assert (large.cases, large.difference, large.wins) == (10, 1.0, 10)
-    assert compare(*side(1, 0.0), *side(2, 1.0)).strata("grounded_f1")[1].metric is None, "none has it"
+    assert compare(*side(1, 0.0), *side(2, 1.0)).strata("grounded_f1")[1].metric is None, "no case has it"

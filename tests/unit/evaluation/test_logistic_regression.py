@@ -36,7 +36,7 @@ async def test_a_label_never_decides_about_its_own_case() -> None:
         wrong = replace(CASES[place], is_ambiguous=not CASES[place].is_ambiguous)
         after = await foretell([*CASES[:place], wrong, *CASES[place + 1 :]], FakeEmbedder())
         assert after[wrong.case_id] == before[wrong.case_id]
-        assert after != before, "but about others it does"
+        assert after != before, "but it does for other documents"
 
 
 async def test_cases_about_one_document_are_judged_without_each_other() -> None:

@@ -131,7 +131,7 @@ async def test_a_call_may_be_partial(method: str, settings: dict[str, Any]) -> N
     output = await sql_method(cast("Asking", world), method, settings).answer(Case("1", "q"))
     assert (output.status, output.run_id, output.usage, output.retrievals) == (RunStatus.PARTIAL, 17, USAGE, 3)
     assert output.notes["stop_reason"] == "the budget of calls is spent"
-    assert world.sought[0][-1] == NOW, "runs of before have other parameters"
+    assert world.sought[0][-1] == NOW, "earlier runs may have other parameters"
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ async def test_what_cites_nothing_is_judged_by_the_evidence_of_its_case() -> Non
     reading = Output((PredictedInterpretation("Which q is it?", "x"),))
     script = {"1": Output(), "2": reading, "3": reading, "4": failed("no")}
     await run(kept, Scripted(script), asked, evidence=evidence)
-    assert searched == ["2", "3"], "where there is nothing to judge, nothing is searched"
+    assert searched == ["2", "3"], "without readings to judge, no evidence is searched"
     assert [kept.cases[ordinal][2]["grounded_recall"] for ordinal in range(1, 5)] == [0, 1, 0, 0]
 
 
@@ -281,7 +281,7 @@ async def test_what_belongs_to_the_cases_is_counted_however_many_they_are(
     assert len(method.asked) == len(kept.cases) == 30
     assert finished.failures == {error: 30}
     assert finished.summaries["failed"].value == 1.0
-    assert [one.failed for one in told[:31]] == list(range(31)), "each at once"
+    assert [one.failed for one in told[:31]] == list(range(31)), "each case is stored at once"
 
 
 async def test_who_cannot_be_asked_is_no_result() -> None:
@@ -300,7 +300,7 @@ async def test_where_a_server_failed_it_is_asked_once_more_at_the_end() -> None:
     finished = await run(kept, method, cases(4), told=told)
     assert method.asked == ["1", "2", "3", "4", "2", "3"]
     assert kept.cases[2][1].error is None
-    assert finished.failures == {FAILED: 1}, "that was the case itself"
+    assert finished.failures == {FAILED: 1}, "this failure belongs to the case itself"
     assert [one.put_off for one in told] == [0, 0, 1, 2, 2, 0, 0, 0]
 
 

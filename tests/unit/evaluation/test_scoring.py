@@ -180,7 +180,7 @@ async def test_evidence_is_searched_once_a_question() -> None:
     for number in range(1_000):
         await evidence(Case("n", f"question {number}"))
     await evidence(CASE)
-    assert len(retriever.asked) == 1_002, "no more than so many are kept, the latest"
+    assert len(retriever.asked) == 1_002, "only the latest 1,000 are cached"
     await evidence(Case("n", "question 999"))
     assert len(retriever.asked) == 1_002
 
@@ -252,7 +252,7 @@ async def test_a_reading_is_judged_without_its_answer_and_then_the_answer() -> N
     cited = (CitedPassage(Passage("d", 1, "It opens at 10 am.")),)
     output = Output(tuple(PredictedInterpretation(one, answer, cited) for one, answer in readings.items()))
     found = await values(CASE, output, asked)
-    assert found["grounded_precision"] == 0.6, "with its answer: not the wrong one"
+    assert found["grounded_precision"] == 0.6, "judged with its answer, the wrong one does not count"
     assert [found[name] for name in FIGURE_3] == [0.6, 0.2, 0.2, 0, 0.2]
     assert found["relevant"] == 0.8
     # Each reading with an answer is judged again, without its answer.

@@ -155,7 +155,7 @@ async def test_by_choice() -> None:
     output = await lead(world, chat, form="select", check="none")
     assert world.replied == [(10, "2"), (20, "2"), (30, "2")]
     assert output.questions == (OFFERED[1],) * 3
-    assert [one["corpus"] for one in world.asked] == [None] * 3, "what is not checked asks no corpus"
+    assert [one["corpus"] for one in world.asked] == [None] * 3, "without a check, no corpus is asked"
     assert chat.asked("simulated_choice")[0].lines("Offered") == list(OFFERED)
 
 

@@ -58,7 +58,7 @@ async def test_all_are_looked_at_together_and_end_one_by_one() -> None:
     assert (await two).status is RunStatus.SUCCEEDED
     looks = len(looked.asked)
     await asyncio.sleep(0.05)
-    assert len(looked.asked) == looks, "nobody waits"
+    assert len(looked.asked) == looks, "no caller waits"
     looked.over.add(3)
     assert (await waiter.wait(3)).run_id == 3
     await waiter.close()

@@ -104,7 +104,7 @@ class Desk:
     async def estimate(self, questions: Sequence[str] = QUESTIONS, **settings: object) -> Prospect:
         before, run = self.paid, self.enter(questions, **settings)
         await self.carry_out(run)
-        assert self.paid == before, "nobody is asked"
+        assert self.paid == before, "no model is called"
         assert self.store.runs[run.run_id].error is None
         return self.estimates.prospects[run.run_id]
 

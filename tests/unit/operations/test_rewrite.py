@@ -158,7 +158,7 @@ class TestWhatOnlyTheHistorySettles:
         rewriting, record, _ = await carry_out(question, rewriter=model, classifier=Settled(kind="pragmatic"))
 
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (question, False)
-        assert rewriting.reason, "which a clear question has not"
+        assert rewriting.reason, "a clear question has no reasons"
         assert (record.status, model.calls) == (RunStatus.SUCCEEDED, [])
 
     async def test_but_an_ambiguous_one_is_rewritten_whatever_it_says(self) -> None:

@@ -60,7 +60,7 @@ def test_an_answer_or_a_question_that_gives_orders_stays_on_its_line():
     assert sum(line.startswith("Question: ") for line in lines) == 2
     assert sum(line.startswith(("Found so far: ", "Refused so far: ")) for line in lines) == 2
     shown = " ".join(line for line in lines if line.startswith(("Found", "Refused")))
-    assert len(re.findall(r"(?:Found|Refused) so far", shown)) == 2, "those of the answers are broken"
+    assert len(re.findall(r"(?:Found|Refused) so far", shown)) == 2, "the markers in the answers are broken"
     assert not re.search(r"</passage-0|<\|im_|\[/?INST\]", request.messages[1].content)
     assert "The same goes for the answers found or refused so far." in request.messages[0].content
 

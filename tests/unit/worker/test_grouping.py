@@ -91,7 +91,7 @@ async def test_runs_come_first_but_not_for_ever(workplace: Workplace) -> None:
 
     workplace.ungrouped[3] = GOOD
     await workplace.grouping.catch_up()
-    assert 3 not in workplace.grouped, "it has caught up only now"
+    assert 3 not in workplace.grouped, "it has only caught up now"
 
     workplace.is_busy = False
     await workplace.grouping.catch_up()
@@ -106,7 +106,7 @@ async def test_a_model_that_cannot_be_had_holds_up_no_other_and_is_waited_for(
     await workplace.grouping.catch_up()
     await workplace.grouping.catch_up()
     assert workplace.grouped == {2: True}
-    assert workplace.tried == [BAD, GOOD], "not again at once"
+    assert workplace.tried == [BAD, GOOD], "it is not tried again at once"
 
     workplace.now = 60
     await workplace.grouping.catch_up()
@@ -127,7 +127,7 @@ async def test_words_do_if_a_model_is_not_there_for_long(workplace: Workplace) -
 
     workplace.ungrouped[3] = BAD
     await workplace.grouping.catch_up()
-    assert (workplace.grouped[3], workplace.tried.count(BAD)) == (False, 2), "which was tried just now"
+    assert (workplace.grouped[3], workplace.tried.count(BAD)) == (False, 2), "this model was tried just now"
 
     workplace.is_broken = None
     workplace.now = 960

@@ -147,7 +147,7 @@ async def test_the_database_is_asked_once_in_some_seconds(metrics: WorkerMetrics
     forget()
     told = await scraped(metrics)
     assert told["pgclarify_database_up"] == 0
-    assert "pgclarify_ingest_lag_seconds" not in told, "nothing that is out of date"
+    assert "pgclarify_ingest_lag_seconds" not in told, "no outdated count"
 
 
 @pytest.mark.parametrize("how", ["fails", "hangs", "the loop is stuck"])

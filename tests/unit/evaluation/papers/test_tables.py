@@ -73,7 +73,7 @@ def test_every_table_has_a_figure_of_the_paper_and_says_why_others_do_not_compar
     for row in table.rows:
         assert row.figures or row.note, f"{row.name} has no figures and no note that says why"
     for text in (*(row.note for row in table.rows), *(column.note for column in table.columns), table.measured):
-        assert text is None or not text.endswith("."), "a full stop is added where it is shown"
+        assert text is None or not text.endswith("."), "the output adds the full stop"
 
 
 @ALL_PAPERS
