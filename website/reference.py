@@ -77,22 +77,22 @@ RELATIONS = r"""
 HEADS = {
     "functions.md": """# Functions
 
-Everything that may be called in schema `pgclarify`. [SQL](../sql.md) tells how it is used, with examples and all
+All functions of schema `pgclarify` that you may call. [SQL](../sql.md) shows how to use them, with examples and all
 options.
 """,
     "rows.md": """# Rows
 
-Composite types, as functions return them. More columns may follow at their end, so name those that you want.
+Composite types that functions return. Later versions may add columns at the end, so name the columns that you need.
 """,
     "views.md": """# Views
 
-They read what is there and start nothing. Each shows what the role that reads it may see. More columns may follow at
-their end.
+Views read stored rows, and start nothing. Each view shows only rows that the reading role may see. Later versions may
+add columns at the end.
 """,
     "tables.md": """# Tables
 
-The tables that may be read, row by row as far as you may see them. They may change with any version; [views](views.md)
-do not.
+Tables that you may read. Each shows only rows that you may see. Any version may change them, but not the
+[views](views.md).
 """,
 }
 
@@ -173,7 +173,7 @@ def _function(one: dict[str, Any]) -> str:
 def _relation(one: dict[str, Any]) -> str:
     said = f"{escaped(one['comment'])}\n\n" if one["comment"] else ""
     changed = (
-        f"A `pgclarify_user` may {', '.join(one['changes'])}, as far as its policies let it.\n\n"
+        f"Members of `pgclarify_user` may {', '.join(one['changes'])} rows that its policies allow.\n\n"
         if one["changes"]
         else ""
     )
