@@ -1,7 +1,7 @@
 -- From revision 0016, the last one before the baseline, to the baseline, with all data.
 
--- What one role cannot read no longer shows in the revisions, counts and scores of another: restricted passages are counted
--- apart. Workers apply the term counts.
+-- Passages that a role cannot read no longer affect the revisions, counts and scores that it sees: restricted passages are
+-- counted separately. Workers apply the term counts.
 create table pgclarify.reader_revision (
     reader_revision_id bigint generated always as identity,
     corpus_id bigint not null
@@ -57,14 +57,14 @@ select passage.corpus_id, sum(passage.lexeme_count)
 from pgclarify.passage
 where passage.readers is not null and passage.corpus_id in (select corpus_id from pgclarify.corpus)
 group by passage.corpus_id;
--- So that runs of before go on being served.
+-- So existing runs can still be reused.
 insert into pgclarify.corpus_tally (corpus_id, graph_revision)
 select corpus_tally.corpus_id, sum(corpus_tally.linked)
 from pgclarify.corpus_tally
 group by corpus_tally.corpus_id
 having sum(corpus_tally.linked) <> 0;
 
--- A role is its name and its oid.
+-- A role is identified by its name and its oid.
 create table pgclarify.named_role (
     named_role_id bigint generated always as identity,
     name name not null,
@@ -135,14 +135,14 @@ create index run_requested_by_oid_run_id_idx on pgclarify.run (requested_by_oid,
 drop index pgclarify.conversation_requested_by_conversation_id_idx;
 create index conversation_requested_by_oid_conversation_id_idx
     on pgclarify.conversation (requested_by_oid, conversation_id);
--- Views read this index alone, and policies now need the oid.
+-- Views read only this index, and policies now need the oid.
 drop index pgclarify.run_question_group_id_idx;
 create index run_question_group_id_idx on pgclarify.run (question_group_id, run_id) include (
     operation, corpus_id, corpus_name, requested_by, status, interpretations, served, is_counted, created_at,
     last_served_at, corpus_revision, requested_by_oid
 ) where question_group_id is not null;
 
--- Workers live by a heartbeat and a lease, and runs count the workers that were lost with them.
+-- A worker is alive by its heartbeat and lease, and runs count the workers that were lost with them.
 alter table pgclarify.worker
     add column lease interval not null default '20 seconds'
         constraint worker_lease_is_positive check (lease > interval '0 seconds');
@@ -158,8 +158,7 @@ comment on column pgclarify.run.crashes is
     'How many workers in a row were lost while executing it, since it last stored a reply. From 2 on it is executed alone, '
     'and at 10 it fails.';
 
--- Budgets, rules of ambiguity and evaluations are written through functions.
--- Functions write these now.
+-- Functions now write budgets, rules of ambiguity and evaluations.
 drop policy if exists budget_is_inserted_by_the_owner_of_the_corpus on pgclarify.budget;
 drop policy if exists budget_is_updated_by_the_owner_of_the_corpus on pgclarify.budget;
 drop policy if exists budget_is_deleted_by_the_owner_of_the_corpus on pgclarify.budget;
@@ -190,7 +189,7 @@ comment on table pgclarify.eval_run is
     'An evaluation: one method with one configuration over one data set. Written by pgclarify eval run; '
     'remove_evaluation removes one, with its cases and metrics.';
 
--- Long documents are indexed part by part, and what waits is counted in passages.
+-- Long documents are indexed in parts, and pending work is counted in passages.
 alter table pgclarify.pending_document
     add column passages integer not null default 1
         constraint pending_document_has_passages check (passages >= 1),
@@ -220,7 +219,7 @@ comment on column pgclarify.corpus_tally.pending_passages is
 insert into pgclarify.corpus_tally (corpus_id, pending_passages)
 select pending.corpus_id, count(*) from pgclarify.pending_document as pending group by pending.corpus_id;
 
--- What the ledger, verdicts and evaluations keep of a document can be found, and erased.
+-- Texts from a document in the ledger, in verdicts and in evaluations can be found and erased.
 alter table pgclarify.completion add column erased_at timestamptz;
 comment on column pgclarify.completion.erased_at is
     'When its text was erased with a document; null if it was not. Its input_hash is random since then, so that an equal '
@@ -249,14 +248,14 @@ comment on table pgclarify.completion_document is
 comment on column pgclarify.completion_document.completion_id is 'The row of the ledger.';
 comment on column pgclarify.completion_document.corpus_id is 'The corpus, which may have been dropped.';
 comment on column pgclarify.completion_document.document_id is 'The document, which may have been removed.';
--- Of the calls that judge one passage. Of others, all of a run that had the document are taken to have it.
+-- A call that judges one passage has the document of this passage. Any other call counts as having all documents of its run.
 insert into pgclarify.completion_document (completion_id, corpus_id, document_id)
 select verdict.completion_id, candidate.corpus_id, candidate.document_id
 from pgclarify.verdict
 inner join pgclarify.completion on completion.completion_id = verdict.completion_id
 inner join pgclarify.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
 union
--- No verdict names them: replies that were asked for again, or that came after the end of their run.
+-- No verdict has these replies: they were requested again, or came after the end of their run.
 select completion.completion_id, candidate.corpus_id, candidate.document_id
 from pgclarify.completion
 inner join pgclarify.candidate on candidate.run_id = completion.run_id
@@ -298,7 +297,7 @@ alter table pgclarify.run
 comment on column pgclarify.run.stop_code is
     'Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is not '
     'over.';
--- Runs of before, as far as their rows tell; the words are those of the functions of that version.
+-- Codes for existing runs, if their rows show the reason. The texts are messages of functions of that version.
 update pgclarify.run
 set stop_code = case
     when
@@ -320,14 +319,14 @@ comment on column pgclarify.run_outcome.stop_code is
     'over.';
 alter type pgclarify.question_clarification add attribute stop_code text;
 comment on column pgclarify.question_clarification.stop_code is 'As in run_outcome.';
--- Views of questions read this index alone.
+-- Views of questions read only this index.
 drop index pgclarify.run_question_group_id_idx;
 create index run_question_group_id_idx on pgclarify.run (question_group_id, run_id) include (
     operation, corpus_id, corpus_name, requested_by, status, interpretations, served, is_counted, created_at,
     last_served_at, corpus_revision, requested_by_oid, stop_code
 ) where question_group_id is not null;
 
--- Documents say which files they are from.
+-- Documents record the file that they come from.
 alter table pgclarify.document
     add column origin text collate "C"
         constraint document_origin_is_short check (octet_length(origin) <= 2600);
@@ -337,13 +336,13 @@ comment on column pgclarify.document.origin is
     'the file has several documents. Empty if a statement or a client added it. Null if it is a row of an attached table, or '
     'was added before this column existed.';
 
--- What only pgclarify itself uses moves to schema pgclarify_private, without an underscore.
+-- Objects that only pgclarify uses move to schema pgclarify_private, without an underscore.
 do $$
 declare
     v_object record;
     v_table text;
 begin
-    -- Those of other owners are made anew by the install.
+    -- The install creates those of other owners again.
     for v_object in
         select pg_proc.oid::regprocedure as signature
         from pg_proc
@@ -401,7 +400,7 @@ comment on column pgclarify.embedding_space.embedding_space_id is
 comment on column pgclarify_private.source.source_id is
     'Key; also names the function pgclarify_private.capture_<source_id>.';
 
--- One row notes the keys of a statement, not one for each.
+-- One row has all keys of a statement.
 drop view if exists pgclarify_capture.change;
 alter table pgclarify_private.change
     alter column key type text[] using case when key is not null then array[key] end;
@@ -412,12 +411,12 @@ comment on column pgclarify_private.change.keys is
     'Values of the id column, as text: of one row, or some of those of a statement. Null if any row may have changed: '
     'TRUNCATE, or a missing column.';
 
--- A constraint says what a pattern is, without a function.
+-- A constraint checks patterns, without a function.
 alter table pgclarify.ambiguity_rule
     drop constraint ambiguity_rule_pattern_is_fit,
     add constraint ambiguity_rule_pattern_is_fit check (length(pattern) between 1 and 500 and not '' ~* pattern);
 
--- Runs and verdicts say in codes why they failed or abstained, and runs which budget stopped them.
+-- Runs and verdicts have codes for their failures and abstentions, and runs have the budget that stopped them.
 alter table pgclarify.run
     add column error_code text,
     add column budget_id bigint;
@@ -426,7 +425,7 @@ comment on column pgclarify.run.error_code is
 comment on column pgclarify.run.budget_id is
     'The first budget that refused a call, which may have been removed; null if none did.';
 
--- Input that an endpoint has read before is counted, and may have a price of its own.
+-- Input that an endpoint has cached is counted, and may have its own price.
 alter table pgclarify.completion add column cached_tokens integer;
 comment on column pgclarify.completion.cached_tokens is
     'How many of prompt_tokens the endpoint had in its cache; null if it did not say.';
@@ -437,7 +436,7 @@ alter table pgclarify.model_price
     add constraint model_price_cached_input_usd_is_no_higher check (cached_input_usd between 0 and input_usd);
 comment on column pgclarify.model_price.cached_input_usd is
     'US dollars for a million tokens of input that the endpoint has cached; null if they cost input_usd.';
--- A view reads this index alone, and policies now need the oid.
+-- A view reads only this index, and policies now need the oid.
 drop index pgclarify.run_usage_idx;
 create index run_usage_idx on pgclarify.run (((created_at at time zone 'UTC')::date)) include (
     created_at, corpus_id, corpus_name, requested_by, operation, model, finished_at, completions,
@@ -450,7 +449,7 @@ alter table pgclarify.verdict
 comment on column pgclarify.verdict.abstention_code is 'Why it abstained, as a code; null unless it did.';
 comment on column pgclarify.verdict.error_code is 'What went wrong, as a SQLSTATE; null unless failed.';
 
--- What rows of before say in words; the words are those of that version.
+-- Codes for existing rows. The texts are messages of that version.
 create function pgclarify_private.code_of(error text) returns text language sql immutable return case
     when error like 'budget "%' then 'PC007'
     when error like 'model "%" has no price, which budget "%' then 'PC008'
@@ -488,7 +487,7 @@ set
         end
     end,
     error_code = case
-        -- What quotes an endpoint may say anything.
+        -- A message that quotes an endpoint may have any text.
         when verdict.outcome = 'failed' then coalesce(nullif(pgclarify_private.code_of(verdict.error), 'PC009'), 'XX000')
     end
 where verdict.outcome in ('abstained', 'failed');
@@ -566,7 +565,7 @@ comment on column pgclarify.eval_run.method is
     '(dtv, dtv_unverified, rac, one_pass, self_ask, list_at_once, always_rewrite, few_shot, logistic_regression), or human (the '
     'readings of the data set itself).';
 
--- A question may be clear, and lean on what was said before.
+-- A clear question may depend on its history.
 comment on column pgclarify.rewriting.was_ambiguous is
     'Whether it was ambiguous with its history; null for replies. False, with a reason: it is clear with its history, but '
     'not alone.';
@@ -598,11 +597,11 @@ comment on column pgclarify.eval_case.output is
     'passage_id, title and quote), retrieved (document_id, passage_id), probability, questions (rewritten, asked back, or '
     'after each turn), notes.';
 
--- An embedding model may be behind an endpoint, which does not always answer.
+-- An embedding model may be behind an endpoint, which may be unavailable.
 comment on column pgclarify.embedding_space.error is
     'Why no worker could open or fill it, or why documents wait for its model; null if nothing failed.';
 
--- A worker makes the lists of a whole space in its memory.
+-- A worker builds the lists of a whole space in its memory.
 alter table pgclarify.embedding_space
     add column linking_worker_id bigint,
     add constraint embedding_space_linking_worker_walks
@@ -610,7 +609,7 @@ alter table pgclarify.embedding_space
 comment on column pgclarify.embedding_space.linking_worker_id is
     'Worker that builds all lists in memory. While it is alive no other worker links the space; null if none does.';
 
--- What embedding endpoints cost is counted.
+-- The usage of embedding endpoints is counted.
 create table pgclarify_private.embedding_usage (
     embedding_usage_id bigint generated always as identity,
     day date not null,
@@ -652,11 +651,11 @@ comment on column pgclarify_private.embedding_usage.unpriced_tokens is
     'Tokens that were embedded while the model had no price.';
 comment on column pgclarify_private.embedding_usage.cost_usd is 'Cost of the other tokens, in US dollars.';
 
--- What a worker stores goes into the index together, with much less WAL.
+-- The rows of a batch go into the index together, with much less WAL.
 drop index pgclarify.passage_lexemes_idx;
 create index passage_lexemes_idx on pgclarify.passage using gin (lexemes) with (gin_pending_list_limit = 256);
 
--- The classifier of ambiguity, trained on questions of one's own.
+-- Versions of the classifier of ambiguity that are trained on users' own questions.
 create table pgclarify_private.trained_classifier (
     trained_classifier_id bigint generated always as identity,
     corpus_id bigint not null,
@@ -730,7 +729,7 @@ comment on column pgclarify_private.trained_classifier.is_used is
 comment on column pgclarify_private.trained_classifier.weights is
     'What it learned: single-precision numbers, in the order that pgclarify/algorithms/ambiguity/correction.py gives.';
 
--- The words of the baseline.
+-- The comments of the baseline.
 comment on table pgclarify.completion is
     'The ledger: what one model replied to one rendered input. Every paid call goes through it, so nothing is paid for twice.';
 comment on column pgclarify.completion.model is 'Model of the call.';

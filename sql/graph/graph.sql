@@ -1,9 +1,9 @@
 -- The neighborhood graph: the queues of passages to link. Workers link them (graph/linking.sql).
 --
--- Four functions add to the queues. queue_links and queue_unlinks are called by transactions that store or remove
--- passages. These have locked the documents, so that no transaction they would wait for is removing the same passages.
--- queue_all_links is for linking a whole space of any size. queue_links_again (graph/lists.sql) is called while
--- linking, with locks on lists, and must not wait for any transaction.
+-- Four functions add to the queues. Transactions that store or remove passages call queue_links and queue_unlinks. They
+-- have locked the documents, so no other transaction can be removing the same passages. queue_all_links is for linking a
+-- whole space of any size. queue_links_again (graph/lists.sql) is called while linking, with locks on lists, so it must
+-- not wait for any transaction.
 
 create or replace function pgclarify_private.queue_links(embedding_space_id bigint, document_ids text[], passage_ids bigint[])
 returns void

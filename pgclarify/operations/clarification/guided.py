@@ -22,9 +22,10 @@ from pgclarify.operations.judging.verdicts import PassageJudge
 from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.vocabulary import Outcome
 
-# The first batch is judged while the question is being relaxed, so it costs no time. The size of the next batch is
-# relative to the sum of all before it: a third, because it may be the last; as large, if there is no reading yet; three
-# times as large, if at least half of the latest verdicts showed new readings, because then it is hardly the last.
+# The first batch is judged while the question is being relaxed, so it costs no time. The size of a later batch depends
+# on the number of passages before it. Usually it is a third of that number, because the batch may be the last. It is
+# the same number if there is no reading yet. It is three times the number if at least half of the latest verdicts
+# showed new readings, because then the batch is hardly the last.
 _FIRST_BATCH, _LEAST_BATCH = 8, 3
 _GROWTH, _SILENT_GROWTH, _RICH_GROWTH = 1 / 3, 1.0, 3.0
 # How many neighbors of a grounded passage are considered.
