@@ -192,7 +192,8 @@ def _plain_pieces(text: str) -> frozenset[str]:
 
 def _plain(text: str) -> str:
     undotted = _ABBREVIATION.sub(lambda match: match[0].replace(".", ""), text)
-    return without_accents(fold(undotted)).replace("'s ", " ").replace("'", "")
+    # The words of a name such as "PG_VERSION" are compared one by one.
+    return without_accents(fold(undotted)).replace("'s ", " ").replace("'", "").replace("_", " ")
 
 
 # A cache, because a question is compared with many passages.

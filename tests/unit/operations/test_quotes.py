@@ -167,6 +167,14 @@ def check(
             "リンドヴィク港博物館は午前9時に開館します。",
         ),
         ("Bags: 1800", None, "How much is paid for luggage?", "$1,800", "Bags: 1800"),
+        # Names with underscores.
+        (
+            "The file PG_VERSION has the number. The setting mem_2 is in kB.",
+            None,
+            "What is in PG_VERSION, and what in mem_2?",
+            "the number",
+            "The file PG_VERSION has the number.",
+        ),
         # A number that says how many things are asked for.
         (
             MUSEUM,
