@@ -1,17 +1,19 @@
-"""A corpus on one server and on 2, 4 and 8 shards of a Citus cluster: pages read, recall and time of a search.
+"""A corpus on one server and in 2, 4, 8 shards of a Citus cluster: CPU of loading; recall, pages and time of a search.
 
 python -m benchmarks.distributed --url postgresql://postgres@coordinator/bench [--passages 20000] [--shards 2 4 8]
 
-The database is set up as docs/citus.md says, and has no corpus.
+The database is set up as docs/citus.md says, and has no corpus. All servers of the cluster run on this machine.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import statistics
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from pgvector import HalfVector
 from psycopg import sql
 
 from benchmarks import made_up, product
-from benchmarks.figures import Figure, show, step
+from benchmarks.figures import Figure, show
 
 PASSAGES = 20_000
 SHARDS = (2, 4, 8)
@@ -50,17 +52,35 @@ def measure(dsn: str, passages: int = PASSAGES, shards: Sequence[int] = SHARDS) 
     nearest = np.argsort(-(asked @ drawn.T), axis=1)[:, :_DEPTH]
     for parts in (0, *shards):
         corpus, name = f"in {parts} shards", f"{parts} shards" if parts else "one server"
-        product.load_made_up(dsn, corpus, passages)
         with product.connect(dsn) as connection:
-            if parts:
-                with step(f"distributing over {parts} shards"):
-                    started = time.perf_counter()
-                    connection.execute(
-                        "select pgclarify.distribute(%s, %s)", [corpus, json.dumps({"shards": parts})]
-                    ).fetchall()
-                    yield Figure(f"{name}: distributing", passages / (time.perf_counter() - started), "passages/s")
+            before = _processor_seconds(connection)
+            product.load_made_up(dsn, corpus, passages, parts or None)
+            after = _processor_seconds(connection)
+            for server, used in enumerate(np.subtract(after, before)):
+                what = f"node {server}" if server else "coordinator"
+                yield Figure(f"{name}: loading, CPU of the {what}", used / passages * 1000, "ms/passage")
             yield from _searches(connection, name, corpus, asked, nearest)
             yield from _reads(connection, name, corpus, asked)
+
+
+def _processor_seconds(connection: product.Connection) -> list[float]:
+    """Seconds of CPU that each server of the cluster has used, the coordinator first."""
+    rows = connection.execute(
+        "select result as file from run_command_on_all_nodes($$ select pg_read_file('postmaster.pid') $$)"
+        " order by nodeid"
+    ).fetchall()
+    return [_of_process(Path("/proc", row["file"].split()[0])) for row in rows]
+
+
+def _of_process(server: Path) -> float:
+    """Seconds of CPU of a server's first process and its children. A child that ended counts as the first process."""
+    children = (server / "task" / server.name / "children").read_text().split()
+    ticks = 0
+    for process in (server, *(server.parent / child for child in children)):
+        with suppress(FileNotFoundError):
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _searches(

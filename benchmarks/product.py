@@ -179,11 +179,11 @@ def _wait_for_worker(dsn: str, process: subprocess.Popen[str]) -> None:
             time.sleep(0.05)
 
 
-def load_made_up(dsn: str, corpus: str, passages: int) -> None:
-    """Create a corpus of made-up passages with made-up vectors."""
+def load_made_up(dsn: str, corpus: str, passages: int, shards: int | None = None) -> None:
+    """Create a corpus of made-up passages with made-up vectors. shards: in so many shards of a Citus cluster."""
     drawn = made_up.vectors(passages, seed=3).reshape(-1, made_up.PASSAGES_A_DOCUMENT, made_up.DIMENSIONS)
     with step(f"storing {passages:,} passages"):
-        load(dsn, corpus, islice(made_up.documents(), len(drawn)), lambda document_id: drawn[int(document_id)])
+        load(dsn, corpus, islice(made_up.documents(), len(drawn)), lambda document_id: drawn[int(document_id)], shards)
 
 
 def load(
@@ -191,6 +191,7 @@ def load(
     corpus: str,
     documents: Iterable[Document],
     vectors: Callable[[str], NDArray[np.float32]],
+    shards: int | None = None,
     **options: object,
 ) -> None:
     """Create a corpus and store documents as a worker does, but without a model. Each line is a passage.
@@ -202,10 +203,13 @@ def load(
         corpus: Name of a corpus that does not exist.
         documents: The documents to store.
         vectors: Returns the vectors of a document's lines, by the document's id.
+        shards: If not None, the corpus is distributed to so many shards before it is filled.
         **options: Options of create_corpus.
     """
     with connect(dsn) as connection:
         connection.execute("select pgclarify.create_corpus(%s, options => %s)", [corpus, Jsonb(options)])
+        if shards is not None:
+            connection.execute("select pgclarify.distribute(%s, %s)", [corpus, Jsonb({"shards": shards})])
         (space,) = connection.execute(
             "select embedding_space_id as id from pgclarify.embedding_space order by 1 desc limit 1"
         ).fetchall()
