@@ -123,7 +123,10 @@ declare
     v_collision text;
     v_detail text;
     v_hint text;
+    v_propagation text := current_setting('citus.enable_ddl_propagation', true);
 begin
+    -- The nodes of a cluster do not have the role that reads the table.
+    perform set_config('citus.enable_ddl_propagation', 'off', true) where v_propagation is not null;
     foreach v_step in array array(
         select step.statement from pgclarify_private.source_steps(take_steps.caller, take_steps.source_id) as step
         where step.is_grant
@@ -131,6 +134,7 @@ begin
         v_steps := v_steps || v_step;
         execute v_step;
     end loop;
+    perform set_config('citus.enable_ddl_propagation', v_propagation, true) where v_propagation is not null;
     begin
         perform pgclarify_private.check_ids(take_steps.caller, take_steps.source_id);
     exception

@@ -158,6 +158,8 @@ returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_propagation text := current_setting('citus.enable_ddl_propagation', true);
 begin
     if exists (
         select from pg_class
@@ -165,7 +167,10 @@ begin
             pg_class.oid = take_back.relation
             and pg_has_role((take_back.caller).name, pg_class.relowner, 'usage')
     ) then
+        -- The nodes of a cluster do not have the role that reads the table.
+        perform set_config('citus.enable_ddl_propagation', 'off', true) where v_propagation is not null;
         execute take_back.statement;
+        perform set_config('citus.enable_ddl_propagation', v_propagation, true) where v_propagation is not null;
     else
         raise notice 'pgclarify may still read columns of table "%"', take_back.relation::regclass
             using detail = 'It is not your table.', hint = format('Its owner says: %s.', take_back.statement);
