@@ -30,6 +30,9 @@ EVERYWHERE, JOIN, PREPARE_OWNER, DISTRIBUTE = (block.code for block in blocks(CH
 
 # What distributes each corpus when it is made, for the tests of all that users do.
 _MADE: Final = "    return v_corpus_id;\nend"
+_SCHEMAS_OF_TESTS: Final = """
+    select nspname from pg_namespace where nspname !~ '^(pg_|pgclarify|citus|public$|information_schema$)'
+"""
 _MADE_DISTRIBUTED: Final = """
     perform pgclarify_private.move_corpus(corpus, 2) from pgclarify.corpus where corpus.corpus_id = v_corpus_id;
 """
@@ -92,12 +95,14 @@ def empty_tables(dsn: str) -> list[str]:
 
 @contextmanager
 def emptied(dsn: str, tables: list[str]) -> Iterator[str]:
-    """Lend the shared database. Afterwards, tables and the queue are emptied, and all sequences start anew."""
+    """Lend the shared database. Afterwards, tables and the queue are emptied, and sequences start anew."""
     yield dsn
     filled = ", ".join([*tables, "pgclarify_queue.procrastinate_jobs"])
     with closing(psycopg.connect(dsn, autocommit=True)) as coordinator:
         coordinator.execute(f"truncate {filled} cascade".encode())
         coordinator.execute(RESET)
+        for (schema,) in coordinator.execute(_SCHEMAS_OF_TESTS).fetchall():
+            coordinator.execute(sql.SQL("drop schema {} cascade").format(sql.Identifier(schema)))
         coordinator.execute(sql.SQL("alter database {} reset all").format(sql.Identifier(coordinator.info.dbname)))
         while coordinator.execute("select pgclarify_private.drop_orphan_partition()").fetchone() != (None,):
             pass
