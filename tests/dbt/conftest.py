@@ -24,13 +24,13 @@ def forks() -> Iterator[Forks]:
 
 
 @pytest.fixture(scope="session")
-def installed(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def integration_project(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The integration project, with the package in it."""
     return install(forks, tmp_path_factory.mktemp("dbt"), "integration_tests")
 
 
 @pytest.fixture
-def project(service: Service, forks: Forks, installed: Path) -> Project:
+def project(service: Service, forks: Forks, integration_project: Path) -> Project:
     """The integration project in a schema of its own, with an empty log of searches that the asker owns."""
     schema = f"searches_{uuid4().hex[:8]}"
     with closing(service.connect()) as superuser:
@@ -44,4 +44,4 @@ def project(service: Service, forks: Forks, installed: Path) -> Project:
         asker.execute(
             sql.SQL("create table {} (search_id bigint, query text)").format(sql.Identifier(schema, "search_log"))
         )
-    return Project.create(forks, installed, service.dsn, service.asker, schema)
+    return Project.create(forks, integration_project, service.dsn, service.asker, schema)

@@ -12,8 +12,8 @@ from tests.workers import scalar
 from website import dbt_sources
 
 
-def test_without_a_worker_it_ends_at_once(database: str, forks: Forks, installed: Path) -> None:
-    project = Project.create(forks, installed, database, "postgres", "alone")
+def test_without_a_worker_it_ends_at_once(database: str, forks: Forks, integration_project: Path) -> None:
+    project = Project.create(forks, integration_project, database, "postgres", "alone")
     with psycopg.connect(database, autocommit=True) as superuser:
         superuser.execute("select pgclarify.create_corpus('rental')")
         superuser.execute("create schema alone; create table alone.search_log (search_id bigint, query text)")
