@@ -25,12 +25,13 @@ SETTINGS_PAGE = CHECKOUT / "docs" / "settings.md"
 WORDS_BETWEEN_COMMANDS = {"&&", "||", "|", ";"}
 # The default folder depends on the user and the system.
 DEFAULTS_IN_WORDS = {"PGCLARIFY_DATA_DIR": "the user's data folder"}
-# Variables of the shell, of Docker Compose, and one for debugging.
+# Variables of the shell, of Docker Compose, for debugging and for tests.
 OTHER_VARIABLES = {
     "PATH",
     "POSTGRES_PASSWORD",
     "PGCLARIFY_DEBUG",
     "PGCLARIFY_DBT_PACKAGE",
+    "PGCLARIFY_TEST_CLUSTER_URL",
     "OPENAI_ORG_ID",
     "OPENAI_PROJECT_ID",
 }
