@@ -68,9 +68,20 @@ declare
         from pgclarify.run
         where run.run_id = any(v_locked) and run.status in ('queued', 'running') and run.call_id is null
     );
+    v_raised bigint[];
 begin
     -- Only jobs of the queue change. Take none that a worker takes at the moment.
-    if cardinality(v_watched) > 0 then
+    v_raised := array(
+        select (waiting.args ->> 'run_id')::bigint
+        from pgclarify_queue.procrastinate_jobs as waiting
+        where waiting.status = 'todo' and waiting.priority = pgclarify_private.waited_for_priority()
+    );
+    -- Jobs have no index over their runs. So look through the jobs of single runs only once for each wait.
+    if exists (
+        select
+        from pgclarify.run
+        where run.run_id = any(v_watched) and run.status = 'queued' and run.run_id <> all(v_raised)
+    ) then
         update pgclarify_queue.procrastinate_jobs as job
         set priority = pgclarify_private.waited_for_priority()
         where job.id in (
