@@ -208,7 +208,7 @@ $$;
 comment on function pgclarify_private.check_cluster() is
 'The number of nodes that take shards; error 0A000 or 55000 if nothing can be distributed here.';
 
-create or replace function pgclarify_private.lock_tables(tables text)
+create or replace function pgclarify_private.lock_tables(tables regclass[])
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -218,7 +218,15 @@ as $$
 begin
     for v_attempt in 1 .. 30 loop
         begin
-            execute format('lock table %s in access exclusive mode', lock_tables.tables);
+            execute format(
+                'lock table %s in access exclusive mode',
+                (
+                    -- Not the partitions of a table.
+                    select string_agg(format('%s%s', case pg_class.relkind when 'p' then 'only ' end, pg_class.oid::regclass), ', ')
+                    from pg_class
+                    where pg_class.oid = any(lock_tables.tables)
+                )
+            );
             return;
         exception
             when lock_not_available or deadlock_detected then
@@ -231,9 +239,9 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.lock_tables(text) is
-'Lock tables against all other sessions until the transaction ends; error 55P03 if they are in use for a minute and a half. '
-'Waiting sessions go on between two attempts.';
+comment on function pgclarify_private.lock_tables(regclass[]) is
+'Lock tables, without their partitions, against all other sessions until the transaction ends; error 55P03 if they are in use '
+'for a minute and a half. Waiting sessions go on between two attempts.';
 
 create or replace function pgclarify_private.move_corpus(corpus pgclarify.corpus, shards integer)
 returns void
@@ -258,8 +266,8 @@ begin
     end if;
     perform pgclarify_private.lock_tables(
         case
-            when move_corpus.shards is null then concat_ws(', ', v_passage, v_embedding)
-            else 'only pgclarify.passage, only pgclarify_private.passage_embedding'
+            when move_corpus.shards is null then array[v_passage, v_embedding]
+            else '{pgclarify.passage,pgclarify_private.passage_embedding}'::regclass[]
         end
     );
     execute format('drop table %s', concat_ws(', ', v_passage, v_embedding));
