@@ -151,7 +151,7 @@ def test_demo_twice(house: House) -> None:
     printed = "\n".join(line.rstrip() for line in first.splitlines())
     # The first page of the site mentions it.
     front = " ".join((CHECKOUT / "docs" / "README.md").read_text().split())
-    told = re.search(r"of (\d+ documents) .*? Of the (\d+) passages that are read, (\d+) answer", front)
+    told = re.search(r"has (\d+ documents) .*? Of the (\d+) passages that are read, (\d+) answer", front)
     assert told
     assert told[1] in printed
     assert f"of the {told[2]} passages that were read, {told[3]} answer" in " ".join(printed.split())
