@@ -162,8 +162,8 @@ async def test_settings_of_a_session_are_not_for_sessions_that_are_shared(bounce
 def test_a_worker_behind_it_ends_and_leaves_nothing(
     service: ClientService, bouncer: Bouncer, superuser: Connection, tmp_path: Path
 ) -> None:
-    # A serving worker has some advisory locks all the time, and others for a moment. Calls of `wait` have left one on each
-    # connection of the bouncer that they used.
+    # A serving worker has some advisory locks all the time, and others for a moment. Calls of `wait` have left one on
+    # each connection of the bouncer that they used.
     locks = """
         select count(*) from pg_locks inner join pg_stat_activity using (pid)
         where locktype = 'advisory' and usename = 'asker'
