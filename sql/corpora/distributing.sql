@@ -222,7 +222,10 @@ begin
                 'lock table %s in access exclusive mode',
                 (
                     -- Not the partitions of a table.
-                    select string_agg(format('%s%s', case pg_class.relkind when 'p' then 'only ' end, pg_class.oid::regclass), ', ')
+                    select string_agg(
+                        format('%s%s', case pg_class.relkind when 'p' then 'only ' end, pg_class.oid::regclass), ', '
+                        order by pg_class.relkind desc, pg_class.oid
+                    )
                     from pg_class
                     where pg_class.oid = any(lock_tables.tables)
                 )
@@ -267,7 +270,8 @@ begin
     perform pgclarify_private.lock_tables(
         case
             when move_corpus.shards is null then array[v_passage, v_embedding]
-            else '{pgclarify.passage,pgclarify_private.passage_embedding}'::regclass[]
+            -- Searches lock only the partitions.
+            else array[v_passage, v_embedding] || '{pgclarify.passage,pgclarify_private.passage_embedding}'::regclass[]
         end
     );
     execute format('drop table %s', concat_ws(', ', v_passage, v_embedding));
@@ -320,6 +324,12 @@ declare
     v_bytes bigint;
 begin
     if not (v_settings -> 'dry_run')::boolean then
+        if pgclarify_private.has_frozen_snapshot() then
+            raise exception 'a corpus cannot be distributed in this transaction'
+                using errcode = 'feature_not_supported',
+                    detail = 'It does not see passages that workers store after its first statement, so they would be lost.',
+                    hint = 'Call distribute in a transaction with isolation level read committed.';
+        end if;
         -- A transaction that writes to the corpus holds a key share lock on this row. This waits for such transactions, and new
         -- ones wait for this.
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for update;

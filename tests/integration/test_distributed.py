@@ -335,6 +335,12 @@ def test_what_it_does_not_do(connection: Connection, both: HandWorker) -> None:
     assert len(seen[1]) == 5
 
 
+def test_a_transaction_that_sees_no_later_passages_moves_nothing(connection: Connection, both: HandWorker) -> None:
+    with pytest.raises(psycopg.errors.FeatureNotSupported), connection.transaction():
+        connection.execute("set transaction isolation level repeatable read")
+        connection.execute("select pgclarify.distribute('there', '{\"undo\": true}')")
+
+
 def test_neighbors_by_words_are_looked_for(connection: Connection, hire: Hire) -> None:
     connection.execute("select pgclarify.create_corpus('there', options => '{\"graph_similarity\": \"lexical\"}')")
     for number in range(6):
