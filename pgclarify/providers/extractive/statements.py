@@ -150,6 +150,9 @@ def _durations(statement: ParsedSentence) -> Iterator[Draft]:
     span = next((one for one in find_spans(text, AnswerType.DURATION) if one.start >= start), None)
     if span is None or clause.verb.auxiliary == "did":
         return
+    # "No repair takes two days" says nothing of any repair.
+    if clause.subject.split()[0].lower() in ("no", "none", "few", "hardly", "neither"):
+        return
     before = text[start : span.start].strip().removesuffix("for").strip()
     after = text[span.end : rest_end(text, span.end)].strip()
     # "Takes a week longer", "takes two days of work": the time is not the whole answer.

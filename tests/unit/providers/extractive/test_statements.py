@@ -156,6 +156,7 @@ def test_some_forms_of_statements_become_a_question(
         "I paid $45 a day for the rental car.",
         "Mr. Dole reported that glass claims rose by 12% last year.",
         "The same deductible applies as on your own car.",
+        "No repair takes two days.",
         "Rental cars!",
         "A complaint may be about anything.",
         "Theft is not covered unless we have agreed to it.",
