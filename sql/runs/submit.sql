@@ -138,7 +138,7 @@ end;
 comment on function pgclarify.wait(bigint[], interval) is
 'Wait until the runs are over or the timeout has passed, and return the state of each: interpretations = 0 means that the '
 'corpus has no answer. run_ids: from submit, committed. timeout: null means no limit. A single run that was submitted alone '
-'goes before batches while this session waits for it. Cancelling this call does not cancel the runs.';
+'goes before batches until this session waits for another run or ends. Cancelling this call does not cancel the runs.';
 grant execute on function pgclarify.wait(bigint[], interval) to pgclarify_user;
 
 create or replace function pgclarify.result(run_id bigint)

@@ -47,6 +47,8 @@ begin atomic
     from pg_catalog.pg_locks as held
     where held.locktype = 'advisory'
         and held.objsubid = 1
+        and held.granted
+        and held.mode = 'ShareLock'
         and held.classid::bigint between 1885823095 and 1885823095 + 1023
         and held.database = (
             select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database()
@@ -60,9 +62,14 @@ create or replace function pgclarify_private.follow_watchers(run_ids bigint[])
 returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- The first plan may be made for an empty queue, and is kept.
+set enable_seqscan = off
 as $$
 declare
-    v_locked constant bigint[] := array(select held.run_id from pgclarify_private.watch_locks() as held);
+    -- One for each session, also if a role takes such locks by itself.
+    v_locked constant bigint[] := array(
+        select min(held.run_id) from pgclarify_private.watch_locks() as held group by held.process_id
+    );
     v_watched constant bigint[] := array(
         select run.run_id
         from pgclarify.run
@@ -70,13 +77,14 @@ declare
     );
     v_raised bigint[];
 begin
-    -- Only jobs of the queue change. Take none that a worker takes at the moment.
+    -- Only jobs of the queue change. Take none that a worker takes at the moment. A worker that looks for jobs at this moment
+    -- skips the job; it finds the job when it next asks for due work.
     v_raised := array(
         select (waiting.args ->> 'run_id')::bigint
         from pgclarify_queue.procrastinate_jobs as waiting
         where waiting.status = 'todo' and waiting.priority = pgclarify_private.waited_for_priority()
     );
-    -- Jobs have no index over their runs. So look through the jobs of single runs only once for each wait.
+    -- Jobs have no index over their runs, so look through those that were submitted last. Most callers wait for such a run.
     if exists (
         select
         from pgclarify.run
@@ -87,9 +95,19 @@ begin
         where job.id in (
             select waiting.id
             from pgclarify_queue.procrastinate_jobs as waiting
-            where waiting.status = 'todo'
+            where waiting.id in (
+                    select latest.id
+                    from (
+                        select candidate.id, candidate.args
+                        from pgclarify_queue.procrastinate_jobs as candidate
+                        where candidate.status = 'todo' and candidate.priority = pgclarify_private.single_priority()
+                        order by candidate.id desc
+                        limit 10000
+                    ) as latest
+                    where (latest.args ->> 'run_id')::bigint = any(v_watched)
+                )
+                and waiting.status = 'todo'
                 and waiting.priority = pgclarify_private.single_priority()
-                and (waiting.args ->> 'run_id')::bigint = any(v_watched)
             for update skip locked
         );
     end if;
