@@ -135,7 +135,7 @@ class RunExecutor:
     async def follow_watchers(self) -> None:
         """Let the calls of runs go before those of a batch while a session waits for the run, and no longer."""
         if not self._held:
-            # Nothing is queued behind the runs of this worker.
+            # This worker takes any job at once, so no order matters to it.
             return
         watchable = [each for each in self._held.values() if not each.is_of_batch]
         waited_for = await self._runs.waited_for([each.run for each in watchable])

@@ -75,6 +75,7 @@ declare
         from pgclarify.run
         where run.run_id = any(v_locked) and run.status in ('queued', 'running') and run.call_id is null
     );
+    -- Runs with a queued job that goes first already.
     v_raised bigint[];
 begin
     -- Only jobs of the queue change. Take none that a worker takes at the moment. A worker that looks for jobs at this moment

@@ -46,7 +46,7 @@ async def test_calls_of_a_run_go_first_while_a_session_waits_for_it(monkeypatch:
         await runs.follow_watchers()
         goes_first.clear()
         asked.set()
-        while len(goes_first) < 3:  # noqa: ASYNC110 - the runs tell nobody
+        while len(goes_first) < 3:  # noqa: ASYNC110 - the runs send no signal
             await asyncio.sleep(0)
         asked.clear()
         return {run_id for run_id, is_first in goes_first.items() if is_first}
@@ -59,7 +59,7 @@ async def test_calls_of_a_run_go_first_while_a_session_waits_for_it(monkeypatch:
         for run_id, is_of_batch in ((1, False), (2, False), (3, True))
     ]
     async with asyncio.timeout(60):
-        while runs.in_hand < 3:  # noqa: ASYNC110 - the runs tell nobody
+        while runs.in_hand < 3:  # noqa: ASYNC110 - the runs send no signal
             await asyncio.sleep(0)
         assert await who_goes_first() == set()
         assert await who_goes_first(1, 3) == {1}, "3 belongs to a batch"
