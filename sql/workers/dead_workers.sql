@@ -102,7 +102,8 @@ begin
     if cardinality(v_run_ids) > 0 then
         -- Queue it, or another worker would find it, too.
         update pgclarify.run set status = 'queued' where run.run_id = any(v_run_ids);
-        perform pgclarify_private.defer_runs(v_run_ids, 0);
+        -- Whether it belonged to a batch is not known any more. There are few such runs, and they have waited once already.
+        perform pgclarify_private.defer_runs(v_run_ids, pgclarify_private.single_priority());
     end if;
     return v_count + cardinality(v_run_ids);
 end

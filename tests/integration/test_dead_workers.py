@@ -65,7 +65,10 @@ def test_a_run_of_a_dead_worker_without_a_job_gets_one(connection, worker_and_ru
     worker.die()
 
     assert requeue(other) == 1
-    assert job_states(connection) == ["todo"]
+    # It goes before the runs of a batch.
+    assert connection.execute(
+        "select status::text, priority = pgclarify_private.single_priority() from pgclarify_queue.procrastinate_jobs"
+    ).fetchall() == [("todo", True)]
     assert requeue(other) == 0
     started = other.start(run_id)
     assert started is not None
