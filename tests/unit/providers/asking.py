@@ -1,20 +1,10 @@
-"""An endpoint that calls a RawServer, without the usual pauses between its tries."""
+"""An endpoint that calls a RawServer, and a request for it."""
 
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from pgclarify.model_calls import CompletionRequest, Message
 from pgclarify.providers.endpoint import Endpoint
 from tests.raw_server import RawServer
-
-
-@pytest.fixture(autouse=True, scope="module")
-def short_pauses() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pgclarify.providers.bounded_client._FIRST_PAUSE", 0.001)
-        yield
 
 
 def request(max_tokens: int = 64) -> CompletionRequest:

@@ -1,4 +1,4 @@
-"""What tests of embedding endpoints share: a server, and clients of it."""
+"""What tests of embedding endpoints share: clients of a server, and its replies."""
 
 from __future__ import annotations
 
@@ -7,27 +7,15 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-import pytest
 from pydantic import SecretStr
 
 from pgclarify.providers.address import Address
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.endpoint_embedder import EndpointEmbedder
-from tests.openai_server import EmbeddingBehavior, Reply, Server, bags_of_words, serve
+from tests.openai_server import EmbeddingBehavior, Reply, Server, bags_of_words
 
 KEY = "sk-very-secret-0123456789"
 MODEL = "endpoint:words-1"
-
-
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pgclarify.providers.bounded_client._FIRST_PAUSE", 0.001)
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[Server]:
-    async with serve() as running:
-        yield running
 
 
 @asynccontextmanager

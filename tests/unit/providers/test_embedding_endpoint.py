@@ -15,9 +15,7 @@ from pgclarify.protocols import EmbeddingTally, PaidTexts, Payer, paid_by, waite
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 from tests.openai_server import DIMENSIONS, Reply, Server, bags_of_words, embeddings
-from tests.unit.providers.embedding_server import KEY, MODEL, endpoint_of, opened, raw, server, short_pauses
-
-__all__ = ["server", "short_pauses"]
+from tests.unit.providers.embedding_server import KEY, MODEL, endpoint_of, opened, raw
 
 
 async def test_vectors_are_of_unit_length_and_in_the_order_of_the_texts(server: Server) -> None:

@@ -17,9 +17,7 @@ from pgclarify.providers.address import Address
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 from tests.openai_server import DIMENSIONS, EmbeddingBehavior, Reply, Server, bags_of_words, embeddings
-from tests.unit.providers.embedding_server import KEY, MODEL, endpoint_of, opened, raw, server, short_pauses
-
-__all__ = ["server", "short_pauses"]
+from tests.unit.providers.embedding_server import KEY, MODEL, endpoint_of, opened, raw
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pgclarify.errors import ConfigurationError, EndpointUnavailable, RequestRef
 from pgclarify.model_calls import CompletionRequest, Message
 from pgclarify.providers.endpoint import Endpoint
 from tests import openai_server
-from tests.openai_server import Behavior, Chat, Reply, Server, by_rules, serve
+from tests.openai_server import Behavior, Chat, Reply, Server, by_rules
 
 KEY = "sk-very-secret-0123456789"
 SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
@@ -38,12 +38,6 @@ def request(text: str = "Question: what?", **changes: Any) -> CompletionRequest:
 
 def endpoint_of(server: Server, **changes: Any) -> Endpoint:
     return Endpoint(**{"model": "rules-1", "base_url": server.base_url, "max_retries": 0, **changes})
-
-
-@pytest.fixture
-async def server():
-    async with serve() as running:
-        yield running
 
 
 async def test_a_call_sends_the_request_and_counts_tokens(server):
@@ -231,7 +225,8 @@ async def test_a_busy_server_is_asked_again_when_it_says_so(server):
     assert server.calls == 3
 
 
-async def test_a_call_ends_within_its_longest_time(server):
+async def test_a_call_ends_within_its_longest_time(server, monkeypatch):
+    monkeypatch.setattr("pgclarify.providers.bounded_client._FIRST_PAUSE", 0.5)
     server.script.append(Reply.error(429, retry_after=60))
     async with endpoint_of(server, timeout=0.05, max_retries=1) as endpoint:
         assert endpoint.longest_call == pytest.approx(0.2)

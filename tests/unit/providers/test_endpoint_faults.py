@@ -15,7 +15,7 @@ import pytest
 from pgclarify.errors import EndpointUnavailable, RequestRefused
 from pgclarify.model_calls import Completion
 from tests.raw_server import Answer, RawServer, completion, http, serve_raw
-from tests.unit.providers.asking import endpoint_of, request, short_pauses  # noqa: F401
+from tests.unit.providers.asking import endpoint_of, request
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.model_calls import Completion
 from tests.raw_server import completion, http, serve_raw
-from tests.unit.providers.asking import endpoint_of, request, short_pauses  # noqa: F401
+from tests.unit.providers.asking import endpoint_of, request
 
 JSON = st.recursive(
     st.none()

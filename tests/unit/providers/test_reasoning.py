@@ -10,18 +10,12 @@ from pgclarify.errors import EndpointUnavailable, RequestRefused
 from pgclarify.model_calls import Message, ModelCall
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
-from tests.openai_server import Chat, Reply, Server, by_rules, serve
+from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.unit.providers.test_endpoint import SCHEMA, endpoint_of, request
 
 CALL: ModelCall[str] = ModelCall(
     "relaxation", "1", (Message("user", "Question: what?"),), SCHEMA, lambda completion: completion.reply, 64
 )
-
-
-@pytest.fixture
-async def server():
-    async with serve() as running:
-        yield running
 
 
 def as_openai(chat: Chat) -> Reply:

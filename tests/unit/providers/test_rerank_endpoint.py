@@ -29,22 +29,11 @@ from pgclarify.prompts.reranking import reranking
 from pgclarify.protocols import waited_for
 from pgclarify.providers.address import Address
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
-from tests.openai_server import Reply, RerankBehavior, Server, as_tei, rerank_results, serve, shared_words
+from tests.openai_server import Reply, RerankBehavior, Server, as_tei, rerank_results, shared_words
 
 KEY = "sk-very-secret-0123456789"
 QUESTION = "who pays tolls"
 TEXTS = ("A deductible applies to hail.", "The renter pays all tolls.", "Tolls are due.")
-
-
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pgclarify.providers.bounded_client._FIRST_PAUSE", 0.001)
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[Server]:
-    async with serve() as running:
-        yield running
 
 
 @asynccontextmanager
