@@ -1,6 +1,7 @@
 """A logistic regression that detects ambiguity, trained on other cases of the data set that it is evaluated on.
 
-Source: Detect, then rewrite (summary), the baseline of detection: an embedding and three features.
+Source: Detect, then rewrite (summary), a baseline of detection. The summary does not say what it sees. Here it
+sees the vector of the question and three features of its words, and no conversation.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def f1_of_labels(labels: Labels, predicted: Labels) -> float:
     Raises:
         InputError: If there are no questions, or the shapes differ.
 
-    Source: "Detect, then rewrite" (its primary result: F1 of the class "ambiguous").
+    Source: "Detect, then rewrite" (its primary result is an F1; the summary does not say of which class).
     """
     truth, called = _arrays(labels, predicted)
     return float(f1s_of_labels(truth, called))

@@ -94,7 +94,7 @@ def _of_turns(title: str, metric: str, data_sets: Sequence[str]) -> PaperTable:
         title=f"What a search finds after each turn with a simulated user, by {title}",
         measured="TREC Web Track 2009-2012 over ClueWeb09, 2013-2014 over ClueWeb12 (nDCG@10), and TREC DL Hard over "
         f"MS MARCO (MRR@10); BM25, reranked by MonoT5; {_MODEL}, which plays the user, too",
-        data_sets=("abg-coqa-users", "squad2"),
+        data_sets=("squad2", "abg-coqa-users"),
         needs=(Part.INTENT, Part.DOCUMENTS),
         columns=tuple(Column(f"turn {turn}", f"turn_{turn}_{metric}", "share") for turn in turns),
         rows=(

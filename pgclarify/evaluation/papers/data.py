@@ -296,6 +296,10 @@ _SEEN: Final = (
     "the classifier that ships was trained on the labels of this data set, so its rows are no test of it: the "
     "classifier and the rules, and rewriting what is ambiguous"
 )
+_LEANING: Final = (
+    "its questions lean on the conversation before them, which a search without clarification and turn 0 do not see; "
+    "later turns see it"
+)
 _SQUAD: Final = (
     "a user has the whole passage in mind that it wants, so replies may repeat its words: figures of conversations "
     "are a bound from above"
@@ -305,7 +309,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "ambignq": Source("ambignq.questions", "ambignq.corpus", "ambignq", {"answers": "single_answers"}),
     "squad2": Source("squad2.ambiguous", "squad2.corpus", "squad2", needs_documents=True, note=_SQUAD),
     "abg-coqa": Source("abg-coqa", "abg-coqa", "abg-coqa", convert=_of_abg_coqa, as_document=_story, note=_SEEN),
-    "abg-coqa-users": Source("abg-coqa", "abg-coqa", "abg-coqa", convert=_of_users, as_document=_story),
+    "abg-coqa-users": Source("abg-coqa", "abg-coqa", "abg-coqa", convert=_of_users, as_document=_story, note=_LEANING),
     "clamber": Source("clamber", None, "clamber", convert=_of_clamber, note=_SEEN),
     "qulac": Source("qulac", None, "qulac", convert=_of_qulac),
 }

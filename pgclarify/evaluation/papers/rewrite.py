@@ -11,26 +11,26 @@ _NO_FIGURE = "the summary of the paper has no figure of it"
 DETECTION = PaperTable(
     source="Key Results: detection",
     title="Which questions are ambiguous",
-    measured="questions to Adobe's assistant, 3,402 from logs and 1,372 made up, which are not published",
+    measured="questions to Adobe's assistant, which are not published; the summary does not say how many",
     data_sets=_DATA_SETS,
     needs=(Part.LABEL,),
     columns=(
         Column("accuracy", "accuracy"),
-        Column("F1", "f1"),
+        Column("F1", "f1", note="here it is the F1 of the label ambiguous; the summary does not say of which"),
         Column("average precision", "average_precision"),
-        Column("calls", "calls", "number"),
     ),
     rows=(
         Row(
             "classifier and rules",
             "detect_ambiguity",
-            figures={_OURS: (92.16, 90.19, None, None)},
+            figures={_OURS: (92.16, 90.19, None)},
         ),
-        Row("few-shot", "few_shot", figures={_LLAMA: (None, 78.02, None, None)}),
+        Row("few-shot", "few_shot", figures={_LLAMA: (None, 78.02, None)}),
         Row(
             "logistic regression",
             "logistic_regression",
-            note=f"{_NO_FIGURE}; it is trained on the other cases of the data set, in five folds",
+            note=f"{_NO_FIGURE}; it is trained on the other cases of the data set, in five folds, and sees the "
+            "question without the conversation",
         ),
     ),
     searches=False,
@@ -61,11 +61,11 @@ REWRITING = PaperTable(
             figures={_OURS: (0.4755, None, None, None, None, None)},
         ),
         Row(
-            "rewrite what is ambiguous",
+            "rewrite what is ambiguous or leans on what was said",
             "rewrite",
             figures={_OURS: (0.5417, None, None, None, None, None)},
-            note="rewrite as it is: it also checks what the model made of the question, and rewrites clear questions "
-            "that lean on what was said",
+            note="rewrite as it is: it also checks what the model made of the question; the paper rewrites only what "
+            "its classifier calls ambiguous",
             takes_model=True,
         ),
         Row("rewrite what few-shot calls ambiguous", "few_shot", note=_NO_FIGURE),

@@ -16,8 +16,10 @@ _POOLED = (
     "the paper does not say how the rankings of sub-questions are put together; here those of all steps are pooled"
 )
 
-_WITH_SAMPLES = "here with budget 32 and samples 5, unless --set changes them"
-_WITHOUT_SAMPLES = "here with budget 32, unless --set changes it"
+_SCORES = "passages are scored by the signals of the search; the paper scores them by a cross-encoder"
+_RELEVANT = "the paper's nDCG and recall cannot both be over the two documents that a question of two hops needs"
+_WITH_SAMPLES = f"here with budget 32 and samples 5, unless --set changes them; {_SCORES}"
+_WITHOUT_SAMPLES = f"here with budget 32, unless --set changes it; {_SCORES}"
 
 _COVER_EM = Column("cover-EM", "cover_em")
 
@@ -48,7 +50,8 @@ TABLE_1 = PaperTable(
             "investigate",
             _RERANKED,
             {_MQA: (24.84, None), _WQA: (45.83, None)},
-            note="investigate without its graph, its penalty and its last look; its quotes are checked",
+            note="investigate without its graph, its penalty and its last look; unlike SELF-ASK here, it "
+            f"checks quotes, and refuses a follow-up question that was asked before; {_SCORES}",
         ),
         Row(
             "SUNAR_R",
@@ -112,6 +115,7 @@ TABLE_5 = PaperTable(
             "investigate",
             _RERANKED,
             {_MQA: (0.309, None, None), _WQA: (0.402, None, None)},
+            note=_SCORES,
         ),
         Row("SELF-ASK (Retrieval)", "self_ask", figures={_MQA: (0.240, None, None), _WQA: (0.399, None, None)}),
         Row(
@@ -129,7 +133,10 @@ TABLE_7 = PaperTable(
     measured=f"{_MEASURED}; no language model",
     data_sets=_DATA_SETS,
     needs=(Part.DOCUMENTS,),
-    columns=(Column("nDCG@10", "ndcg@10", "share"), Column("R@10", "recall@10", "share")),
+    columns=(
+        Column("nDCG@10", "ndcg@10", "share", note=_RELEVANT),
+        Column("R@10", "recall@10", "share", note=_RELEVANT),
+    ),
     rows=(
         Row(
             "SPLADEv2",
@@ -150,7 +157,7 @@ TABLE_7 = PaperTable(
             "search",
             {"method": "adaptive"},
             {_MQA: (0.179, 0.073), _WQA: (0.297, 0.216)},
-            note="scored by the signal of the search itself; the paper scores by a cross-encoder",
+            note=_SCORES,
         ),
         Row(
             "hybrid search", "search", {"method": "hybrid"}, note="ours: what all rows of the other tables search with"

@@ -16,7 +16,11 @@ _OWN_GOLD = (
 )
 
 _READINGS = Column("|Q|", "interpretations", "number")
-_PRECISION = Column("G-Precision", "grounded_precision")
+_PRECISION = Column(
+    "G-Precision",
+    "grounded_precision",
+    note="a question without readings counts as 0 here, and the paper's figures leave such questions out",
+)
 _RECALL = Column("G-Recall", "grounded_recall", note=_OWN_GOLD)
 
 TABLE_2 = PaperTable(
@@ -98,12 +102,19 @@ TABLE_4 = PaperTable(
             {_LARGE: (2.41, 82.40, 50.72, None)},
             note="two thirds of the groups at most; the paper does not say how it favours fewer",
         ),
-        Row("f(q)", "clarify", {"embed": "question"}, {_LARGE: (3.65, 78.21, 57.27, None)}),
+        Row(
+            "f(q)",
+            "clarify",
+            {"embed": "question"},
+            {_LARGE: (3.65, 78.21, 57.27, None)},
+            note="the vectors are those of questions alone; the answers still decide which readings can be one",
+        ),
         Row(
             "HDBSCAN alone",
             "clarify",
             {"consolidation": "hdbscan", "singletons": "drop"},
-            note="the paper's way to group: readings that HDBSCAN calls noise are left out",
+            note="readings that stand in one document are left out, those that HDBSCAN calls noise among them; if that "
+            "would leave none, all stay",
         ),
         Row("no check of quotes", "clarify", {"verify": "none"}, note="ours: the paper does not check quotes"),
         Row("quotes, and a second look by the model", "clarify", {"verify": "model"}, note="ours", takes_model=True),
