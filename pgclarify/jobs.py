@@ -329,7 +329,7 @@ async def open_queue(
 
     @app.task(name=_TASK, queue=_QUEUE, retry=_WhenInterrupted(), pass_context=True)
     async def carry_out_run(context: procrastinate.JobContext, run_id: int) -> None:
-        # Jobs of a batch have priority 0. So have runs that are queued again because their job was lost.
+        # Jobs of a batch have priority 0.
         await carry_out(
             run_id, is_waited_for=own_jobs.is_waited_for(context.job), is_of_batch=context.job.priority == 0
         )

@@ -45,7 +45,7 @@ def translated(refusals: Mapping[str, type[PgclarifyError]] = _WORKERS_REFUSALS)
 
     Raises:
         ServerUnavailable: If the connection broke or could not be opened, or the server is shutting down.
-        DatabaseBusy: If a later attempt may succeed.
+        DatabaseBusy: If a later attempt may succeed, also if a node of a cluster is gone.
         DatabaseError: For any other error of the server that refusals does not have.
         PgclarifyError: The exceptions of refusals; by default, RunLost for PC006.
     """
@@ -76,9 +76,11 @@ def _translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyErro
         sqlstate = _DATA_EXCEPTION
     kind = _kind(sqlstate, refusals)
     code = sqlstate or ("08" if isinstance(error, psycopg.OperationalError) else "")
-    if kind is DatabaseError and {code, code[:2]} & _GONE:
+    # A server cannot report its own broken connection. What it reports is another one, to a node of a cluster.
+    is_about_a_node = code.startswith("08") and error.diag.severity_nonlocalized == "ERROR"
+    if kind is DatabaseError and {code, code[:2]} & _GONE and not is_about_a_node:
         kind = ServerUnavailable
-    elif kind is DatabaseError and {code, code[:2]} & _PASSING:
+    elif kind is DatabaseError and (is_about_a_node or {code, code[:2]} & _PASSING):
         kind = DatabaseBusy
     # For a missing function, PostgreSQL's hint is about type casts, which would mislead.
     hint = None if kind is SchemaMismatch else error.diag.message_hint

@@ -57,7 +57,7 @@ _WORK: tuple[tuple[str, Mapping[str, str], str], ...] = (
     (
         "oldest_job_seconds",
         {"waited_for": "oldest_waited_for_seconds", "background": "oldest_in_background_seconds"},
-        "Age of the oldest run that no worker has started; 0 if there is none",
+        "Age of the oldest run that waits in the queue; 0 if there is none",
     ),
     ("documents_pending", {"": "documents_pending"}, "Documents whose present content is not searchable yet"),
     ("passages_pending", {"": "passages_pending"}, "Passages of these documents, about"),

@@ -1,7 +1,7 @@
 -- Following attached tables: their changes, their loads, and the removal of detached ones.
 
 create or replace function pgclarify_private.waiting_sources()
-returns table (source_id bigint, work text)
+returns table (source_id bigint, work text, since timestamptz)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -24,7 +24,7 @@ begin atomic
             limit 1
         ) as next_one
     )
-    select waiting.source_id, waiting.work
+    select waiting.source_id, waiting.work, waiting.since
     from (
         select changed.source_id, 'changes' as work, changed.changed_at as since from changed
         union all
@@ -43,7 +43,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.waiting_sources() is
-'Attached tables with work to do, and its kind: changes, load or removal. Those that have waited longest come first; those '
+'Attached tables with work to do, its kind (changes, load or removal), and since when: the first change, or the start of the '
+'load. Those that have waited longest come first; those '
 'of a paused corpus are skipped.';
 grant execute on function pgclarify_private.waiting_sources() to pgclarify_worker;
 
@@ -93,8 +94,9 @@ returns boolean
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Deadlocks and serialization failures; insufficient resources; the server is stopping; a full disk.
-    select left(passes.sqlstate, 2) in ('40', '53', '57', '58');
+    -- A node of a cluster is gone; deadlocks and serialization failures; insufficient resources; the server is stopping; a
+    -- full disk.
+    select left(passes.sqlstate, 2) in ('08', '40', '53', '57', '58');
 end;
 
 comment on function pgclarify_private.passes(text) is

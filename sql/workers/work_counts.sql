@@ -26,8 +26,9 @@ begin atomic
             count(*) filter (where not due.is_delayed and due.is_waited_for) as waited_for,
             count(*) filter (where not due.is_delayed and not due.is_waited_for) as in_background,
             count(*) filter (where due.is_delayed) as delayed,
-            min(waiting.id) filter (where not due.is_delayed and due.is_waited_for) as oldest_waited_for_id,
-            min(waiting.id) filter (where not due.is_delayed and not due.is_waited_for) as oldest_in_background_id
+            -- With those that are put back again and again: they wait, too.
+            min(waiting.id) filter (where due.is_waited_for) as oldest_waited_for_id,
+            min(waiting.id) filter (where not due.is_waited_for) as oldest_in_background_id
         from pgclarify_queue.procrastinate_jobs as waiting
         cross join lateral (
             select
@@ -59,7 +60,17 @@ begin atomic
                 ),
                 0
             )::bigint as unlinked,
-            extract(epoch from clock_timestamp() - min(oldest_document.added_at)) as lag
+            extract(
+                epoch from clock_timestamp() - least(
+                    min(oldest_document.added_at),
+                    -- Changes of attached tables that have not become documents yet.
+                    (
+                        select min(waiting.since)
+                        from pgclarify_private.waiting_sources() as waiting
+                        where waiting.work = 'changes'
+                    )
+                )
+            ) as lag
         from pgclarify_private.corpus_count as counts
         left join lateral (
             -- One probe of the index for each.

@@ -73,6 +73,8 @@ def test_runs_that_were_put_back_for_a_while(corpus: Connection, hire: Hire) -> 
     corpus.execute("update pgclarify_queue.procrastinate_jobs set scheduled_at = now() + interval '1 minute'")
     waiting = counts(worker)
     assert (waiting["jobs_in_background"], waiting["jobs_delayed"]) == (0, 1)
+    # A run that is put back again and again must not look young.
+    assert waiting["oldest_in_background_seconds"] > 0
     assert take(worker) is None
 
 
@@ -90,6 +92,17 @@ def test_documents_until_they_are_searchable_and_linked(corpus: Connection, hire
     while worker.send("link_passages", max_passages=10)[0]["passages"]:
         pass
     assert counts(worker)["passages_unlinked"] == 0
+
+
+def test_a_change_of_an_attached_table_waits_before_it_is_a_document(corpus: Connection, hire: Hire) -> None:
+    worker = hire()
+    corpus.execute("create table article (id integer primary key, body text)")
+    corpus.execute("select pgclarify.attach_table('insurance', 'article', 'id', 'body')")
+    worker.follow_everything()
+    assert counts(worker)["ingest_lag_seconds"] == 0
+    corpus.execute("insert into article values (1, 'Cars are insured.')")
+    corpus.execute("update pgclarify_private.change set changed_at = changed_at - interval '1 hour'")
+    assert counts(worker)["ingest_lag_seconds"] >= 3600
 
 
 def test_passages_of_a_distributed_corpus_are_not_unlinked(corpus: Connection, hire: Hire) -> None:
