@@ -19,7 +19,7 @@ _READINGS = Column("|Q|", "interpretations", "number")
 _PRECISION = Column(
     "G-Precision",
     "grounded_precision",
-    note="a question without readings counts as 0 here, and the paper's figures leave such questions out",
+    note="a question without readings counts as 0 here, and the paper's figures probably leave such questions out",
 )
 _RECALL = Column("G-Recall", "grounded_recall", note=_OWN_GOLD)
 
