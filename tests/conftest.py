@@ -65,6 +65,16 @@ def heard_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_settings_of_the_shell() -> Iterator[None]:
+    """Whoever has a key of an endpoint in the environment gets the same results, and no test can spend it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [*os.environ]:
+            if name.startswith(("OPENAI_", "PGCLARIFY_LLM_")):
+                patch.delenv(name)
+        yield
+
+
 @pytest.fixture
 def check_snapshot(pytestconfig: pytest.Config) -> Callable[[Path, str], None]:
     """Compare a text with a committed file, or write the file: `check_snapshot(path, text)`."""

@@ -76,11 +76,13 @@ async def serve_raw() -> AsyncIterator[RawServer]:
     """Run a RawServer in this event loop."""
     server = RawServer()
     connections: set[asyncio.Task[None]] = set()
+    writers: set[asyncio.StreamWriter] = set()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         connections.add(task)
+        writers.add(writer)
         # A connection that the end of the test closes is not an error.
         with contextlib.suppress(asyncio.CancelledError):
             await server.serve(reader, writer)
@@ -92,6 +94,12 @@ async def serve_raw() -> AsyncIterator[RawServer]:
         yield server
     finally:
         listening.close()
+        # Wait for a connection that is being accepted, so that it is closed with the others.
+        await asyncio.sleep(0.01)
         for task in [*connections]:
             task.cancel()
         await asyncio.gather(*[*connections], return_exceptions=True)
+        # A client may not have read everything. So do not wait until it has.
+        for writer in writers:
+            writer.transport.abort()
+        await asyncio.sleep(0)

@@ -76,8 +76,8 @@ def _translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyErro
         sqlstate = _DATA_EXCEPTION
     kind = _kind(sqlstate, refusals)
     code = sqlstate or ("08" if isinstance(error, psycopg.OperationalError) else "")
-    # A server cannot report its own broken connection. What it reports is another one, to a node of a cluster. 08P01 is a
-    # violation of the protocol.
+    # A server cannot report its own broken connection. What it reports is another one, to a node of a cluster.
+    # 08P01 is not about a connection, but a violation of the protocol.
     is_about_a_node = code.startswith("08") and code != "08P01" and error.diag.severity_nonlocalized == "ERROR"
     if kind is DatabaseError and {code, code[:2]} & _GONE and not is_about_a_node:
         kind = ServerUnavailable
