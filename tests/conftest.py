@@ -67,7 +67,7 @@ def heard_interrupts() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_settings_of_the_shell() -> Iterator[None]:
-    """Whoever has a key of an endpoint in the environment gets the same results, and no test can spend it."""
+    """Remove settings of endpoints from the environment, so that no test depends on them or spends money."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [*os.environ]:
             if name.startswith(("OPENAI_", "PGCLARIFY_LLM_")):

@@ -79,10 +79,10 @@ def _translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyErro
     # A server cannot report its own broken connection. What it reports is another one, to a node of a cluster.
     # 08P01 is not about a connection, but a violation of the protocol.
     is_about_a_node = code.startswith("08") and code != "08P01" and error.diag.severity_nonlocalized == "ERROR"
-    if kind is DatabaseError and {code, code[:2]} & _GONE and not is_about_a_node:
-        kind = ServerUnavailable
-    elif kind is DatabaseError and (is_about_a_node or {code, code[:2]} & _PASSING):
+    if kind is DatabaseError and (is_about_a_node or {code, code[:2]} & _PASSING):
         kind = DatabaseBusy
+    elif kind is DatabaseError and {code, code[:2]} & _GONE:
+        kind = ServerUnavailable
     # For a missing function, PostgreSQL's hint is about type casts, which would mislead.
     hint = None if kind is SchemaMismatch else error.diag.message_hint
     said = kind(message, detail=detail, hint=hint or _HINTS.get(kind), sqlstate=sqlstate)

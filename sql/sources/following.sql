@@ -44,8 +44,7 @@ end;
 
 comment on function pgclarify_private.waiting_sources() is
 'Attached tables with work to do, its kind (changes, load or removal), and since when: the first change, or the start of the '
-'load. Those that have waited longest come first; those '
-'of a paused corpus are skipped.';
+'load. Those that have waited longest come first; those of a paused corpus are skipped.';
 grant execute on function pgclarify_private.waiting_sources() to pgclarify_worker;
 
 create or replace function pgclarify_private.take_source(source_id bigint)

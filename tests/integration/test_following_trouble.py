@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import psycopg
 import pytest
 
 from tests.integration.attaching import table_reader_of
@@ -210,6 +211,24 @@ class TestWhatStandsInTheWay:
         hesitant.execute("commit")
         worker.follow_everything()
         assert_in_step(connection)
+
+    def test_a_node_of_a_cluster_that_is_gone_is_waited_for(self, connection: Connection, worker: HandWorker) -> None:
+        attach(connection)
+        worker.follow_everything()
+        connection.execute("insert into article (id, body) values (1, 'Cars.')")
+        connection.execute("""
+            create function node_is_gone() returns trigger language plpgsql as $$ begin
+                raise exception 'the node is gone' using errcode = '08006';
+            end $$
+        """)
+        connection.execute("create trigger gone before insert on pgclarify.document execute function node_is_gone()")
+        with pytest.raises(psycopg.errors.ConnectionFailure):
+            worker.follow_everything()
+        assert scalar(connection, STATE) == "following"
+
+        connection.execute("drop trigger gone on pgclarify.document")
+        worker.follow_everything()
+        assert documents(connection) == [("1", "Cars.")]
 
     @pytest.mark.committed
     @pytest.mark.parametrize(

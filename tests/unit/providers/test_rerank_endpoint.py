@@ -6,16 +6,14 @@ import asyncio
 import json
 import math
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
-from pgclarify.config import Settings
 from pgclarify.errors import (
-    ConfigurationError,
     EndpointFailed,
     EndpointUnavailable,
     ModelNotFound,
@@ -400,55 +398,3 @@ async def test_the_name_of_the_extractive_provider_is_refused(server: Server, na
             pass
     async with model_of(server, "endpoint:extractive-qa") as model:
         assert model.model == "extractive-qa"
-
-
-@pytest.fixture
-def settings_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    yield lambda **given: Settings(_env_file=None, **given)
-
-
-@pytest.mark.parametrize(
-    ("given", "url", "key"),
-    [
-        ({"rerank_base_url": "http://gpu/v1"}, "http://gpu/v1", "PGCLARIFY_RERANK_API_KEY"),
-        (
-            {"rerank_base_url": "http://gpu/v1", "llm_provider": "extractive"},
-            "http://gpu/v1",
-            "PGCLARIFY_RERANK_API_KEY",
-        ),
-        ({"openai_base_url": "http://gpu/v1"}, "http://gpu/v1", "OPENAI_API_KEY"),
-        ({"llm_endpoints": "http://one/v1,http://two/v1"}, "http://one/v1", "OPENAI_API_KEY"),
-        (
-            {"openai_base_url": "http://gpu/v1", "rerank_api_key": "sk-own"},
-            "http://gpu/v1",
-            "PGCLARIFY_RERANK_API_KEY",
-        ),
-    ],
-)
-def test_the_address_is_its_own_or_that_of_the_language_model(
-    settings_of: Any, given: dict[str, Any], url: str, key: str
-) -> None:
-    address = RerankEndpoint.from_settings(settings_of(**given, openai_api_key="sk-chat")).address
-    assert (address.base_url, address.key_variable) == (url, key)
-    # The language model's key is only sent to the language model's address.
-    assert address.has_key == (key == "OPENAI_API_KEY" or "rerank_api_key" in given)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {},
-        {"openai_api_key": "sk-chat"},
-        {"rerank_api_key": "sk-own"},
-        {"rerank_base_url": "gpu/v1"},
-        # Without a language model, no passage is sent to an address that is still in the environment.
-        {"llm_provider": "extractive", "openai_base_url": "http://gpu/v1"},
-        {"llm_provider": "extractive", "llm_endpoints": "http://one/v1", "rerank_api_key": "sk-own"},
-    ],
-)
-def test_what_is_no_address(settings_of: Any, given: dict[str, Any]) -> None:
-    # OpenAI has no rerankers, so its key alone means no endpoint.
-    with pytest.raises(ConfigurationError):
-        RerankEndpoint.from_settings(settings_of(**given))
