@@ -37,7 +37,7 @@ _STAGES: dict[str, Callable[[Setting], list[Figure]]] = {
 _IN_PLACE_OF_INDEX = ("load", "build")
 
 
-def measure(data_dir: Path, passages: int, stages: list[str]) -> Book:
+def measure(data_dir: Path, passages: int, stages: list[str], linking_seconds: float) -> Book:
     """Run the stages that were not measured at this size."""
     data_dir.mkdir(parents=True, exist_ok=True)
     data_dir.chmod(0o711)  # the server may run as a user of its own
@@ -46,7 +46,7 @@ def measure(data_dir: Path, passages: int, stages: list[str]) -> Book:
     try:
         install(dsn)
         with product.connect(dsn) as connection:
-            setting = Setting(dsn, data_dir, passages, connection)
+            setting = Setting(dsn, data_dir, passages, linking_seconds, connection)
             for stage in stages:
                 if not book.has(passages, stage):
                     with step(f"stage {stage} of {passages:,} passages"):
@@ -68,7 +68,10 @@ if __name__ == "__main__":
         choices=[*_STAGES],
         default=[stage for stage in _STAGES if stage not in _IN_PLACE_OF_INDEX],
     )
+    parser.add_argument("--linking-seconds", type=float, default=60.0, help="how long the stage graph may take")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="pgclarify-benchmark-") as folder:
         Path(folder).chmod(0o711)  # the server may run as a user of its own
-        show(measure(given.database or Path(folder, "far"), given.passages, given.stages).figures(given.passages))
+        data_dir = given.database or Path(folder, "far")
+        book = measure(data_dir, given.passages, given.stages, given.linking_seconds)
+        show(book.figures(given.passages))

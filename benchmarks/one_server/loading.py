@@ -17,7 +17,6 @@ from benchmarks.readers import RESTRICT
 
 _LOOK_SECONDS = 0.5
 _PARTS = 10
-_LINKING_SECONDS = 60.0
 _SAMPLE = 200
 _EDITED = 200
 
@@ -74,7 +73,7 @@ def load(setting: Setting) -> list[Figure]:
 def build(setting: Setting) -> list[Figure]:
     """Make the index over vectors, with enough memory for the whole index."""
     meter = Meter(setting.connection)
-    setting.connection.execute("set maintenance_work_mem = '4GB'")
+    setting.connection.execute(f"set maintenance_work_mem = '{setting.build_memory}'".encode())
     setting.connection.execute(
         f"create index passage_embedding_{setting.space_id}_vector_idx on {setting.vectors}"
         f" using hnsw ((vector::halfvec({made_up.DIMENSIONS})) halfvec_cosine_ops)".encode()
@@ -101,17 +100,17 @@ def _part(meter: Meter, size: int, count: int) -> list[Figure]:
 
 
 def graph(setting: Setting) -> list[Figure]:
-    """Let the worker link for a minute, or until all passages are linked."""
+    """Let the worker link for `linking_seconds`, or until all passages are linked."""
     with setting.worker() as meter:
         before = setting.status()["linked"]
-        while meter.seconds < _LINKING_SECONDS and setting.status()["linked"] < setting.passages:
+        while meter.seconds < setting.linking_seconds and setting.status()["linked"] < setting.passages:
             time.sleep(_LOOK_SECONDS)
-        linked = max(1, setting.status()["linked"] - before)
+        linked = setting.status()["linked"] - before
         figures = [
             Figure("linked", linked, "passages"),
             Figure("linked", linked / meter.seconds, "a second"),
-            Figure("CPU of worker and server", 1000 * (meter.worker + meter.server) / linked, "ms a passage"),
-            Figure("WAL", meter.wal_bytes / linked, "bytes a passage"),
+            Figure("CPU of worker and server", 1000 * (meter.worker + meter.server) / max(1, linked), "ms a passage"),
+            Figure("WAL", meter.wal_bytes / max(1, linked), "bytes a passage"),
         ]
     (check,) = setting.connection.execute("select * from pgclarify.check_graph(%s, %s)", [CORPUS, _SAMPLE]).fetchall()
     figures += [Figure("recall", check["recall"] or 0.0), Figure("wait to be linked", check["pending"], "passages")]

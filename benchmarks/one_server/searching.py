@@ -73,9 +73,9 @@ def visibility(setting: Setting) -> list[Figure]:
 
 
 def reindex(setting: Setting) -> list[Figure]:
-    """Make the index over vectors again, with the server's default memory and with enough memory."""
+    """Make the index over vectors again, with the memory that the embedded server gives and with enough memory."""
     figures = []
-    for memory in ("256MB", "4GB"):
+    for memory in dict.fromkeys(("256MB", setting.build_memory)):
         setting.connection.execute(f"set maintenance_work_mem = '{memory}'".encode())
         meter = Meter(setting.connection)
         setting.connection.execute(f"reindex index {setting.vector_index}".encode())

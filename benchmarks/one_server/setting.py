@@ -28,18 +28,25 @@ class Setting:
         dsn: The database, as its superuser.
         folder: The folder of the server's data and of the figures.
         passages: How many passages the corpus should have.
+        linking_seconds: How long the stage `graph` may take.
         connection: A connection to the database, in autocommit.
     """
 
     dsn: str
     folder: Path
     passages: int
+    linking_seconds: float
     connection: product.Connection
 
     @property
     def documents(self) -> int:
         """How many documents the corpus should have."""
         return self.passages // world.PASSAGES_A_DOCUMENT
+
+    @property
+    def build_memory(self) -> str:
+        """maintenance_work_mem that the whole index over vectors fits into. It takes 1.5 kB a passage."""
+        return f"{max(256, self.passages * 2 // 1000)}MB"
 
     @cached_property
     def corpus_id(self) -> int:
