@@ -20,9 +20,6 @@ _TOP_K = 20
 _QUESTIONS = 100
 # The user's questions during the batch. The same number is asked without a batch.
 _ASKED = 12
-# Slow, so that the endpoint is the limit, not the machine's CPU.
-_CALL_SECONDS = 1.0
-_AT_ONCE = 8
 _A_SUBMISSION = 10_000
 
 
@@ -75,11 +72,11 @@ def measure_throughput(dsn: str, corpus: str, workers: Sequence[int]) -> list[Fi
     return figures
 
 
-def measure_wait(dsn: str, corpus: str, batch: int) -> list[Figure]:
+def measure_wait(dsn: str, corpus: str, batch: int, *, call_seconds: float, at_once: int) -> list[Figure]:
     """Ask one question after the other, first without other load and then during a batch that was queued before."""
     with (
-        openai_server.spawn(latency=_CALL_SECONDS, concurrency=_AT_ONCE) as endpoint,
-        product.worker(dsn, endpoint, concurrency=_AT_ONCE),
+        openai_server.spawn(latency=call_seconds, concurrency=at_once) as endpoint,
+        product.worker(dsn, endpoint, concurrency=at_once),
         product.connect(dsn) as connection,
     ):
         product.clarify(connection, made_up.questions(1, seed=70)[0], corpus, _TOP_K)
@@ -125,9 +122,16 @@ def _database_bytes(connection: product.Connection) -> int:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--workers", type=int, nargs="*", default=[1, 2, 4])
-    parser.add_argument("--batch", type=int, default=100_000)
-    arguments = parser.parse_args()
+    parser.add_argument(
+        "--workers", type=int, nargs="*", default=[1, 2, 4], help="first part: without a number it is left out"
+    )
+    parser.add_argument("--batch", type=int, default=100_000, help="second part: questions; with 0 it is left out")
+    # By default so slow that the endpoint is the limit, and not the machine's CPU.
+    parser.add_argument("--call-seconds", type=float, default=1.0, help="second part: how long the endpoint takes")
+    parser.add_argument("--at-once", type=int, default=8, help="second part: calls that the endpoint takes at once")
+    given = parser.parse_args()
     with product.made_up_corpus() as (dsn, corpus):
-        figures = measure_throughput(dsn, corpus, arguments.workers)
-        show([*figures, *(measure_wait(dsn, corpus, arguments.batch) if arguments.batch else [])])
+        figures = measure_throughput(dsn, corpus, given.workers)
+        if given.batch:
+            figures += measure_wait(dsn, corpus, given.batch, call_seconds=given.call_seconds, at_once=given.at_once)
+        show(figures)
