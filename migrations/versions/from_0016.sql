@@ -556,14 +556,14 @@ alter table pgclarify.eval_run
     check (
         method in (
             'clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'rewrite', 'clarifying_questions',
-            'simulated_user', 'dtv', 'dtv_unverified', 'rac', 'one_pass', 'self_ask', 'list_at_once', 'always_rewrite',
-            'few_shot', 'logistic_regression', 'human'
+            'simulated_user', 'dtv', 'dtv_unverified', 'rac', 'one_pass', 'self_ask', 'list_at_once',
+            'rewrite_ambiguous', 'always_rewrite', 'few_shot', 'logistic_regression', 'human'
         )
     );
 comment on column pgclarify.eval_run.method is
     'clarify, list_answers, investigate, search, detect_ambiguity, rewrite, clarifying_questions, simulated_user, a baseline '
-    '(dtv, dtv_unverified, rac, one_pass, self_ask, list_at_once, always_rewrite, few_shot, logistic_regression), or human (the '
-    'readings of the data set itself).';
+    '(dtv, dtv_unverified, rac, one_pass, self_ask, list_at_once, rewrite_ambiguous, always_rewrite, few_shot, '
+    'logistic_regression), or human (the readings of the data set itself).';
 
 -- A clear question may depend on its history.
 comment on column pgclarify.rewriting.was_ambiguous is

@@ -804,7 +804,7 @@ create table pgclarify.eval_run (
     constraint eval_run_method_is_known
         check (method in ('clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'rewrite',
         'clarifying_questions', 'simulated_user', 'dtv', 'dtv_unverified', 'rac', 'one_pass', 'self_ask',
-        'list_at_once', 'always_rewrite', 'few_shot', 'logistic_regression', 'human')),
+        'list_at_once', 'rewrite_ambiguous', 'always_rewrite', 'few_shot', 'logistic_regression', 'human')),
     constraint eval_run_settings_is_an_object check (jsonb_typeof(settings) = 'object'),
     constraint eval_run_planned_cases_are_positive check (planned_cases >= 1),
     constraint eval_run_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete set null
@@ -825,8 +825,8 @@ comment on column pgclarify.eval_run.corpus_name is 'The corpus''s name when the
 comment on column pgclarify.eval_run.corpus_revision is 'Revision of the corpus when the evaluation began.';
 comment on column pgclarify.eval_run.method is
     'clarify, list_answers, investigate, search, detect_ambiguity, rewrite, clarifying_questions, simulated_user, a baseline '
-    '(dtv, dtv_unverified, rac, one_pass, self_ask, list_at_once, always_rewrite, few_shot, logistic_regression), or human (the '
-    'readings of the data set itself).';
+    '(dtv, dtv_unverified, rac, one_pass, self_ask, list_at_once, rewrite_ambiguous, always_rewrite, few_shot, '
+    'logistic_regression), or human (the readings of the data set itself).';
 comment on column pgclarify.eval_run.settings is 'All its parameters, as given.';
 comment on column pgclarify.eval_run.provider is 'Provider that judged passages or answered: openai or extractive.';
 comment on column pgclarify.eval_run.model is 'Model of the call.';

@@ -124,8 +124,8 @@ def run(
         typer.Option(
             metavar="NAME",
             help="clarify, list_answers, investigate, search, detect_ambiguity, rewrite, clarifying_questions,"
-            " simulated_user, dtv, dtv_unverified, rac, one_pass, self_ask, list_at_once, always_rewrite,"
-            " few_shot, logistic_regression or human.",
+            " simulated_user, dtv, dtv_unverified, rac, one_pass, self_ask, list_at_once,"
+            " rewrite_ambiguous, always_rewrite, few_shot, logistic_regression or human.",
         ),
     ] = None,
     judge: Annotated[str, typer.Option(metavar="NAME", help="The judge: lexical, model or both.")] = "lexical",

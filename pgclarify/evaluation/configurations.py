@@ -27,6 +27,7 @@ BASELINE_SETTINGS: Final[Mapping[str, Mapping[str, object]]] = {
     "one_pass": {"top_k": 10, "search": "hybrid"},
     "self_ask": {"top_k": 10, "max_steps": 4, "search": "hybrid"},
     "list_at_once": {"top_k": 20, "evidence_tokens": 100_000, "max_answers": 10, "search": "hybrid"},
+    "rewrite_ambiguous": {},
     "always_rewrite": {},
     "few_shot": {},
     "logistic_regression": {},
@@ -45,7 +46,7 @@ OPERATIONS: Final = (
 SIMULATED_USER: Final = "simulated_user"
 METHODS: Final = (*OPERATIONS, SIMULATED_USER, *BASELINE_SETTINGS)
 # Methods that rewrite a question so that it is complete by itself, and search with the result.
-REWRITING: Final = frozenset({"rewrite", "always_rewrite", "few_shot", "logistic_regression"})
+REWRITING: Final = frozenset({"rewrite", "rewrite_ambiguous", "always_rewrite", "few_shot", "logistic_regression"})
 SEARCHES: Final = ("hybrid", "dense", "lexical")
 # The limits of list_answers in SQL.
 _BOUNDS: Final = {"evidence_tokens": (100, 100_000), "max_answers": (1, 50)}

@@ -1,4 +1,4 @@
-"""Baselines of rewriting only ambiguous questions: rewrite all, or those that another detector calls ambiguous.
+"""Baselines of `rewrite`: rewrite all questions, or those that a detector calls ambiguous.
 
 They rewrite with the prompt of `rewrite`, and do not check the reply of the model.
 
@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Final, TypeAlias
 
+from pgclarify.client import AsyncClient
 from pgclarify.errors import InvalidReply
 from pgclarify.evaluated import Case, Output
 from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
@@ -64,6 +65,22 @@ def everything() -> Detect:
 
     async def detect(case: Case, meter: UsageMeter) -> float:
         return 1.0
+
+    return detect
+
+
+def classifier(client: AsyncClient) -> Detect:
+    """Ask the classifier and the rules of `detect_ambiguity`. A question that they cannot read counts as clear.
+
+    Args:
+        client: Calls `detect_ambiguity` with its role.
+
+    Source: Detect, then rewrite (summary), Method Summary.
+    """
+
+    async def detect(case: Case, meter: UsageMeter) -> float:
+        found = await client.detect_ambiguity(case.question, case.history, timeout=None)
+        return found.probability or 0.0
 
     return detect
 

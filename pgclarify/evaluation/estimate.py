@@ -225,7 +225,7 @@ def calls_of_a_case(configuration: Configuration, passage_chars: float = 0.0) ->
             return {"answer": settings.get("max_calls", _MAX_CALLS)}
         case "search":
             return _reranked(settings)
-        case "rewrite" | "always_rewrite" | "logistic_regression":
+        case "rewrite" | "rewrite_ambiguous" | "always_rewrite" | "logistic_regression":
             return {"rewriting": 1}
         case "few_shot":
             return {"baseline_ambiguity": 1, "rewriting": 1}

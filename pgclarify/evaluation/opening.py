@@ -47,7 +47,7 @@ from pgclarify.evaluation.configurations import (
     Configuration,
 )
 from pgclarify.evaluation.data_sets import DataSet
-from pgclarify.evaluation.dialogue_baselines import RewriteWhere, everything, few_shot, foretold
+from pgclarify.evaluation.dialogue_baselines import RewriteWhere, classifier, everything, few_shot, foretold
 from pgclarify.evaluation.human import Human
 from pgclarify.evaluation.judging import EvidenceSearch
 from pgclarify.evaluation.lexical_judge import LexicalJudge
@@ -180,12 +180,12 @@ class Bench:
             probabilities = await foretell(cases, await self._packaged_embedder())
             asked = await self._asked(retriever) if self.asks_here(name) else None
             return RewriteWhere(asked, retriever, foretold(probabilities))
-
         asked = await self._asked(retriever)
         if name == SIMULATED_USER:
             return SimulatedUser(self.asking, asked, settings)
         if name in REWRITING:
-            return RewriteWhere(asked, retriever, everything() if name == "always_rewrite" else few_shot(asked))
+            detectors = {"always_rewrite": everything(), "few_shot": few_shot(asked)}
+            return RewriteWhere(asked, retriever, detectors.get(name) or classifier(self.asking.client))
         if name == "rac":
             return AllAtOnce(asked, top_k=settings["top_k"])
         if name == "one_pass":

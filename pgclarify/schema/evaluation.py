@@ -46,7 +46,8 @@ eval_run = Table(
         comment=(
             "clarify, list_answers, investigate, search, detect_ambiguity, rewrite, clarifying_questions, "
             "simulated_user, a baseline (dtv, dtv_unverified, rac, one_pass, self_ask, list_at_once, "
-            "always_rewrite, few_shot, logistic_regression), or human (the readings of the data set itself)."
+            "rewrite_ambiguous, always_rewrite, few_shot, logistic_regression), or human (the readings of the data set "
+            "itself)."
         ),
     ),
     Column("settings", JSONB, nullable=False, comment="All its parameters, as given."),
@@ -88,7 +89,7 @@ eval_run = Table(
     CheckConstraint(
         "method in ('clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'rewrite', "
         "'clarifying_questions', 'simulated_user', 'dtv', 'dtv_unverified', 'rac', 'one_pass', 'self_ask', "
-        "'list_at_once', 'always_rewrite', 'few_shot', 'logistic_regression', 'human')",
+        "'list_at_once', 'rewrite_ambiguous', 'always_rewrite', 'few_shot', 'logistic_regression', 'human')",
         name="eval_run_method_is_known",
     ),
     CheckConstraint("jsonb_typeof(settings) = 'object'", name="eval_run_settings_is_an_object"),

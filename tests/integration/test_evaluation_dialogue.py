@@ -62,7 +62,9 @@ async def bench(service: Service, model: Server) -> AsyncIterator[Bench]:
         yield opened
 
 
-@pytest.mark.parametrize("method", ["rewrite", "always_rewrite", "few_shot", "logistic_regression"])
+@pytest.mark.parametrize(
+    "method", ["rewrite", "rewrite_ambiguous", "always_rewrite", "few_shot", "logistic_regression"]
+)
 async def test_every_way_to_rewrite(bench: Bench, model: Server, data_set: DataSet, method: str) -> None:
     configuration = of(method)
     await bench.check(configuration, data_set.cases)
@@ -76,7 +78,8 @@ async def test_every_way_to_rewrite(bench: Bench, model: Server, data_set: DataS
     assert {"accuracy", "f1", "average_precision", "bleu", "rewrite_similarity", "recall@10", "mrr@10"} <= set(metrics)
     assert "interpretations" not in metrics
     first = cases[0]
-    if method != "logistic_regression":
+    # The detectors of these two call the first question clear.
+    if method not in ("rewrite_ambiguous", "logistic_regression"):
         assert first.output["questions"] == ["Where was Ida Holm born?"]
         assert first.values["bleu"] == pytest.approx(1)
         assert first.values["rewritten"] == 1
@@ -93,6 +96,23 @@ async def test_only_what_is_ambiguous_goes_to_the_model(bench: Bench, data_set: 
         by_purpose = await bench.tables.cases(finished.eval_run_id)
         shares[method] = sum(case.values["predicted"] for case in by_purpose)
     assert shares["few_shot"] < shares["always_rewrite"] == len(CASES)
+
+
+async def test_the_classifier_alone_decides_what_is_rewritten(bench: Bench, tmp_path: Path) -> None:
+    """It decides as `detect_ambiguity` does. What only leans on the conversation stays as it is."""
+    said = ["Who painted the altar?", "It was Ida Holm.", "And who painted the door?", "It was Ada Berg."]
+    vague = {"id": "vague", "question": "Which one?", "history": said, "is_ambiguous": True}
+    data_set = data_set_of(tmp_path, [CASES[0], vague, CASES[-1]])
+    made = {}
+    for method in ("detect_ambiguity", "rewrite_ambiguous"):
+        finished = await carry_out(bench, data_set, of(method))
+        made[method] = await bench.tables.cases(finished.eval_run_id)
+    judged = {name: [(one.values["predicted"], one.values["probability"]) for one in made[name]] for name in made}
+    assert judged["rewrite_ambiguous"] == judged["detect_ambiguity"]
+    leans, _, _ = made["rewrite_ambiguous"]
+    assert leans.output["questions"] == [CASES[0]["question"]]
+    # The last question is ambiguous, too, but nothing was said before it.
+    assert [(one.values["predicted"], one.usage.calls) for one in made["rewrite_ambiguous"]] == [(0, 0), (1, 1), (1, 0)]
 
 
 async def test_an_outage_ends_an_evaluation_of_rewriting(bench: Bench, model: Server, tmp_path: Path) -> None:
@@ -186,6 +206,6 @@ async def test_whoever_plays_asks_the_model_of_the_worker(service: Service, mode
     settings = settings_of(service, openai_base_url=None, openai_api_key=None, llm_provider=Provider.EXTRACTIVE)
     async with open_bench(service.dsn, settings, CORPUS, concurrency=1) as bench:
         await bench.check(of("rewrite"), data_set.cases)
-        for method in ("always_rewrite", "few_shot", "logistic_regression"):
+        for method in ("rewrite_ambiguous", "always_rewrite", "few_shot", "logistic_regression"):
             with pytest.raises(ConfigurationError):
                 await bench.check(of(method), data_set.cases)

@@ -293,8 +293,8 @@ def _of_qulac(record: Record) -> dict[str, Any]:
 
 
 _SEEN: Final = (
-    "the classifier that ships was trained on the labels of this data set, so its rows are no test of it: the "
-    "classifier and the rules, and rewriting what is ambiguous"
+    "the classifier that ships was trained on the labels of this data set, so the rows that use the classifier are no "
+    "test of it"
 )
 _LEANING: Final = (
     "its questions lean on the conversation before them, which a search without clarification and turn 0 do not see; "

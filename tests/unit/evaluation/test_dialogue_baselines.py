@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import pytest
 
+from pgclarify.client import Ambiguity, AsyncClient
 from pgclarify.errors import CompletionError, EndpointUnavailable, RunFailed
 from pgclarify.evaluated import Case, Output
 from pgclarify.evaluation.baselines import Asked
-from pgclarify.evaluation.dialogue_baselines import Detect, RewriteWhere, everything, few_shot, foretold
+from pgclarify.evaluation.dialogue_baselines import Detect, RewriteWhere, classifier, everything, few_shot, foretold
 from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Passage
 from pgclarify.vocabulary import RunStatus
@@ -94,6 +96,47 @@ async def test_everything_is_rewritten_but_where_nothing_was_said() -> None:
 async def test_from_a_half_on_a_regression_decides(probability: float, question: str) -> None:
     output = await answer(model(), probabilities={"1": probability})
     assert (output.questions, output.probability) == ((question,), probability)
+
+
+class FakeDetector:
+    """Stands in for the client, with one judgement of all questions; if the judgement is None, the run fails."""
+
+    def __init__(self, judged: Ambiguity | None) -> None:
+        self._judged = judged
+        self.asked: list[tuple[str, Sequence[str], Mapping[str, object]]] = []
+
+    async def detect_ambiguity(self, question: str, history: Sequence[str], **options: object) -> Ambiguity:
+        self.asked.append((question, history, options))
+        if self._judged is None:
+            raise RunFailed("the question could not be embedded")
+        return self._judged
+
+
+async def answer_by_classifier(detector: FakeDetector, chat: ScriptedCompleter) -> Output:
+    asked = Asked(FakeLedger(), chat, FakeRetriever(), FakeEmbedder())
+    return await RewriteWhere(asked, FakeRetriever(), classifier(cast("AsyncClient", detector))).answer(CASE)
+
+
+@pytest.mark.parametrize(
+    ("is_ambiguous", "probability", "expected"),
+    [(True, 0.5, (REWRITTEN, 0.5, 1)), (False, 0.4, (QUESTION, 0.4, 0)), (False, None, (QUESTION, 0.0, 0))],
+)
+async def test_only_what_the_classifier_calls_ambiguous_is_rewritten(
+    is_ambiguous: bool, probability: float | None, expected: tuple[str, float, int]
+) -> None:
+    """The question leans on its history, so `rewrite` would also rewrite it where the classifier calls it clear."""
+    chat, detector = model(), FakeDetector(Ambiguity(7, is_ambiguous, probability, None, ()))
+    output = await answer_by_classifier(detector, chat)
+    assert (*output.questions, output.probability, output.usage.calls) == expected
+    assert purposes(chat) == ["rewriting"] * expected[2]
+    assert detector.asked == [(QUESTION, HISTORY, {"timeout": None})]
+
+
+async def test_a_detection_that_fails_fails_the_case() -> None:
+    chat = model()
+    output = await answer_by_classifier(FakeDetector(None), chat)
+    assert (output.status, output.error_code, output.retrievals) == (RunStatus.FAILED, RunFailed.sqlstate, 0)
+    assert purposes(chat) == []
 
 
 async def test_without_a_language_model_nothing_is_rewritten() -> None:

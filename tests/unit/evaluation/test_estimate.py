@@ -41,6 +41,7 @@ def of(method: str, **settings: Any) -> Configuration:
         (of("search", reranker="model", budget=40), 40),
         (of("detect_ambiguity"), 0),
         (of("rewrite"), 1),
+        (of("rewrite_ambiguous"), 1),
         (of("always_rewrite"), 1),
         (of("few_shot"), 2),
         (of("logistic_regression"), 1),

@@ -423,7 +423,9 @@ def test_all_answers_have_to_be_found() -> None:
     assert "mrecall@5" not in score(CASE, OUTPUT, Judgements(), method="human")
 
 
-@pytest.mark.parametrize("method", ["rewrite", "always_rewrite", "few_shot", "logistic_regression"])
+@pytest.mark.parametrize(
+    "method", ["rewrite", "rewrite_ambiguous", "always_rewrite", "few_shot", "logistic_regression"]
+)
 def test_a_rewrite_is_scored_by_when_and_by_what_it_finds(method: str) -> None:
     case = replace(CASE, is_ambiguous=True, document_ids=("d2",), interpretations=())
     output = Output(questions=("Who chaired it in 2017?",), retrieved=(P1, P2), probability=1.0, usage=USAGE, seconds=3)

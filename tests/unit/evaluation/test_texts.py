@@ -23,7 +23,9 @@ async def compare(*questions: str, method: str, case: Case = CASE, **changes: An
     return await compare_texts(case, Output(questions=questions, **changes), FakeEmbedder(), method=method)
 
 
-@pytest.mark.parametrize("method", ["rewrite", "always_rewrite", "few_shot", "logistic_regression"])
+@pytest.mark.parametrize(
+    "method", ["rewrite", "rewrite_ambiguous", "always_rewrite", "few_shot", "logistic_regression"]
+)
 async def test_a_rewrite_is_held_against_the_nearest_of_people(method: str) -> None:
     assert await compare(CASE.rewrites[1], method=method) == {
         "bleu": pytest.approx(1),

@@ -185,6 +185,7 @@ def test_the_central_comparisons_of_each_paper_are_there() -> None:
         ("ambigprompt", "list_at_once"),
         ("ambigprompt", "list_at_once", "evidence_tokens=100000"),
         ("rewrite", "rewrite"),
+        ("rewrite", "rewrite_ambiguous"),
         ("rewrite", "always_rewrite"),
         ("rewrite", "few_shot"),
         ("rewrite", "detect_ambiguity"),
