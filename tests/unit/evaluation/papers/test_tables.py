@@ -127,6 +127,23 @@ def test_an_option_is_set_in_all_rows_that_have_it_and_a_row_s_own_wins(tmp_path
     assert made["Tables 7 and 8", "hybrid search"] == {"method": "hybrid", "top_k": 20}
 
 
+def test_rows_that_vary_the_size_of_windows_keep_theirs(tmp_path: Path) -> None:
+    sizes = {
+        (table.table.source, one.row.name): one.configuration.settings["evidence_tokens"]
+        for table in planned(PAPERS["ambigprompt"], tmp_path, evidence_tokens=500)
+        for one in table.rows
+        if one.row.method != "search"
+    }
+    assert sizes == {
+        ("Table 2", "FiD-Base"): 100_000,
+        ("Table 2", "AmbigPrompt"): 500,
+        ("Table 3", "AmbigPrompt"): 500,
+        ("Table 3", "w/o prompting model"): 500,
+        ("Table 3", "passage by passage, given the answers so far"): 250,
+        ("Table 3", "each passage by itself (Equation 8)"): 250,
+    }
+
+
 @pytest.mark.parametrize("settings", [{"scheme": "cot"}, {"samples": 3}, {"top_k": "many"}])
 def test_an_option_that_no_row_has_or_that_cannot_be_used_is_refused(
     settings: dict[str, object], tmp_path: Path
@@ -184,6 +201,8 @@ def test_the_central_comparisons_of_each_paper_are_there() -> None:
         ("ambigprompt", "list_answers"),
         ("ambigprompt", "list_at_once"),
         ("ambigprompt", "list_at_once", "evidence_tokens=100000"),
+        ("ambigprompt", "list_at_once", "evidence_tokens=250"),
+        ("ambigprompt", "list_answers", "evidence_tokens=250"),
         ("rewrite", "rewrite"),
         ("rewrite", "rewrite_ambiguous"),
         ("rewrite", "always_rewrite"),
