@@ -128,7 +128,7 @@ def _table(one: TablePlan) -> Table:
 def _lines(one: TablePlan) -> Iterator[_Line]:
     columns = one.table.columns
     for row in one.rows:
-        yield _Line(row.row.name, _HERE, [_cell(_summary(row, column), column.style) for column in columns])
+        yield _Line(row.row.name, _HERE, [_cell(_summary(one, row, column), column.style) for column in columns])
         for origin, figures in row.row.figures.items():
             cells = [
                 _figure(figure, column, compares=_why_incomparable(one, column) is None)
@@ -146,15 +146,20 @@ def _why_incomparable(one: TablePlan, column: Column) -> str | None:
     return "; ".join(reasons) or None
 
 
-def _summary(row: RowPlan, column: Column) -> Summary | None:
+def _summary(one: TablePlan, row: RowPlan, column: Column) -> Summary | None:
     """Find the figure of a row in a column; None if the row has no such metric, or its stratum too few cases."""
     if row.finished is None:
         return None
     metric = row.row.metrics.get(column.metric, column.metric)
-    if column.stratum is None:
+    if column.stratum is None or _has_all_cases(one, column.stratum):
         return row.finished.summaries.get(metric)
     found = row.finished.strata.get(column.stratum, {}).get(metric)
     return found if found is not None and found.cases >= FEWEST_CASES else None
+
+
+def _has_all_cases(one: TablePlan, stratum: str) -> bool:
+    """Return whether all cases are in a stratum. An evaluation has no figures for such a stratum alone."""
+    return one.data is not None and all(stratum in case.strata for case in one.data.data_set.cases)
 
 
 def _cell(summary: Summary | None, style: Style) -> str:
@@ -223,7 +228,7 @@ def _measured_here(one: TablePlan, given: PaperData, plan: EvaluationPlan) -> st
 
 
 def _shown(one: TablePlan, row: RowPlan) -> set[str]:
-    return {column.metric for column in one.table.columns if _summary(row, column) is not None}
+    return {column.metric for column in one.table.columns if _summary(one, row, column) is not None}
 
 
 def _failed(one: TablePlan) -> list[str]:
@@ -247,7 +252,7 @@ def _fewer(one: TablePlan) -> list[str]:
     made = [row for row in one.rows if row.finished is not None]
     asked = max((row.finished.plan.planned_cases for row in made if row.finished is not None), default=0)
     for column in one.table.columns:
-        counts = [found.cases for row in made if (found := _summary(row, column)) is not None]
+        counts = [found.cases for row in made if (found := _summary(one, row, column)) is not None]
         if counts and max(counts) < asked:
             notes.append(f"{column.title} is over {counted(max(counts), 'question')}.")
         elif not counts and made and column.stratum is not None:
@@ -316,14 +321,14 @@ def _table_as_json(one: TablePlan) -> Mapping[str, Any]:
             for column in columns
             for why in (_why_incomparable(one, column),)
         ],
-        "rows": [_row_as_json(row, columns) for row in one.rows],
+        "rows": [_row_as_json(one, row) for row in one.rows],
         "notes": _notes(one),
     }
 
 
-def _row_as_json(row: RowPlan, columns: Sequence[Column]) -> Mapping[str, Any]:
-    finished, obstacle = row.finished, row.obstacle
-    here = {column.title: _summary(row, column) for column in columns}
+def _row_as_json(one: TablePlan, row: RowPlan) -> Mapping[str, Any]:
+    columns, finished, obstacle = one.table.columns, row.finished, row.obstacle
+    here = {column.title: _summary(one, row, column) for column in columns}
     return {
         "name": row.row.name,
         "method": row.configuration.method,

@@ -22,10 +22,10 @@ pytestmark = pytest.mark.xdist_group("eval_paper")
 QUESTIONS: list[dict[str, Any]] = [
     {"id": "hail", "question": "How high is the deductible after hail?", "answers": ["by hail"], "documents": ["102"],
      "intent": "the deductible after hail", "clarifying_questions": ["which damage"], "is_ambiguous": True,
-     "history": ["Who rents it?", "Ida Holm."], "rewrites": ["How high is it after hail?"]},
+     "history": ["Who rents it?", "Ida Holm."], "rewrites": ["How high is it after hail?"], "hops": 2},
     {"id": "smoke", "question": "What does she pay for smoking?", "answers": ["two hundred dollars"],
      "documents": ["108"], "intent": "the cleaning fee", "clarifying_questions": ["which fee"], "is_ambiguous": False,
-     "history": ["Who rents it?", "Ida Holm."], "rewrites": ["What does Ida Holm pay for smoking?"]},
+     "history": ["Who rents it?", "Ida Holm."], "rewrites": ["What does Ida Holm pay for smoking?"], "hops": 2},
 ]  # fmt: skip
 # Few passages are searched and sampled, so that a paper takes seconds.
 SMALL = {
@@ -73,6 +73,8 @@ def test_every_paper_is_made(run: Run, data: Path, name: str) -> None:
                 continue
             assert row["eval_run_id"] is not None
             assert row["here"], f"{table['source']} {row['name']} has no figures"
+            of_two_hops = {column["title"] for column in table["columns"] if column["stratum"] == "hops=2"}
+            assert of_two_hops <= row["here"].keys()
     assert "\x1b" not in done.out
 
 

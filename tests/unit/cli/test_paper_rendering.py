@@ -81,6 +81,17 @@ def test_a_stratum_needs_as_many_questions_as_anywhere() -> None:
     assert "No figures here: multi: fewer than 5" in paper_rendering.written(".md", PAPER, [one])
 
 
+def test_a_stratum_of_all_questions_has_the_figures_of_all() -> None:
+    """An evaluation has no stratum with all of its cases."""
+    one = planned({**SUMMARIES, "answer_f1": Summary(0.25, None, None, 9)})
+    assert one.data is not None
+    assert cells(one)[2][-1] == "- |"
+    several = Case("1", "cars", answer_sets=((("a car",), ("a van",)),))
+    one.data = replace(one.data, data_set=replace(one.data.data_set, cases=(several,)))
+    assert cells(one)[2][-1] == "25.0 |"
+    assert not any("fewer than" in note for note in paper_rendering._notes(one))
+
+
 def test_what_has_to_be_known_stands_below() -> None:
     failed = {**SUMMARIES, "failed": Summary(2 / 9, 0.0, 0.5, 9)}
     told = shown(paper_rendering.tables(PAPER, [planned(failed, failures={"too long": 2})]), width=200)

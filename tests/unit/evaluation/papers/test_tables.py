@@ -163,6 +163,17 @@ def test_rows_of_sunar_say_with_which_budget_and_samples_they_run() -> None:
             assert (f"samples {settings['samples']}" in row.note) is row.settings.get("penalty", True)
 
 
+def test_figures_of_musique_are_of_two_hops() -> None:
+    """The paper asks MuSiQue only questions of two hops. Here the data set has others, too."""
+    for table in PAPERS["sunar"].tables:
+        for row in table.rows:
+            strata = {
+                origin: {column.stratum for column, figure in zip(table.columns, figures, strict=True) if figure}
+                for origin, figures in row.figures.items()
+            }
+            assert strata in ({}, {"MuSiQue": {"hops=2"}, "2WikiMultiHopQA": {None}})
+
+
 def test_a_row_is_the_default_only_if_it_has_its_settings() -> None:
     """The rows of AT-CoT's Table 5 check nothing, although clarifying_questions checks by default."""
     paper = PAPERS["at-cot"]
