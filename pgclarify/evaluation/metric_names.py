@@ -34,6 +34,7 @@ METRICS = (
     "step_recall@5",
     "step_recall@10",
     "step_mrr@10",
+    "mrecall@1",
     "mrecall@5",
     "mrecall@10",
     "bleu",

@@ -41,7 +41,7 @@ _STEPWISE = frozenset({"investigate", "self_ask"})
 _DEPTHS = (5, 10, 20)
 _STEP_DEPTHS = (5, 10)
 _DEPTH = 10
-_MRECALL_DEPTHS = (5, 10)
+_MRECALL_DEPTHS = (1, 5, 10)
 
 
 def score(case: Case, output: Output, judgements: Judgements, *, method: str | None = None) -> dict[str, float]:

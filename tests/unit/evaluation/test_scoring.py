@@ -108,8 +108,7 @@ async def test_a_case_by_hand() -> None:
         "citation_precision": 0.25,
         "citation_recall": 0.5,
         # The retrieved passages have all three answers.
-        "mrecall@5": 1,
-        "mrecall@10": 1,
+        **{"mrecall@1": 1, "mrecall@5": 1, "mrecall@10": 1},
         **COST,
     }
 
@@ -212,7 +211,7 @@ async def test_readings_of_people_themselves() -> None:
 @pytest.mark.parametrize(
     "output",
     [
-        Output(retrieved=(P1, P2)),
+        Output(retrieved=(P3, P1, P2)),
         # The output of a failed run does not count.
         replace(OUTPUT, status=RunStatus.FAILED, error="no"),
     ],
@@ -227,7 +226,7 @@ async def test_giving_nothing_counts_as_zero(output: Output) -> None:
     answer_sets = {"answer_precision", "answer_recall", "answer_f1"}
     rest = {"citation_precision", "citation_recall", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr@10"}
     # The passages have two of the three answers, which is not enough.
-    rest |= {"mrecall@5", "mrecall@10"}
+    rest |= {"mrecall@1", "mrecall@5", "mrecall@10"}
     worth = {name: value for name, value in found.items() if name not in COST}
     assert worth == dict.fromkeys(readings | answers | answer_sets | rest, 0)
     assert found["failed"] == (output.status is RunStatus.FAILED)
@@ -387,7 +386,8 @@ def test_detection() -> None:
 
 def test_a_search_is_a_ranking() -> None:
     found = score(replace(CASE, document_ids=("d2",)), Output(retrieved=(P1, P1, P2)), Judgements(), method="search")
-    assert found.keys() == {"recall@5", "recall@10", "recall@20", "ndcg@10", "mrr@10", "mrecall@5", "mrecall@10", *COST}
+    of_answers = {"mrecall@1", "mrecall@5", "mrecall@10"}
+    assert found.keys() == {"recall@5", "recall@10", "recall@20", "ndcg@10", "mrr@10", *of_answers, *COST}
     assert found["mrr@10"] == 0.5
 
 
@@ -415,8 +415,10 @@ def test_each_step_is_scored_by_itself_and_all_of_them_together() -> None:
 
 
 def test_all_answers_have_to_be_found() -> None:
-    for passages, expected in (((P1, P2, P4), 1), ((P1, P2, P3), 0), ((P3,) * 5 + (P1, P2, P4), 0)):
-        assert score(CASE, Output(retrieved=passages), Judgements(), method="search")["mrecall@5"] == expected
+    for passages, expected in (((P1, P2, P4), (1, 1)), ((P1, P2, P3), (1, 0)), ((P3,) * 5 + (P1, P2, P4), (0, 0))):
+        found = score(CASE, Output(retrieved=passages), Judgements(), method="search")
+        # One passage need not have more than one of the three answers.
+        assert (found["mrecall@1"], found["mrecall@5"]) == expected
     # Of two people, the one whose answers were found counts.
     people = Case("1", "Who?", answer_sets=((("Ping",), ("nobody",)), (("Moussa Faki", "Faki"),)))
     assert score(people, Output(retrieved=(P2,)), Judgements(), method="search")["mrecall@5"] == 1
