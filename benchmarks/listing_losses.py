@@ -4,14 +4,14 @@ python -m benchmarks.listing_losses URL REFERENCE EVALUATION... [--verbose]
 
 URL is the database that has evaluations of list_answers or list_at_once, by id or name, with their runs' replies. It is
 only read. Each question is carried out again by the code of this checkout, with the passages that the evaluation found.
-The ledger answers the requests. A question is left out if the ledger lacks a reply, for example because a prompt or a
-rule of the rounds has changed. The table shows for each evaluation
+The ledger answers the requests. A question is left out if an evaluation lacks it, or if the ledger lacks a reply, for
+example because a prompt or a rule of the rounds has changed. The tables show for each evaluation
 
 - what replies are like, why their answers are refused, and how many of these answers are known;
 - F1 as a chain of losses: of a list of all known answers that the passages have, of the known answers that replies
   name, of all answers that replies name, and of those that are proven. Each is without the losses after it. Only the
   list without a proof is a guess: with other answers in the list, list_answers would have sent other requests;
-- F1 beyond that of REFERENCE on the questions of both, as `pgclarify eval compare` computes it.
+- F1 beyond that of REFERENCE, as `pgclarify eval compare` computes it.
 
 --verbose prints each refused answer that is known.
 """
@@ -38,8 +38,8 @@ from pgclarify.evaluation.paired_metrics import compare_metric
 _F1: Final = "answer_f1"
 
 
-def counts(listed: Sequence[Listed], method: str) -> dict[str, str]:
-    """Count replies and their answers."""
+def counts(listed: Sequence[Listed], method: str, refusals: Sequence[str]) -> dict[str, str]:
+    """Count replies and their answers; refusals: the reasons that any of the evaluations has."""
     replies = [reply for one in listed for reply in one.replies]
     named = Counter(
         min(len(different(one.answer for one in reply.proposals)), 2)
@@ -61,7 +61,7 @@ def counts(listed: Sequence[Listed], method: str) -> dict[str, str]:
         "answers in them": len(proposals),
         "  proven and new": new,
         "  proven, but found before": len(proposals) - refused.total() - new,
-        **{f"  refused: {reason}": count for reason, count in refused.most_common()},
+        **{f"  refused: {reason}": refused[reason] for reason in refusals},
         "different answers of a question": sum(len(one.named(proven=False)) for one in listed),
         "known answers that are refused": len(missed(listed)),
         "  the passage that they name has them": sum(
@@ -99,23 +99,21 @@ F1S: Final[Mapping[str, Callable[[Listed], Sequence[str]]]] = {
 
 
 def gained(reference: Sequence[Listed], other: Sequence[Listed], choose: Callable[[Listed], Sequence[str]]) -> str:
-    """The F1 of an evaluation beyond that of the reference, on the questions of both."""
-    theirs = {one.case.case_id: one for one in other}
+    """The F1 of an evaluation beyond that of the reference, on the same questions."""
     pairs = [
-        ({_F1: one.f1(choose(one))}, {_F1: same.f1(choose(same))})
-        for one in reference
-        if (same := theirs.get(one.case.case_id)) is not None
+        ({_F1: one.f1(choose(one))}, {_F1: same.f1(choose(same))}) for one, same in zip(reference, other, strict=True)
     ]
     compared = compare_metric(_F1, pairs)
-    if compared is None:
-        return ""
+    assert compared is not None
     return f"{compared.difference:+.2f} ({compared.low:+.2f} to {compared.high:+.2f}), p {compared.p_value:.2f}"
 
 
 def tables(evaluations: Mapping[str, tuple[Evaluation, list[Listed]]]) -> list[Table]:
     """Make the tables of counts and of F1; the first evaluation is the reference."""
     replies = Table("what", *evaluations)
-    columns = [counts(listed, evaluation.plan.method) for evaluation, listed in evaluations.values()]
+    questions = [question for _, listed in evaluations.values() for question in listed]
+    refusals = sorted({one.refusal for question in questions for one in question.proposals if one.refusal is not None})
+    columns = [counts(listed, evaluation.plan.method, refusals) for evaluation, listed in evaluations.values()]
     for name in dict.fromkeys(name for column in columns for name in column):
         replies.add_row(name, *(column.get(name, "") for column in columns))
     made = [replies]
@@ -124,10 +122,10 @@ def tables(evaluations: Mapping[str, tuple[Evaluation, list[Listed]]]) -> list[T
             name: [one for one in listed if one.has_several or not is_several]
             for name, (_, listed) in evaluations.items()
         }
-        if not all(chosen.values()):
-            continue
         (_, reference), *others = chosen.items()
-        f1s = Table(f"F1, {part}", *(f"{name}, {len(listed)} questions" for name, listed in chosen.items()))
+        if not reference:
+            continue
+        f1s = Table(f"F1, {part}: {len(reference)}", *chosen)
         for name, choose in F1S.items():
             f1s.add_row(name, *(mean_of([one.f1(choose(one)) for one in listed]) for listed in chosen.values()))
             f1s.add_row("  beyond the reference", "", *(gained(reference, other, choose) for _, other in others))
@@ -144,7 +142,13 @@ async def _main(given: argparse.Namespace) -> None:
     async with open_pool(make_conninfo(given.url, options="-c default_transaction_read_only=on")) as pool:
         stored = EvaluationTables(pool)
         found = [await read(stored, reference) for reference in (given.reference, *given.evaluations)]
-    evaluations = {_label(one): (one, listed) for one, listed in found}
+    there = set[str].intersection(*({one.case.case_id for one in listed} for _, listed in found))
+    if not there:
+        raise SystemExit("there is no question of which the ledger has all replies in each of these evaluations")
+    evaluations = {
+        _label(evaluation): (evaluation, [one for one in listed if one.case.case_id in there])
+        for evaluation, listed in found
+    }
     console = Console(width=60 + 32 * len(evaluations))
     console.print(*tables(evaluations))
     if given.verbose:

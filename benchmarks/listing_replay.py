@@ -276,8 +276,8 @@ def _refusal(finding: Finding, shown: Sequence[Candidate], asked: str) -> str | 
 async def read(stored: EvaluationTables, reference: str) -> tuple[Evaluation, list[Listed]]:
     """Carry out an evaluation again, without the questions for which the ledger lacks a reply."""
     evaluation = await stored.find(reference)
-    if evaluation.plan.method not in (ONE_BY_ONE, AT_ONCE) or evaluation.finished_at is None:
-        raise SystemExit(f"evaluation {reference} is not a finished one of {ONE_BY_ONE} or {AT_ONCE}")
+    if evaluation.plan.method not in (ONE_BY_ONE, AT_ONCE):
+        raise SystemExit(f"evaluation {reference} is not of {ONE_BY_ONE} or {AT_ONCE}")
     async with stored.pool.connection() as connection:
         rows = await (await connection.execute(_KEPT, {"model": evaluation.plan.model})).fetchall()
     kept = {
