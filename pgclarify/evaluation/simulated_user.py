@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from pgclarify.client import ReformulatedQuestion
-from pgclarify.dialogue import MOST_TURNS, Form
+from pgclarify.dialogue import MOST_TURNS, Form, Turn
 from pgclarify.errors import InputError, InvalidReply, RunFailed
 from pgclarify.evaluated import Case, Output
 from pgclarify.evaluation.asking import Asking
@@ -45,10 +45,9 @@ def check_intents(cases: Sequence[Case]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """The clarifying question, the user's reply, and the state of the conversation after it."""
+    """What was said in a turn, and the state of the conversation after it."""
 
-    asked: str
-    reply: str
+    said: Turn
     since: ReformulatedQuestion
 
 
@@ -98,13 +97,13 @@ class SimulatedUser:
             retrieved=tuple(rankings[-1]),
             steps=tuple(map(tuple, rankings)),
             questions=tuple(turn.since.question for turn in turns),
-            notes={"turns": [[turn.asked, turn.reply] for turn in turns]},
+            notes={"turns": [[" / ".join(turn.said.asked), turn.said.reply] for turn in turns]},
         )
 
     async def _turn(self, case: Case, turns: Sequence[_Turn], meter: UsageMeter) -> _Turn | None:
         """Take one turn; None if the conversation cannot continue."""
         client, intent = self._asking.client, intent_of(case) or ""
-        before = [(turn.asked, turn.reply) for turn in turns]
+        before = [turn.said for turn in turns]
         going_on = {"conversation": turns[-1].since.conversation_id} if turns else {}
         asked_at = await self._asking.runs.now()
         try:
@@ -125,15 +124,16 @@ class SimulatedUser:
             run_id = proposed[0].run_id
             await self._count(run_id, meter)
             texts = [said(one) for one in proposed]
-            asked = " / ".join(texts)
             if self._form is Form.SELECT:
-                place = await ask(self._asked, meter, simulated_choice(intent, case.question, before, texts))
-                return _Turn(asked, texts[place], await client.choose(run_id, proposed[place].ordinal))
-            reply = await ask(self._asked, meter, simulated_reply(intent, case.question, before, asked))
+                choice = simulated_choice(intent, case.question, before, texts, history=case.history)
+                place = await ask(self._asked, meter, choice)
+                return _Turn(Turn(texts, texts[place]), await client.choose(run_id, proposed[place].ordinal))
+            answer = simulated_reply(intent, case.question, before, texts, history=case.history)
+            reply = await ask(self._asked, meter, answer)
             since = await client.reply(run_id, reply, timeout=None)
             if (replying := await self._asking.runs.find_reply(run_id)) is not None:
                 await self._count(replying, meter)
-            return _Turn(asked, reply, since)
+            return _Turn(Turn(texts, reply), since)
         except InvalidReply:
             return None
         except RunFailed as error:

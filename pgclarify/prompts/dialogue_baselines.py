@@ -10,6 +10,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from pgclarify.dialogue import Turn
 from pgclarify.errors import InvalidReply
 from pgclarify.model_calls import ModelCall
 from pgclarify.prompts.fencing import excerpt, line, question_line
@@ -104,7 +105,7 @@ of the questions that were offered last. No other words."""
 _AMBIGUITY_SCHEMA: Final = object_schema(ambiguous={"type": "boolean"})
 _REPLY_SCHEMA: Final = object_schema(reply={"type": "string"})
 _MAX_TOKENS: Final = 64
-# An intent may be a whole passage; a turn is a question or a few words.
+# An intent may be a whole passage; a proposal or a reply is a question or a few words.
 _LONGEST_INTENT: Final = 2_000
 _LONGEST_TURN: Final = 600
 _LONGEST_REPLY: Final = 500
@@ -148,21 +149,24 @@ def ambiguity(question: str, history: Sequence[str]) -> ModelCall[bool]:
     )
 
 
-def simulated_reply(intent: str, question: str, turns: Sequence[tuple[str, str]], asked: str) -> ModelCall[str]:
-    """Ask for the reply of a simulated user to a clarifying question.
+def simulated_reply(
+    intent: str, question: str, turns: Sequence[Turn], asked: Sequence[str], *, history: Sequence[str] = ()
+) -> ModelCall[str]:
+    """Ask for the reply of a simulated user to clarifying questions.
 
     Args:
         intent: What the user wants.
         question: The user's original question.
         turns: The earlier clarifying questions with their replies; may be empty.
-        asked: The clarifying question.
+        asked: The clarifying questions; at least one.
+        history: The turns before the original question, oldest first.
 
     Source: AT-CoT, Table 4 (response to a clarifying question).
     """
     return model_call(
         "simulated_reply",
         _REPLY_SYSTEM,
-        [*_conversation(intent, question, turns), line("Asked back", excerpt(asked, _LONGEST_TURN))],
+        [*_conversation(intent, history, question, turns), _asked_back(asked)],
         _REPLY_SCHEMA,
         lambda completion: read_form(_Reply, completion).reply,
         max_tokens=_MAX_TOKENS,
@@ -171,7 +175,7 @@ def simulated_reply(intent: str, question: str, turns: Sequence[tuple[str, str]]
 
 
 def simulated_choice(
-    intent: str, question: str, turns: Sequence[tuple[str, str]], offered: Sequence[str]
+    intent: str, question: str, turns: Sequence[Turn], offered: Sequence[str], *, history: Sequence[str] = ()
 ) -> ModelCall[int]:
     """Ask which of several reformulations a simulated user chooses: its position, from 0.
 
@@ -180,6 +184,7 @@ def simulated_choice(
         question: The user's original question.
         turns: The earlier lists of reformulations with the choices; may be empty.
         offered: The reformulations; at least one.
+        history: The turns before the original question, oldest first.
 
     Source: AT-CoT, Table 4 (response by selection).
     """
@@ -197,7 +202,7 @@ def simulated_choice(
     return model_call(
         "simulated_choice",
         _CHOICE_SYSTEM,
-        [*_conversation(intent, question, turns), *shown],
+        [*_conversation(intent, history, question, turns), *shown],
         object_schema(choice={"type": "integer", "enum": numbers}),
         lambda completion: read(read_form(_Choice, completion).choice),
         max_tokens=_MAX_TOKENS,
@@ -205,8 +210,17 @@ def simulated_choice(
     )
 
 
-def _conversation(intent: str, question: str, turns: Sequence[tuple[str, str]]) -> list[str]:
-    said = [line("Wanted", excerpt(intent, _LONGEST_INTENT)), line("Question", excerpt(question, _LONGEST_TURN))]
-    for asked, reply in turns:
-        said += [line("Asked back", excerpt(asked, _LONGEST_TURN)), line("Reply", excerpt(reply, _LONGEST_TURN))]
-    return said
+def _conversation(intent: str, history: Sequence[str], question: str, turns: Sequence[Turn]) -> list[str]:
+    lines = [
+        line("Wanted", excerpt(intent, _LONGEST_INTENT)),
+        *history_lines(history),
+        line("Question", excerpt(question, _LONGEST_TURN)),
+    ]
+    for turn in turns:
+        lines += [_asked_back(turn.asked), line("Reply", excerpt(turn.reply, _LONGEST_TURN))]
+    return lines
+
+
+def _asked_back(asked: Sequence[str]) -> str:
+    # Each proposal is shortened by itself, so that a long one does not hide those after it.
+    return line("Asked back", " / ".join(excerpt(one, _LONGEST_TURN) for one in asked))

@@ -142,12 +142,14 @@ async def test_three_turns_in_words() -> None:
 
 async def test_the_user_is_told_what_is_wanted_and_all_that_was_said() -> None:
     chat = user()
-    await lead(World(), chat)
+    output = await lead(World(), chat)
     first, _, last = chat.asked("simulated_reply")
     asked = " / ".join(OFFERED)
     assert (first.line("Wanted"), first.question) == (WANTED, QUESTION)
     assert (first.lines("Asked back"), first.lines("Reply")) == ([asked], [])
     assert (last.lines("Asked back"), last.lines("Reply")) == ([asked] * 3, ["a berth"] * 2)
+    assert [one.lines("Turn") for one in (first, last)] == [["Hello."]] * 2, "what was said before the question, too"
+    assert output.notes["turns"] == [[asked, "a berth"]] * 3
 
 
 async def test_by_choice() -> None:
@@ -156,7 +158,10 @@ async def test_by_choice() -> None:
     assert world.replied == [(10, "2"), (20, "2"), (30, "2")]
     assert output.questions == (OFFERED[1],) * 3
     assert [one["corpus"] for one in world.asked] == [None] * 3, "without a check, no corpus is asked"
-    assert chat.asked("simulated_choice")[0].lines("Offered") == list(OFFERED)
+    first, _, last = chat.asked("simulated_choice")
+    assert [one.lines("Offered") for one in (first, last)] == [list(OFFERED)] * 2
+    assert [one.lines("Turn") for one in (first, last)] == [["Hello."]] * 2
+    assert (last.lines("Asked back"), last.lines("Reply")) == ([" / ".join(OFFERED)] * 2, [OFFERED[1]] * 2)
 
 
 @pytest.mark.parametrize(

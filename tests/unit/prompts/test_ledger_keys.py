@@ -59,7 +59,7 @@ STEPS = [
     Step(1, StepKind.FOLLOW_UP, "Who founded the museum?", StepOutcome.ANSWERED, "Ida Holm", 0.5),
     Step(2, StepKind.FOLLOW_UP, "Where was Ida Holm born?", StepOutcome.NOT_IN_CORPUS),
 ]
-SAID = [("Do you mean the harbor museum?", "yes")]
+SAID = [Turn(["Do you mean the harbor museum?"], "yes")]
 TURNS = [Turn(["Do you mean the harbor museum?", "Do you mean the castle?"], "the harbor museum")]
 
 TOPICS = (
@@ -121,10 +121,18 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
     ),
     ("", dialogue_baselines.ambiguity(QUESTION, [])),
     ("with history", dialogue_baselines.ambiguity(QUESTION, HISTORY)),
-    ("", dialogue_baselines.simulated_reply(READINGS[0], QUESTION, [], "Do you mean the harbor museum?")),
-    ("later", dialogue_baselines.simulated_reply(READINGS[0], QUESTION, SAID, "Do you want to visit it?")),
-    ("", dialogue_baselines.simulated_choice(READINGS[0], QUESTION, [], READINGS)),
-    ("later", dialogue_baselines.simulated_choice(READINGS[0], QUESTION, SAID, READINGS)),
+    *(
+        (variant, dialogue_baselines.simulated_reply(READINGS[0], QUESTION, said, asked, history=history))
+        for variant, said, asked, history in (
+            ("", [], ["Do you mean the harbor museum?"], []),
+            ("later", SAID, ["Do you want to visit it?"], []),
+            ("with history", [], ["Do you mean the harbor museum?"], HISTORY),
+        )
+    ),
+    *(
+        (variant, dialogue_baselines.simulated_choice(READINGS[0], QUESTION, said, READINGS, history=history))
+        for variant, said, history in (("", [], []), ("later", SAID, []), ("with history", [], HISTORY))
+    ),
     ("", listing_at_once.listing_at_once(QUESTION, PASSAGES, 10)),
     ("", baselines.proposal(QUESTION)),
     ("", baselines.verification(QUESTION, PASSAGES)),
