@@ -6,8 +6,8 @@ Source: AT-CoT, §3.2, Tables 1 and 2, and §4.2. The wording, the example, the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -84,32 +84,82 @@ reformulation: the question as this person would ask it if the likeliest reply c
     Form.SELECT: "reformulation: the question, said so that it means this one thing.",
 }
 
-_EXAMPLE_QUESTION: Final = "lindvik harbor fee"
-_EXAMPLE_REASONING: Final = (
+
+class _Example(NamedTuple):
+    """A made-up question with a reply.
+
+    Attributes:
+        question: The question.
+        reasoning: The free reasoning about it.
+        types: Each type that applies to it, with the reason.
+        entries: The type, the clarifying question and the reformulation of each entry.
+    """
+
+    question: str
+    reasoning: str
+    types: tuple[tuple[AmbiguityType, str], ...]
+    entries: tuple[tuple[AmbiguityType, str, str], ...]
+
+
+# With an entry of each type.
+_EXAMPLE: Final = _Example(
+    "lindvik harbor fee",
     "Two towns are called Lindvik, the fee is only a part of what a boat costs there, and it depends on how long one"
-    " stays: ask which town, whether all costs are wanted, and for how long."
-)
-_EXAMPLE_TYPES: Final = (
-    (AmbiguityType.SEMANTIC, "Two towns are called Lindvik."),
-    (AmbiguityType.GENERALIZE, "The fee is only a part of what it costs to keep a boat there."),
-    (AmbiguityType.SPECIFY, "The fee depends on how long the boat stays."),
-)
-# One of each type.
-_EXAMPLE_QUESTIONS: Final = (
+    " stays: ask which town, whether all costs are wanted, and for how long.",
     (
+        (AmbiguityType.SEMANTIC, "Two towns are called Lindvik."),
+        (AmbiguityType.GENERALIZE, "The fee is only a part of what it costs to keep a boat there."),
+        (AmbiguityType.SPECIFY, "The fee depends on how long the boat stays."),
+    ),
+    (
+        (
+            AmbiguityType.SEMANTIC,
+            "Do you mean Lindvik on the coast or Lindvik on the lake?",
+            "What is the harbor fee in Lindvik on the lake?",
+        ),
+        (
+            AmbiguityType.GENERALIZE,
+            "Do you want to know all that it costs to keep a boat there?",
+            "What does it cost in all to keep a boat in Lindvik harbor?",
+        ),
+        (
+            AmbiguityType.SPECIFY,
+            "Do you want to stay for a night or for the season?",
+            "What is the fee of Lindvik harbor for the season?",
+        ),
+    ),
+)
+
+
+def _of_one(kind: AmbiguityType, question: str, why: str, how: str, asked: str, reformulation: str) -> _Example:
+    return _Example(question, f"{why}: {how}.", ((kind, f"{why}."),), ((kind, asked, reformulation),))
+
+
+# If one entry is asked for, each type has a question of its own.
+_EXAMPLES_OF_ONE: Final = (
+    _of_one(
         AmbiguityType.SEMANTIC,
+        "lindvik harbor fee",
+        "Two towns are called Lindvik",
+        "ask which one is meant",
         "Do you mean Lindvik on the coast or Lindvik on the lake?",
         "What is the harbor fee in Lindvik on the lake?",
     ),
-    (
+    _of_one(
         AmbiguityType.GENERALIZE,
-        "Do you want to know all that it costs to keep a boat there?",
-        "What does it cost in all to keep a boat in Lindvik harbor?",
+        "when does bus 7 leave ortval for lindvik",
+        "Bus 7 is only one of the ways to get there",
+        "ask whether all of them are wanted",
+        "Do you want to know all ways to get from Ortval to Lindvik?",
+        "How can one get from Ortval to Lindvik?",
     ),
-    (
+    _of_one(
         AmbiguityType.SPECIFY,
-        "Do you want to stay for a night or for the season?",
-        "What is the fee of Lindvik harbor for the season?",
+        "camping in brenholt",
+        "Camping in Brenholt has places, prices and rules",
+        "ask which of these is wanted",
+        "Are you looking for places to camp, or for what camping costs?",
+        "What does camping in Brenholt cost?",
     ),
 )
 
@@ -169,8 +219,8 @@ def clarifying_questions(
         scheme: The prompt scheme.
         form: Questions to answer, or reformulations to choose from.
         count: Most proposals, from 1.
-        shows_examples: Whether the model sees an example, with a proposal for each type but at most count. If not, the
-            prompt is zero-shot, as in the paper.
+        shows_examples: Whether the model sees a proposal for each type: in one example, or, if count is 1, in an
+            example for each type. If not, the prompt is zero-shot, as in the paper.
 
     Source: AT-CoT, §3.2, Equations 1 to 4, Table 2 and §4.2.
     """
@@ -226,9 +276,7 @@ def _system(scheme: PromptScheme, form: Form, count: int, *, shows_examples: boo
         parts.append(_REASONING[scheme])
     parts += [_RULES.replace("FORM", _described(scheme, form)), _KEYS[form]]
     if shows_examples:
-        entries = min(count, len(_EXAMPLE_QUESTIONS))
-        head = f"Example, with {'1 entry' if entries == 1 else f'{entries} entries'}"
-        parts.append(f"{head}\nQuestion: {_EXAMPLE_QUESTION}\n{_example(scheme, form, entries)}")
+        parts.append("\n".join(_examples(scheme, form, count)))
     return "\n\n".join(parts)
 
 
@@ -242,17 +290,26 @@ def _described(scheme: PromptScheme, form: Form) -> str:
     return f'{{{reasoning}"questions": [{{{type_key}{question_key}"reformulation": ...}}]}}'
 
 
-def _example(scheme: PromptScheme, form: Form, count: int) -> str:
+def _examples(scheme: PromptScheme, form: Form, count: int) -> Iterator[str]:
+    # A model that is asked for two also sees all three types. A third entry is dropped, but a missing one is lost.
+    examples = _EXAMPLES_OF_ONE if count == 1 else (_EXAMPLE,)
+    yield "Examples, with 1 entry each" if count == 1 else f"Example, with {len(_EXAMPLE.entries)} entries"
+    for example in examples:
+        yield f"Question: {example.question}"
+        yield _reply_of(example, scheme, form)
+
+
+def _reply_of(example: _Example, scheme: PromptScheme, form: Form) -> str:
     entries = []
-    for kind, asked, reformulation in _EXAMPLE_QUESTIONS[:count]:
+    for kind, asked, reformulation in example.entries:
         parts = [f'"type": "{kind}"'] if scheme.names_types else []
         parts += [f'"question": "{asked}"'] if form is Form.RESPOND else []
         entries.append("{" + ", ".join((*parts, f'"reformulation": "{reformulation}"')) + "}")
     questions = f'"questions": [{", ".join(entries)}]'
     if scheme is PromptScheme.COT:
-        return f'{{"reasoning": "{_EXAMPLE_REASONING}", {questions}}}'
+        return f'{{"reasoning": "{example.reasoning}", {questions}}}'
     if scheme is PromptScheme.AT_COT:
-        types = ", ".join(f'{{"type": "{kind}", "reasoning": "{why}"}}' for kind, why in _EXAMPLE_TYPES)
+        types = ", ".join(f'{{"type": "{kind}", "reasoning": "{why}"}}' for kind, why in example.types)
         return f'{{"types": [{types}], {questions}}}'
     return f"{{{questions}}}"
 

@@ -81,12 +81,25 @@ def test_the_schema_asks_for_all_of_it(scheme: PromptScheme, form: Form):
     assert questions["maxItems"] == 3
 
 
+def examples_in(request: ModelCall[list[ProposedQuestion]]) -> tuple[str, list[str], list[str]]:
+    """The head of the examples, their questions, and their replies."""
+    head, *lines = request.messages[0].content.rpartition("\n\n")[2].splitlines()
+    return head, lines[::2], lines[1::2]
+
+
 @every_prompt
-def test_the_example_is_a_reply_that_is_read(scheme: PromptScheme, form: Form):
-    request = request_of(scheme=scheme, form=form)
-    reply = request.messages[0].content.splitlines()[-1]
-    assert list(json.loads(reply)) == properties(request)[0]
-    entries = read(reply, scheme, form)
+@pytest.mark.parametrize("count", [1, 2, 3, 10])
+def test_examples_have_all_types_and_are_replies_that_are_read(scheme: PromptScheme, form: Form, count: int):
+    request = request_of(scheme=scheme, form=form, count=count)
+    head, questions, replies = examples_in(request)
+    sizes, shown = ([1, 1, 1], "Examples, with 1 entry each") if count == 1 else ([3], "Example, with 3 entries")
+    assert head == shown
+    assert [len(json.loads(reply)["questions"]) for reply in replies] == sizes
+    assert len(set(questions)) == len(sizes)
+    assert all(question.startswith("Question: ") for question in questions)
+    assert all(list(json.loads(reply)) == properties(request)[0] for reply in replies)
+
+    entries = [entry for reply in replies for entry in read(reply, scheme, form)]
     kinds = list(AmbiguityType) if scheme.names_types else [None] * 3
     assert [one.ambiguity_type for one in entries] == kinds, "one of each type"
     for one in entries:
@@ -95,16 +108,6 @@ def test_the_example_is_a_reply_that_is_read(scheme: PromptScheme, form: Form):
         assert one.reformulation is not None
         # The example in the prompt is about another subject than the question.
         assert QUESTION not in one.reformulation
-
-
-@every_prompt
-@pytest.mark.parametrize("count", [1, 2, 3, 10])
-def test_the_example_has_no_more_entries_than_are_asked_for(scheme: PromptScheme, form: Form, count: int):
-    request = request_of(scheme=scheme, form=form, count=count)
-    *_, head, _, reply = request.messages[0].content.splitlines()
-    shown = min(count, 3)
-    assert len(json.loads(reply)["questions"]) == shown
-    assert head == f"Example, with {shown} {'entry' if count == 1 else 'entries'}"
 
 
 @every_prompt

@@ -113,6 +113,13 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
         for form in Form
         for history in ([], HISTORY)
     ),
+    *(
+        (
+            f"one {scheme}",
+            clarifying_questions.clarifying_questions(QUESTION, [], scheme=scheme, form=Form.RESPOND, count=1),
+        )
+        for scheme in PromptScheme
+    ),
     (
         "zero-shot",
         clarifying_questions.clarifying_questions(
