@@ -26,7 +26,7 @@ VERSIONS: Final[Mapping[str, str]] = {
     "listing": "2",
     "rewriting": "2",
     "reformulation": "2",
-    "questions": "4",
+    "questions": "5",
     "baseline_proposal": "2",
     "baseline_verification": "2",
     "baseline_answers": "2",
