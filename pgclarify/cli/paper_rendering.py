@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _HERE = "here"
 _MISSING = "-"
+# In a narrow terminal, a wide table would otherwise lose the names of its rows.
+_LEAST_WIDTH = 10
 _DIGITS: Mapping[Style, int] = {"percent": 1, "share": 3, "number": 2}
 _MOST_ERROR_CHARS = 300
 # The judge of every paper that has judged columns is a language model.
@@ -116,10 +118,10 @@ def written(suffix: str, paper: Paper, planned: Sequence[TablePlan]) -> str:
 
 def _table(one: TablePlan) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    table.add_column("row", overflow="fold")
-    table.add_column("figures", overflow="fold")
+    table.add_column("row", overflow="fold", min_width=_LEAST_WIDTH)
+    table.add_column("figures", overflow="fold", min_width=_LEAST_WIDTH)
     for column in one.table.columns:
-        table.add_column(column.title, justify="right", no_wrap=True)
+        table.add_column(column.title, justify="right", overflow="fold")
     for line in _lines(one):
         table.add_row(line.name, line.origin, *line.cells, style=None if line.origin == _HERE else "dim")
     return table
@@ -190,10 +192,13 @@ def _notes(one: TablePlan) -> list[str]:
         notes.append(_measured_here(one, one.data, plans[0]))
     if one.data is not None and one.data.note is not None:
         notes.append(f"{printable(one.data.data_set.name)}: {one.data.note}.")
-    incomparable = {column.title: why for column in one.table.columns if (why := _why_incomparable(one, column))}
+    incomparable: dict[str, list[str]] = {}
+    for column in one.table.columns:
+        if why := _why_incomparable(one, column):
+            incomparable.setdefault(why, []).append(column.title)
     if incomparable:
         notes.append("In brackets are figures of the paper that do not compare with those here:")
-        notes += [f"- {title}: {why}." for title, why in incomparable.items()]
+        notes += [f"- {'; '.join(titles)}: {why}." for why, titles in incomparable.items()]
     notes += [f"{row.row.name}: {row.row.note}." for row in one.rows if row.row.note is not None]
     reasons: dict[str, list[str]] = {}
     for row in one.rows:

@@ -110,6 +110,22 @@ def test_what_has_to_be_known_stands_below() -> None:
         assert text in told, text
 
 
+def test_a_narrow_terminal_shows_the_names_of_rows_and_whole_figures() -> None:
+    told = shown(paper_rendering.tables(PAPER, [planned(SUMMARIES)]), width=64)
+    table = told.partition("The paper:")[0]
+    for text in ("Ours", "DtV", "here", "GPT-4o", "50.0", "75]", "0.125", "0.20]", "92.82"):
+        assert text in table
+    assert "…" not in table
+
+
+def test_one_reason_why_figures_do_not_compare_stands_once() -> None:
+    one = planned(SUMMARIES)
+    columns = (*COLUMNS, Column("nDCG (multi)", "ndcg@10", "share", stratum="answers=several", note="another gold"))
+    one.table = replace(TABLE, columns=columns, rows=())
+    one.rows = []
+    assert "- nDCG; nDCG (multi): another gold." in paper_rendering._notes(one)
+
+
 def test_without_a_language_model_the_table_says_so() -> None:
     one = planned(SUMMARIES)
     finished = one.rows[0].finished
