@@ -37,7 +37,7 @@ select name, role_name from pgclarify.budget_status where not role_exists order 
 
 -- name: cli_distribute
 -- Spread a corpus over the nodes of a cluster or bring it back, or say what that would move.
-select plan.is_distributed, plan.passages, plan.bytes, plan.nodes, plan.shards
+select plan.is_distributed, plan.passages, plan.bytes, plan.nodes, plan.shards, plan.ef_search
 from
     jsonb_to_record(
         pgclarify.distribute(
@@ -46,7 +46,9 @@ from
                 'shards', %(shards)s::integer, 'undo', %(undo)s::boolean, 'dry_run', %(dry_run)s::boolean
             )
         )
-    ) as plan (is_distributed boolean, passages bigint, bytes bigint, nodes integer, shards integer);
+    ) as plan (
+        is_distributed boolean, passages bigint, bytes bigint, nodes integer, shards integer, ef_search integer
+    );
 
 -- name: cli_check_load
 -- The ids under which files would be stored, and the ids that documents of other sources have.
@@ -230,6 +232,10 @@ where rolname = any(%(roles)s::text[]);
 -- name: cli_list_orphaned_roles
 -- Objects of roles that no longer exist; for members of pgclarify_owner.
 select name, role_oid, present_oid <> 0 as is_present, kind, count from pgclarify_private.orphaned_roles();
+
+-- name: cli_list_unfit_corpora
+-- Distributed corpora for which nodes have too small an hnsw.ef_search; for members of pgclarify_owner.
+select corpus, ef_search, nodes from pgclarify_private.unfit_corpora();
 
 -- name: cli_list_open_superusers
 -- Superusers who can connect to the embedded server over TCP by membership; its rules name postgres and the owner.

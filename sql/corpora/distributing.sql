@@ -50,6 +50,79 @@ $$;
 comment on function pgclarify_private.refuse_distributed(pgclarify.corpus, text) is
 'Error 0A000 if a corpus is distributed. feature: what a distributed corpus does not support.';
 
+create or replace function pgclarify_private.shard_ef_search(corpus_id bigint, shards integer)
+returns integer
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_passages bigint := (
+        select counted.passages
+        from pgclarify_private.corpus_count as counted where counted.corpus_id = shard_ef_search.corpus_id
+    );
+begin
+    -- A hybrid search is for the 100 nearest, or more.
+    return pgclarify_private.ef_search(coalesce(v_passages, 0) / shard_ef_search.shards, 100);
+end
+$$;
+
+comment on function pgclarify_private.shard_ef_search(bigint, integer) is
+'The value of hnsw.ef_search that the nodes need to search a corpus in so many shards.';
+
+create or replace function pgclarify_private.unfit_nodes(ef_search integer)
+returns text
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_nodes text;
+begin
+    execute
+        $sql$
+        select string_agg(format('%s:%s', nodename, nodeport), ', ' order by nodename, nodeport)
+        from run_command_on_workers(format(
+            'select current_setting(''hnsw.iterative_scan'', true) = ''strict_order''
+                and coalesce(nullif(current_setting(''hnsw.ef_search'', true), ''''), ''40'')::integer >= %s',
+            $1
+        ))
+        where not success or result is distinct from 't'
+        $sql$
+    into v_nodes using unfit_nodes.ef_search;
+    return v_nodes;
+end
+$$;
+
+comment on function pgclarify_private.unfit_nodes(integer) is
+'The nodes on which sessions of pgclarify_owner lack hnsw.iterative_scan = strict_order, or have a smaller hnsw.ef_search. '
+'Null if there are none.';
+
+create or replace function pgclarify_private.check_nodes(ef_search integer)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_nodes text := pgclarify_private.unfit_nodes(check_nodes.ef_search);
+begin
+    if v_nodes is not null then
+        raise exception 'searches on a node would find too few passages'
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = format(
+                    'Sessions of pgclarify_owner lack hnsw.iterative_scan = strict_order or hnsw.ef_search = %s on: %s.',
+                    check_nodes.ef_search, v_nodes
+                ),
+                hint = format(
+                    'Have a superuser run on these nodes: alter role pgclarify_owner set hnsw.iterative_scan = '
+                        || '''strict_order''; alter role pgclarify_owner set hnsw.ef_search = %s.',
+                    check_nodes.ef_search
+                );
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.check_nodes(integer) is
+'Error 55000 if a search on a node would find too few passages. ef_search: the least hnsw.ef_search.';
+
 create or replace function pgclarify_private.spread_table(relation regclass, colocated_with regclass, shards integer)
 returns void
 language plpgsql volatile security definer
@@ -57,30 +130,13 @@ set search_path = pg_catalog, pg_temp
 -- Citus raises a notice for each table that it creates.
 set client_min_messages = 'warning'
 as $$
-declare
-    v_missing text;
 begin
     execute format(
         'select create_distributed_table(%L, ''document_id'', colocate_with => %L, shard_count => %s)',
         spread_table.relation, coalesce(spread_table.colocated_with::text, 'none'), coalesce(spread_table.shards::text, 'null')
     );
-    -- Citus has copied the role to the nodes by now.
-    execute
-        $sql$
-        select string_agg(format('%s:%s', nodename, nodeport), ', ')
-        from run_command_on_workers('select current_setting(''hnsw.iterative_scan'', true)')
-        where not success or result is distinct from 'strict_order'
-        $sql$
-    into v_missing;
-    if v_missing is not null then
-        raise exception 'searches on a node would find too few passages'
-            using errcode = 'object_not_in_prerequisite_state',
-                detail = format(
-                    'Sessions of role pgclarify_owner lack hnsw.iterative_scan = strict_order on: %s.', v_missing
-                ),
-                hint = 'Have a superuser run on these nodes: alter role pgclarify_owner set hnsw.iterative_scan = '
-                    || '''strict_order''; alter role pgclarify_owner set hnsw.ef_search = 100.';
-    end if;
+    -- Citus has copied the role to the nodes by now. This is for a shard of any size.
+    perform pgclarify_private.check_nodes(100);
 end
 $$;
 
@@ -182,31 +238,54 @@ begin
                 detail = 'The table pg_dist_node lists no other active node that takes shards.',
                 hint = 'Have a superuser run on the coordinator: select citus_add_node(''host'', 5432).';
     end if;
-    -- Our functions run as this role, and Citus connects to the nodes as the role that runs the statement.
-    if not (select pg_roles.rolcanlogin from pg_roles where pg_roles.rolname = 'pgclarify_owner')
-        or not exists (
-            select
-            from pg_db_role_setting as setting
-            where setting.setrole = 'pgclarify_owner'::regrole
-                and setting.setdatabase in (
-                    0, (select pg_database.oid from pg_database where pg_database.datname = current_database())
-                )
-                and 'hnsw.iterative_scan=strict_order' = any(setting.setconfig)
-        ) then
-        raise exception 'role "pgclarify_owner" cannot search on the nodes'
-            using errcode = 'object_not_in_prerequisite_state',
-                detail = 'Citus connects to the nodes as this role, and what a function sets does not reach them: without '
-                    || 'hnsw.iterative_scan a search finds too little, and does not say so.',
-                hint = 'Have a superuser run: alter role pgclarify_owner login; alter role pgclarify_owner set '
-                    || 'hnsw.iterative_scan = ''strict_order''; alter role pgclarify_owner set hnsw.ef_search = 100. '
-                    || 'Let pg_hba.conf of the nodes admit it from the coordinator alone.';
-    end if;
     return v_nodes;
 end
 $$;
 
 comment on function pgclarify_private.check_cluster() is
-'The number of nodes that take shards; error 0A000 or 55000 if nothing can be distributed here.';
+'The number of nodes that take shards; error 0A000 or 55000 if there are none.';
+
+create or replace function pgclarify_private.check_owner(ef_search integer)
+returns void
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- Our functions run as this role, and Citus connects to the nodes as the role that runs the statement.
+    if exists (
+        select
+        from pg_roles
+        inner join pg_db_role_setting as setting on setting.setrole = pg_roles.oid
+        cross join unnest(setting.setconfig) as option
+        where pg_roles.rolname = 'pgclarify_owner' and pg_roles.rolcanlogin
+            and setting.setdatabase in (
+                0, (select pg_database.oid from pg_database where pg_database.datname = current_database())
+            )
+        having bool_or(option = 'hnsw.iterative_scan=strict_order')
+            and coalesce(max(substring(option from '^hnsw[.]ef_search=([0-9]+)$')::integer), 40) >= check_owner.ef_search
+    ) then
+        return;
+    end if;
+    raise exception 'role "pgclarify_owner" cannot search on the nodes'
+        using errcode = 'object_not_in_prerequisite_state',
+            detail = format(
+                'Citus connects to the nodes as this role, and what a function sets does not reach them. Without '
+                    || 'hnsw.iterative_scan, or with hnsw.ef_search below %s, a search of this corpus would find too little, '
+                    || 'and would not say so.',
+                check_owner.ef_search
+            ),
+            hint = format(
+                'Have a superuser run: alter role pgclarify_owner login; alter role pgclarify_owner set '
+                    || 'hnsw.iterative_scan = ''strict_order''; alter role pgclarify_owner set hnsw.ef_search = %s. '
+                    || 'Let pg_hba.conf of the nodes admit it from the coordinator alone.',
+                check_owner.ef_search
+            );
+end
+$$;
+
+comment on function pgclarify_private.check_owner(integer) is
+'Error 55000 if pgclarify_owner may not log in, or lacks the settings with which it searches on nodes. ef_search: the least '
+'hnsw.ef_search.';
 
 create or replace function pgclarify_private.lock_tables(tables regclass[])
 returns void
@@ -261,6 +340,12 @@ declare
 begin
     -- Searches read the old tables until both copies are complete.
     v_passage_copy := pgclarify_private.copy_table(v_passage, 'pgclarify.passage', null, move_corpus.shards);
+    if move_corpus.shards is not null then
+        -- A node may have other settings than the coordinator. The index over vectors takes longest, and comes later.
+        perform pgclarify_private.check_nodes(
+            pgclarify_private.shard_ef_search((move_corpus.corpus).corpus_id, move_corpus.shards)
+        );
+    end if;
     if v_embedding is not null then
         v_embedding_copy := pgclarify_private.copy_table(
             v_embedding, 'pgclarify_private.passage_embedding',
@@ -320,6 +405,7 @@ declare
     v_is_distributed boolean;
     v_is_undone boolean := (v_settings -> 'undo')::boolean;
     v_shards integer := (v_settings -> 'shards')::integer;
+    v_ef_search integer;
     v_passages bigint;
     v_bytes bigint;
 begin
@@ -350,12 +436,16 @@ begin
                 detail = format('Corpus "%s" has a second set of vectors that is not complete yet.', v_corpus.name),
                 hint = 'Wait until corpus_status.next_embedding_model is null, or call pgclarify.cancel_embedding_model.';
     end if;
+    if v_is_distributed then
+        execute 'select count(*) from pg_catalog.pg_dist_shard where logicalrelid = $1' into v_shards using v_passage;
+    end if;
+    v_ef_search := pgclarify_private.shard_ef_search(v_corpus.corpus_id, v_shards);
+    perform pgclarify_private.check_owner(case when v_is_undone then 0 else v_ef_search end);
     select counted.passages into v_passages
     from pgclarify_private.corpus_count as counted where counted.corpus_id = v_corpus.corpus_id;
     if v_is_distributed then
         execute 'select sum(citus_total_relation_size(relation)) from unnest($1) as relation'
         into v_bytes using array_remove(array[v_passage, v_embedding], null);
-        execute 'select count(*) from pg_catalog.pg_dist_shard where logicalrelid = $1' into v_shards using v_passage;
     else
         v_bytes := pg_total_relation_size(v_passage) + coalesce(pg_total_relation_size(v_embedding), 0);
     end if;
@@ -372,13 +462,43 @@ begin
     end if;
     return jsonb_build_object(
         'is_distributed', v_is_distributed, 'passages', coalesce(v_passages, 0), 'bytes', v_bytes, 'nodes', v_nodes,
-        'shards', v_shards
+        'shards', v_shards, 'ef_search', v_ef_search
     );
 end
 $$;
 
 comment on function pgclarify_private.distribute(pgclarify_private.caller, text, jsonb) is 'See distribute.';
 grant execute on function pgclarify_private.distribute(pgclarify_private.caller, text, jsonb) to pgclarify_user;
+
+create or replace function pgclarify_private.unfit_corpora()
+returns table (corpus text, ef_search integer, nodes text)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus_id bigint;
+begin
+    for v_corpus_id, corpus in
+        select stored.corpus_id, stored.name
+        from pgclarify.corpus as stored
+        where pgclarify_private.is_distributed(stored.corpus_id)
+        order by stored.name
+    loop
+        execute 'select pgclarify_private.shard_ef_search($1, count(*)::integer) from pg_catalog.pg_dist_shard '
+            || 'where logicalrelid = $2'
+        into ef_search
+        using v_corpus_id, pgclarify_private.partition_name('passage', v_corpus_id)::regclass;
+        nodes := pgclarify_private.unfit_nodes(ef_search);
+        if nodes is not null then
+            return next;
+        end if;
+    end loop;
+end
+$$;
+
+comment on function pgclarify_private.unfit_corpora() is
+'Distributed corpora that outgrew the settings of nodes, with the hnsw.ef_search that they need. For members of '
+'pgclarify_owner.';
 
 create or replace function pgclarify_private.drop_graph(corpus pgclarify.corpus)
 returns void
@@ -419,5 +539,6 @@ comment on function pgclarify.distribute(text, jsonb) is
 'transaction. Until it ends, questions and changes of the corpus wait. At its end, create_corpus, a new embedding model, and '
 'queries of table pgclarify.passage wait, for every corpus. corpus: name of one that you own. options: shards (8), undo '
 '(true: bring the corpus back), dry_run (true: change nothing). Returns an object: is_distributed, passages and bytes (what is '
-'moved, with its indexes), nodes, shards. A corpus that is already distributed is not changed, and keeps its shards.';
+'moved, with its indexes), nodes, shards, ef_search (the least hnsw.ef_search of pgclarify_owner on the nodes). A corpus that '
+'is already distributed is not changed, and keeps its shards.';
 grant execute on function pgclarify.distribute(text, jsonb) to pgclarify_user;

@@ -45,6 +45,20 @@ $$;
 comment on function pgclarify_private.are_few_visible(pgclarify_private.corpus_count, name[], bigint) is
 'Whether these roles may read at most few passages of a corpus.';
 
+create or replace function pgclarify_private.ef_search(passages bigint, depth integer)
+returns integer
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- It grows with the index: 40 find .91 of the ten nearest of 100,000 passages, and .76 of 200,000.
+    select least(
+        1000, greatest(ef_search.depth, 40 * greatest(1, 2 * log(greatest(ef_search.passages, 1)::numeric / 4000)))
+    )::integer;
+end;
+
+comment on function pgclarify_private.ef_search(bigint, integer) is
+'The value of hnsw.ef_search with which the depth nearest of so many passages are found.';
+
 create or replace function pgclarify_private.dense(
     corpus_id bigint,
     roles name[],
@@ -87,14 +101,7 @@ begin
         ' operator(@extschema:vector@.<=>) ($1::@extschema:vector@.halfvec(%1$s))',
         v_space.dimensions
     );
-    -- It grows with the corpus: 40 find .91 of the ten nearest of 100,000 passages, and .76 of 200,000.
-    perform set_config(
-        'hnsw.ef_search',
-        least(
-            1000, greatest(dense.depth, 40 * greatest(1, 2 * log(greatest(v_count.embedded, 1)::numeric / 4000)))
-        )::integer::text,
-        true
-    );
+    perform set_config('hnsw.ef_search', pgclarify_private.ef_search(v_count.embedded, dense.depth)::text, true);
 
     if v_count.restricted_passages = 0 then
         execute format(

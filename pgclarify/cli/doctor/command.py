@@ -167,6 +167,7 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
         yield from _guarded(
             "identities", lambda: service.check_identities(connection.fetch(database, "cli_list_orphaned_roles"))
         )
+        yield from _guarded("nodes", lambda: service.check_nodes(connection.fetch(database, "cli_list_unfit_corpora")))
 
 
 def _guarded(name: str, look: Callable[[], list[Check]]) -> list[Check]:

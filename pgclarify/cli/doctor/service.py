@@ -193,6 +193,26 @@ def check_identities(orphans: Sequence[Row]) -> list[Check]:
     return checks
 
 
+def check_nodes(corpora: Sequence[Row]) -> list[Check]:
+    """Check whether nodes of a Citus cluster search distributed corpora well enough; no check if they do.
+
+    Args:
+        corpora: Rows of cli_list_unfit_corpora.
+    """
+    if not corpora:
+        return []
+    unfit = {f"{row['corpus']} on {row['nodes']}" for row in corpora}
+    needed = max(row["ef_search"] for row in corpora)
+    return [
+        warning(
+            "nodes",
+            f"hnsw.ef_search is too small, so searches miss passages: {_listed(unfit)}",
+            "Have a superuser run on the coordinator: alter role pgclarify_owner set hnsw.ef_search ="
+            f" {needed}; - then restart the workers.",
+        )
+    ]
+
+
 def _things(orphans: Iterable[Row]) -> set[str]:
     """Say what each role has left: `carol (run 3, corpus 1)`."""
     left: dict[str, list[str]] = {}

@@ -107,3 +107,12 @@ def test_budgets_of_roles_that_there_are_not() -> None:
     (check,) = service.check_budgets([{"name": "support", "role_name": "supprot"}])
     assert check.level is Level.WARNING
     assert "support of supprot" in check.finding
+
+
+def test_nodes_that_look_at_too_little() -> None:
+    assert service.check_nodes([]) == []
+    row = {"corpus": "insurance", "ef_search": 136, "nodes": "node1:5432"}
+    (check,) = service.check_nodes([row, row | {"corpus": "law", "ef_search": 192}])
+    assert check.level is Level.WARNING
+    assert "law on node1:5432" in check.finding
+    assert "hnsw.ef_search = 192" in str(check.remedy)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,76 +13,22 @@ from psycopg import sql
 
 from pgclarify.install.installer import install
 from tests import cluster
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, state_of, vector_of
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, state_of
+from tests.integration.distributed.corpora import (
+    DOCUMENTS,
+    ON_NODES,
+    QUESTIONS,
+    RESTRICTED,
+    TABLES,
+    distribute,
+    fill,
+    found,
+)
 from tests.integration.linking import link
 from tests.pages import CHECKOUT, blocks
 from tests.workers import environment, run_command, worker
 
 pytestmark = cluster.needed
-
-TOPICS = ("rental cars", "hail damage", "roadside assistance", "water in the basement", "a broken window")
-DOCUMENTS = {
-    f"d{number}": f"# {topic} {number}\n\nCommon words on {topic}, item{number}.\n\nMore of {number}."
-    for number, topic in enumerate(TOPICS * 6)
-}
-# Every third document is visible to only one role.
-RESTRICTED = [document_id for number, document_id in enumerate(DOCUMENTS) if number % 3 == 0]
-ON_NODES = "select sum(result::integer) from run_command_on_workers(%s)"
-TABLES = "select count(*) from pg_class where relname ~ '^passage_' and relkind = 'r'"
-QUESTIONS = ("rental cars", "common words", "item7 hail", "basement window assistance")
-
-
-@pytest.fixture(scope="module")
-def cluster_dsn() -> Iterator[str]:
-    """A database of the cluster that the tests of this module share."""
-    with cluster.database() as dsn:
-        yield dsn
-
-
-@pytest.fixture
-def admin(cluster_dsn: str) -> Iterator[Connection]:
-    """A superuser, who makes roles: in a database of the cluster, so that the nodes have them, too."""
-    with closing(psycopg.connect(cluster_dsn, autocommit=True)) as connection:
-        yield connection
-
-
-@pytest.fixture
-def database(cluster_dsn: str, admin: Connection) -> Iterator[str]:
-    """That database, without corpora and their tables afterwards."""
-    yield cluster_dsn
-    for (name,) in admin.execute("select name from pgclarify.corpus").fetchall():
-        admin.execute("select pgclarify.drop_corpus(%s)", [name])
-    while scalar(admin, "select pgclarify_private.drop_orphan_partition()") is not None:
-        pass
-
-
-def fill(connection: Connection, corpus: str, reader: str) -> None:
-    """Make a corpus of the documents above."""
-    connection.execute("select pgclarify.create_corpus(%s)", [corpus])
-    for document_id, content in DOCUMENTS.items():
-        readers = [reader] if document_id in RESTRICTED else None
-        connection.execute(
-            "select pgclarify.add_document(%s, %s, %s, readers => %s::name[])", [corpus, document_id, content, readers]
-        )
-
-
-def distribute(connection: Connection, corpus: str, **options: Any) -> dict[str, Any]:
-    """Distribute it; what the call returns."""
-    result: dict[str, Any] = scalar(connection, "select pgclarify.distribute(%s, %s)", corpus, json.dumps(options))
-    return result
-
-
-def found(
-    connection: Connection, corpus: str, roles: Sequence[str], method: str, question: str, top_k: int = 10
-) -> list[tuple[Any, ...]]:
-    """What a search finds: document, heading, content, and score to six places."""
-    return connection.execute(
-        "select result.document_id, result.heading, result.content, round(result.score::numeric, 6)"
-        " from pgclarify.corpus cross join lateral pgclarify_private.search("
-        " corpus.corpus_id, %s::name[], %s, %s, %s::public.halfvec, %s) as result"
-        " where corpus.name = %s order by result.score desc, result.document_id, result.content",
-        [list(roles), method, question, json.dumps(vector_of(question)), top_k, corpus],
-    ).fetchall()
 
 
 def content_of(connection: Connection, corpus: str) -> tuple[list[Any], list[Any], list[Any]]:
@@ -109,23 +52,6 @@ def content_of(connection: Connection, corpus: str) -> tuple[list[Any], list[Any
         [corpus_id],
     ).fetchall()
     return passages, vectors, terms
-
-
-@pytest.fixture
-def reader(make_role: Any) -> str:
-    """The role that may read the restricted documents."""
-    return str(make_role("pgclarify_user", name="reader"))
-
-
-@pytest.fixture
-def both(connection: Connection, hire: Hire, reader: str) -> HandWorker:
-    """Two corpora of the same documents. The second one is distributed after it was filled."""
-    for corpus in ("here", "there"):
-        fill(connection, corpus, reader)
-    worker = hire()
-    worker.index_everything()
-    assert distribute(connection, "there", shards=4)["is_distributed"]
-    return worker
 
 
 def assert_same(connection: Connection, reader: str) -> None:
@@ -427,15 +353,6 @@ def test_an_install_leaves_it_as_it_is(connection: Connection, both: HandWorker,
 
     assert scalar(connection, applied) == before
     assert_same(connection, reader)
-
-
-def test_the_owner_has_to_be_let_in_on_the_nodes(connection: Connection, both: HandWorker) -> None:
-    connection.execute("alter role pgclarify_owner nologin")
-    try:
-        assert state_of(connection, "select pgclarify.distribute('here')") == "55000"
-    finally:
-        connection.execute("alter role pgclarify_owner login")
-    assert distribute(connection, "here", shards=2)["is_distributed"]
 
 
 def test_tables_on_the_nodes_are_closed_to_readers(

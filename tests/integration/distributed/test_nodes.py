@@ -1,0 +1,64 @@
+"""Settings of the nodes, and a node that is down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import psycopg
+
+from pgclarify.database.queries import queries
+from tests import cluster
+from tests.integration.by_hand import Connection, HandWorker, state_of
+from tests.integration.distributed.corpora import distribute
+
+pytestmark = cluster.needed
+
+
+def test_the_owner_has_to_be_let_in_on_the_nodes(connection: Connection, both: HandWorker) -> None:
+    connection.execute("alter role pgclarify_owner nologin")
+    try:
+        assert state_of(connection, "select pgclarify.distribute('here')") == "55000"
+    finally:
+        connection.execute("alter role pgclarify_owner login")
+    assert distribute(connection, "here", shards=2)["is_distributed"]
+
+
+@contextmanager
+def ef_search(connection: Connection, value: int) -> Iterator[None]:
+    """Another hnsw.ef_search of the owner, on the coordinator and, if Citus copies it, on the nodes."""
+    setting = "alter role pgclarify_owner set hnsw.ef_search = "
+    connection.execute(f"{setting}{value}".encode())
+    try:
+        yield
+    finally:
+        connection.execute(f"{setting}100".encode())
+
+
+def test_the_nodes_have_to_look_at_enough(connection: Connection, both: HandWorker, cluster_dsn: str) -> None:
+    """As many candidates as one server looks at for an index of a shard's size."""
+    unfit = "select corpus, ef_search from pgclarify_private.unfit_corpora()"
+    assert distribute(connection, "here", shards=4, dry_run=True)["ef_search"] == 100
+    with ef_search(connection, 99):
+        assert state_of(connection, "select pgclarify.distribute('here', '{\"dry_run\": true}')") == "55000"
+        assert connection.execute(unfit).fetchall() == [("there", 100)]
+    # As if each corpus had 200,000 passages in each of 4 shards.
+    grown = "insert into pgclarify_private.corpus_tally (corpus_id, passages) select corpus_id, 800000"
+    connection.execute(f"{grown} from pgclarify.corpus".encode())
+    assert state_of(connection, "select pgclarify.distribute('here', '{\"shards\": 4}')") == "55000"
+    assert connection.execute(unfit).fetchall() == [("there", 136)]
+    with ef_search(connection, 136):
+        assert connection.execute(unfit).fetchall() == []
+        node, *_ = connection.execute("select nodename, nodeport from pg_dist_node where groupid > 0").fetchall()
+        with closing(psycopg.connect(cluster_dsn, host=node[0], port=node[1], autocommit=True)) as alone:
+            alone.execute("set citus.enable_ddl_propagation = off")
+            with ef_search(alone, 135):
+                # The coordinator's setting is right.
+                assert distribute(connection, "here", shards=4, dry_run=True)["ef_search"] == 136
+                assert state_of(connection, "select pgclarify.distribute('here', '{\"shards\": 4}')") == "55000"
+                doctor = connection.execute(queries["cli_list_unfit_corpora"].encode()).fetchall()
+                assert doctor == [("there", 136, f"{node[0]}:{node[1]}")]
+        connection.execute("alter role pgclarify_owner set hnsw.ef_search = 136")
+        assert distribute(connection, "here", shards=4)["is_distributed"]
+    # A corpus that grew can be brought back without the new setting.
+    assert not distribute(connection, "there", undo=True)["is_distributed"]
