@@ -20,11 +20,11 @@ TABLES = "select count(*) from pg_class where relname ~ '^passage_' and relkind 
 QUESTIONS = ("rental cars", "common words", "item7 hail", "basement window assistance")
 
 
-def fill(connection: Connection, corpus: str, reader: str) -> None:
-    """Make a corpus of the documents above."""
+def fill(connection: Connection, corpus: str, reader: str | None) -> None:
+    """Make a corpus of the documents above. reader: Who may read the restricted ones; None: they are for everyone."""
     connection.execute("select pgclarify.create_corpus(%s)", [corpus])
     for document_id, content in DOCUMENTS.items():
-        readers = [reader] if document_id in RESTRICTED else None
+        readers = [reader] if reader and document_id in RESTRICTED else None
         connection.execute(
             "select pgclarify.add_document(%s, %s, %s, readers => %s::name[])", [corpus, document_id, content, readers]
         )
