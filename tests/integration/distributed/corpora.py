@@ -18,6 +18,10 @@ RESTRICTED = [document_id for number, document_id in enumerate(DOCUMENTS) if num
 ON_NODES = "select sum(result::integer) from run_command_on_workers(%s)"
 TABLES = "select count(*) from pg_class where relname ~ '^passage_' and relkind = 'r'"
 QUESTIONS = ("rental cars", "common words", "item7 hail", "basement window assistance")
+SEARCH = (
+    "select result.* from pgclarify.corpus cross join lateral"
+    " pgclarify_private.search(corpus_id, %s::name[], %s, %s, %s::public.halfvec, %s) as result where name = %s"
+)
 
 
 def fill(connection: Connection, corpus: str, reader: str | None) -> None:

@@ -1,7 +1,8 @@
-"""Settings of the nodes, and a node that is down."""
+"""Settings of the nodes, connections to them, and a node that is down."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
@@ -9,8 +10,8 @@ import psycopg
 
 from pgclarify.database.queries import queries
 from tests import cluster
-from tests.integration.by_hand import Connection, HandWorker, state_of
-from tests.integration.distributed.corpora import distribute
+from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of, vector_of
+from tests.integration.distributed.corpora import SEARCH, distribute, fill
 
 pytestmark = cluster.needed
 
@@ -62,3 +63,47 @@ def test_the_nodes_have_to_look_at_enough(connection: Connection, both: HandWork
         assert distribute(connection, "here", shards=4)["is_distributed"]
     # A corpus that grew can be brought back without the new setting.
     assert not distribute(connection, "there", undo=True)["is_distributed"]
+
+
+def what_a_search_holds(dsn: str, corpus: str, *settings: str) -> tuple[int, set[int], set[int]]:
+    """Locks of the coordinator's session at the end of a search; its connections to each node then, and afterwards."""
+    with closing(psycopg.connect(dsn, autocommit=True)) as session:
+        for setting in settings:
+            session.execute(f"set {setting}".encode())
+        name = f"citus_internal gpid={scalar(session, 'select citus_backend_gpid()')}"
+        nodes = session.execute("select nodename, nodeport from pg_dist_node where groupid > 0").fetchall()
+
+        def connections() -> set[int]:
+            counts = set()
+            for host, port in nodes:
+                with closing(psycopg.connect(dsn, host=host, port=port, autocommit=True)) as node:
+                    counts.add(scalar(node, "select count(*) from pg_stat_activity where application_name = %s", name))
+            return counts
+
+        with session.transaction():
+            vector = json.dumps(vector_of("item7 hail"))
+            assert session.execute(SEARCH, [[], "hybrid", "item7 hail", vector, 5, corpus]).fetchall()
+            locks = scalar(session, "select count(*) from pg_locks where pid = pg_backend_pid()")
+            during = connections()
+        return locks, during, connections()
+
+
+def test_locks_and_connections_of_a_search(connection: Connection, hire: Hire, cluster_dsn: str) -> None:
+    """Locks grow neither with shards nor with corpora. A node gets a connection for each of its shards at most."""
+    fill(connection, "few", None)
+    fill(connection, "many", None)
+    hire().index_everything()
+    distribute(connection, "few", shards=2)
+    at_once = "citus.executor_slow_start_interval = 0"
+
+    (locks, during, after) = what_a_search_holds(cluster_dsn, "few", at_once)
+    assert (during, after) == ({1}, {1})
+    distribute(connection, "many", shards=8)
+    for number in range(3):
+        connection.execute("select pgclarify.create_corpus(%s)", [f"other{number}"])
+        distribute(connection, f"other{number}", shards=8)
+    assert what_a_search_holds(cluster_dsn, "few", at_once) == (locks, {1}, {1})
+    # By default, the second connection is opened only for a task that waited for 10 ms.
+    assert what_a_search_holds(cluster_dsn, "many", at_once) == (locks, {4}, {1})
+    most = "citus.max_adaptive_executor_pool_size = 2"
+    assert what_a_search_holds(cluster_dsn, "many", at_once, most) == (locks, {2}, {1})

@@ -9,7 +9,7 @@ import pytest
 
 from tests import cluster
 from tests.integration.by_hand import Connection, Hire, vector_of
-from tests.integration.distributed.corpora import DOCUMENTS, distribute, fill
+from tests.integration.distributed.corpora import DOCUMENTS, SEARCH, distribute, fill
 from tests.integration.distributed.tasks import Task, explaining
 
 pytestmark = cluster.needed
@@ -18,10 +18,6 @@ Explain = Callable[..., list[Task]]
 SHARDS = 4
 TOP_K = 3
 VECTOR = json.dumps(vector_of("item7 hail"))
-SEARCH = (
-    "select result.* from pgclarify.corpus cross join lateral"
-    " pgclarify_private.search(corpus_id, %s::name[], %s, %s, %s::public.halfvec, %s) as result where name = %s"
-)
 # Vectors of a shard, nearest first; passages with words of the question; passages that a role may read; by key.
 NEAREST, WORDS, READERS, KEY = (
     "passage_embedding_vector_idx",
