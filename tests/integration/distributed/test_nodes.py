@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -12,6 +14,7 @@ from pgclarify.database.queries import queries
 from tests import cluster
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of, vector_of
 from tests.integration.distributed.corpora import SEARCH, distribute, fill
+from tests.workers import CORPUS, load, until, wait, wait_until_searchable, worker
 
 pytestmark = cluster.needed
 
@@ -107,3 +110,47 @@ def test_locks_and_connections_of_a_search(connection: Connection, hire: Hire, c
     assert what_a_search_holds(cluster_dsn, "many", at_once) == (locks, {4}, {1})
     most = "citus.max_adaptive_executor_pool_size = 2"
     assert what_a_search_holds(cluster_dsn, "many", at_once, most) == (locks, {2}, {1})
+
+
+@contextmanager
+def unreachable_node(connection: Connection) -> Iterator[None]:
+    """One node at a port where no server listens, as if it were down."""
+    ((node, host, port),) = connection.execute(
+        "select nodeid, nodename, nodeport from pg_dist_node where groupid > 0 limit 1"
+    ).fetchall()
+    move = "select citus_update_node(%s, %s, %s)"
+    connection.execute(move, [node, host, 1])
+    try:
+        yield
+    finally:
+        connection.execute(move, [node, host, port])
+
+
+def test_a_run_waits_for_a_node_that_is_down(database: str, connection: Connection, tmp_path: Path) -> None:
+    """A worker puts the run back until the node is there again. It finds what it found before."""
+
+    def start(top_k: int) -> int:
+        asked = json.dumps({"question": "hail damage", "corpus": CORPUS, "top_k": top_k})
+        return int(scalar(connection, "select pgclarify.start('search', %s)", asked))
+
+    def rows(run_id: int) -> list[tuple[Any, ...]]:
+        columns = "select rank, document_id, content, score from pgclarify.search_results(%s)"
+        return connection.execute(columns.encode(), [run_id]).fetchall()
+
+    with worker(database, None, tmp_path) as running:
+        load(connection)
+        wait_until_searchable(connection)
+        distribute(connection, CORPUS, shards=4)
+        before = start(6)
+        assert wait(connection, [before]) == ["succeeded"]
+        with unreachable_node(connection):
+            vector = json.dumps([0.1] * 384)
+            assert state_of(connection, SEARCH, [[], "hybrid", "hail", vector, 5, CORPUS]) == "08006"
+            # Another number of passages, since an equal run would get the result of the first one.
+            run_id = start(5)
+            tried = "select attempt >= 3 from pgclarify.run where run_id = %s"
+            until(lambda: scalar(connection, tried, run_id))
+            assert scalar(connection, "select status from pgclarify.run where run_id = %s", run_id) != "failed"
+        assert wait(connection, [run_id]) == ["succeeded"]
+        assert running.process.is_alive()
+    assert rows(run_id) == rows(before)[:5]
