@@ -4,8 +4,8 @@ python -m benchmarks.listing_losses URL REFERENCE EVALUATION... [--verbose]
 
 URL is the database that has evaluations of list_answers or list_at_once, by id or name, with their runs' replies. It is
 only read. Each question is carried out again by the code of this checkout, with the passages that the evaluation found.
-The ledger answers the requests. A question is left out if an evaluation lacks it, or if the ledger lacks a reply, for
-example because a prompt or a rule of the rounds has changed. The tables show for each evaluation
+The ledger answers the requests. A question is left out if an evaluation lacks it, if the corpus no longer has one of
+these passages, or if the ledger lacks a reply, for example because a prompt or a rule of the rounds has changed. The tables show for each evaluation
 
 - what replies are like, why their answers are refused, and how many of these answers are known;
 - F1 as a chain of losses: of a list of all known answers that the passages have, of the known answers that replies
@@ -133,6 +133,10 @@ def tables(evaluations: Mapping[str, tuple[Evaluation, list[Listed]]]) -> list[T
     return made
 
 
+def _case_id(one: Listed) -> str:
+    return one.case.case_id
+
+
 def _label(one: Evaluation) -> str:
     settings = (f"{name} {value}" for name, value in sorted(one.plan.settings.items()))
     return ", ".join((f"{one.eval_run_id}: {one.plan.method}", *settings))
@@ -146,7 +150,7 @@ async def _main(given: argparse.Namespace) -> None:
     if not there:
         raise SystemExit("there is no question of which the ledger has all replies in each of these evaluations")
     evaluations = {
-        _label(evaluation): (evaluation, [one for one in listed if one.case.case_id in there])
+        _label(evaluation): (evaluation, sorted((one for one in listed if one.case.case_id in there), key=_case_id))
         for evaluation, listed in found
     }
     console = Console(width=60 + 32 * len(evaluations))

@@ -274,7 +274,7 @@ def _refusal(finding: Finding, shown: Sequence[Candidate], asked: str) -> str | 
 
 
 async def read(stored: EvaluationTables, reference: str) -> tuple[Evaluation, list[Listed]]:
-    """Carry out an evaluation again, without the questions for which the ledger lacks a reply."""
+    """Carry out an evaluation again, without the questions for which a passage or a reply is gone."""
     evaluation = await stored.find(reference)
     if evaluation.plan.method not in (ONE_BY_ONE, AT_ONCE):
         raise SystemExit(f"evaluation {reference} is not of {ONE_BY_ONE} or {AT_ONCE}")
@@ -299,6 +299,8 @@ async def read(stored: EvaluationTables, reference: str) -> tuple[Evaluation, li
             if settings is not None:
                 settings = {**BASELINE_SETTINGS[AT_ONCE], **settings}
                 passages = await _passages(stored, evaluation.plan.corpus_id, case)
+                if passages is None:
+                    continue
                 completer = _Kept(ChatModel(endpoint), kept)
                 found.append(await _replay(case, settings, passages, completer, is_at_once=is_at_once))
     return evaluation, [one for one in found if one is not None]
@@ -311,7 +313,8 @@ async def _settings(stored: EvaluationTables, case: EvaluatedCase) -> Mapping[st
     return None if row is None else row["settings"]
 
 
-async def _passages(stored: EvaluationTables, corpus_id: int, case: EvaluatedCase) -> list[Passage]:
+async def _passages(stored: EvaluationTables, corpus_id: int, case: EvaluatedCase) -> list[Passage] | None:
+    """Return the passages that a case found; None if one of them is no longer there."""
     keys = [(one["document_id"], one["passage_id"]) for one in case.output["retrieved"]]
     rows = await stored.fetch(
         "eval_read_passages",
@@ -320,4 +323,4 @@ async def _passages(stored: EvaluationTables, corpus_id: int, case: EvaluatedCas
         passage_ids=[passage_id for _, passage_id in keys],
     )
     there = {(row["document_id"], row["passage_id"]): Passage(**row) for row in rows}
-    return [there[key] for key in keys if key in there]
+    return [there[key] for key in keys] if there.keys() >= set(keys) else None

@@ -60,6 +60,16 @@ class RewriteWhere:
             return None
 
 
+def detector(method: str, asked: Asked, client: AsyncClient) -> Detect:
+    """Return what decides for one of the methods that rewrite; `logistic_regression` takes `foretold`."""
+    detectors = {
+        "always_rewrite": everything(),
+        "few_shot": few_shot(asked),
+        "rewrite_ambiguous": classifier(client),
+    }
+    return detectors[method]
+
+
 def everything() -> Detect:
     """Call every question ambiguous."""
 

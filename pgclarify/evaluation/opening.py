@@ -47,7 +47,7 @@ from pgclarify.evaluation.configurations import (
     Configuration,
 )
 from pgclarify.evaluation.data_sets import DataSet
-from pgclarify.evaluation.dialogue_baselines import RewriteWhere, classifier, everything, few_shot, foretold
+from pgclarify.evaluation.dialogue_baselines import RewriteWhere, detector, foretold
 from pgclarify.evaluation.human import Human
 from pgclarify.evaluation.judging import EvidenceSearch
 from pgclarify.evaluation.lexical_judge import LexicalJudge
@@ -184,8 +184,7 @@ class Bench:
         if name == SIMULATED_USER:
             return SimulatedUser(self.asking, asked, settings)
         if name in REWRITING:
-            detectors = {"always_rewrite": everything(), "few_shot": few_shot(asked)}
-            return RewriteWhere(asked, retriever, detectors.get(name) or classifier(self.asking.client))
+            return RewriteWhere(asked, retriever, detector(name, asked, self.asking.client))
         if name == "rac":
             return AllAtOnce(asked, top_k=settings["top_k"])
         if name == "one_pass":
