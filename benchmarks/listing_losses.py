@@ -5,7 +5,8 @@ python -m benchmarks.listing_losses URL REFERENCE EVALUATION... [--verbose]
 URL is the database that has evaluations of list_answers or list_at_once, by id or name, with their runs' replies. It is
 only read. Each question is carried out again by the code of this checkout, with the passages that the evaluation found.
 The ledger answers the requests. A question is left out if an evaluation lacks it, if the corpus no longer has one of
-these passages, or if the ledger lacks a reply, for example because a prompt or a rule of the rounds has changed. The tables show for each evaluation
+these passages, or if the ledger lacks a reply, for example because a prompt or a rule of the rounds has changed. The
+tables show for each evaluation
 
 - what replies are like, why their answers are refused, and how many of these answers are known;
 - F1 as a chain of losses: of a list of all known answers that the passages have, of the known answers that replies
