@@ -5,8 +5,16 @@
 #   bash tests/cluster.sh ~/citus new      # build Citus, create and start the servers; also: start, stop, psql
 #
 # Not as root, since a PostgreSQL server refuses that. It needs `make install` in this checkout, whose PostgreSQL 18 it
-# copies, and gcc, make, flex and bison. Connections from this machine need no password.
+# copies, and gcc, make, flex and bison. Connections from this machine need no password: any user of the machine is a superuser
+# of the cluster.
+#
+# PGCLARIFY_TEST_CLUSTER_PORT is another first port. For tests on the cluster, set PGCLARIFY_TEST_CLUSTER_URL to the URL that
+# `new` prints.
 set -euo pipefail
+if [[ ! ${2:-} =~ ^(new|start|stop|psql)$ ]]; then
+    echo "usage: bash tests/cluster.sh FOLDER new|start|stop|psql" >&2
+    exit 2
+fi
 checkout=$(realpath "$(dirname "$0")/..")
 cd "$1"
 first_port=${PGCLARIFY_TEST_CLUSTER_PORT:-15431}
@@ -14,8 +22,9 @@ export PATH="$PWD/pg/bin:$PATH" LD_LIBRARY_PATH="$PWD/libs"
 
 each() { for node in 0 1 2; do "$@" $node; done; }
 query() { psql -qAt -v ON_ERROR_STOP=1 -h 127.0.0.1 -p $((first_port + $1)) -U postgres -d "${@:2}"; }
-start() { pg_ctl -D $1 -l $1.log -w start; }
-stop() { pg_ctl -D $1 -m fast stop; }
+is_running() { pg_ctl -D $1 status >/dev/null; }
+start() { is_running $1 || pg_ctl -D $1 -l $1.log -w start; }
+stop() { if is_running $1; then pg_ctl -D $1 -m fast stop; fi; }
 
 build() {
     packages=$("$checkout/.venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
@@ -50,6 +59,10 @@ END
 
 case $2 in
     new)
+        if [ -e pg ] || [ -e libs ] || [ -e 0 ]; then
+            echo "there is a cluster in $PWD; stop it, then delete pg, libs, 0, 1 and 2 there" >&2
+            exit 1
+        fi
         build
         each create
         query 0 app -c "select citus_set_coordinator_host('127.0.0.1', $first_port)"
