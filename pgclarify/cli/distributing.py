@@ -40,7 +40,8 @@ def distribute(
             text = f"{moved} are {'on this server' if undo else 'distributed'} already"
         else:
             there = f"over {plan['nodes']} nodes in {plan['shards']} shards"
-            what = f"bring {moved} back to this server" if undo else f"spread {moved} {there}"
+            needed = f"and nodes need hnsw.ef_search = {plan['ef_search']} or more"
+            what = f"bring {moved} back to this server" if undo else f"spread {moved} {there}, {needed}"
             confirm(f"this would {what}", is_confirmed=yes)
             (plan,) = connection.fetch(database, "cli_distribute", **values, dry_run=False)
             text = f"{moved} are {'back on this server' if undo else f'spread {there}'}"

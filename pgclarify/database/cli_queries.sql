@@ -234,8 +234,8 @@ where rolname = any(%(roles)s::text[]);
 select name, role_oid, present_oid <> 0 as is_present, kind, count from pgclarify_private.orphaned_roles();
 
 -- name: cli_list_unfit_corpora
--- Distributed corpora for which nodes have too small an hnsw.ef_search; for members of pgclarify_owner.
-select corpus, ef_search, nodes from pgclarify_private.unfit_corpora();
+-- Distributed corpora with each node that lacks settings for them, or does not answer; for members of pgclarify_owner.
+select corpus, ef_search, node, error from pgclarify_private.unfit_corpora();
 
 -- name: cli_list_open_superusers
 -- Superusers who can connect to the embedded server over TCP by membership; its rules name postgres and the owner.

@@ -50,80 +50,9 @@ $$;
 comment on function pgclarify_private.refuse_distributed(pgclarify.corpus, text) is
 'Error 0A000 if a corpus is distributed. feature: what a distributed corpus does not support.';
 
-create or replace function pgclarify_private.shard_ef_search(corpus_id bigint, shards integer)
-returns integer
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_passages bigint := (
-        select counted.passages
-        from pgclarify_private.corpus_count as counted where counted.corpus_id = shard_ef_search.corpus_id
-    );
-begin
-    -- A hybrid search is for the 100 nearest, or more.
-    return pgclarify_private.ef_search(coalesce(v_passages, 0) / shard_ef_search.shards, 100);
-end
-$$;
-
-comment on function pgclarify_private.shard_ef_search(bigint, integer) is
-'The value of hnsw.ef_search that the nodes need to search a corpus in so many shards.';
-
-create or replace function pgclarify_private.unfit_nodes(ef_search integer)
-returns text
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_nodes text;
-begin
-    execute
-        $sql$
-        select string_agg(format('%s:%s', nodename, nodeport), ', ' order by nodename, nodeport)
-        from run_command_on_workers(format(
-            'select current_setting(''hnsw.iterative_scan'', true) = ''strict_order''
-                and coalesce(nullif(current_setting(''hnsw.ef_search'', true), ''''), ''40'')::integer >= %s',
-            $1
-        ))
-        where not success or result is distinct from 't'
-        $sql$
-    into v_nodes using unfit_nodes.ef_search;
-    return v_nodes;
-end
-$$;
-
-comment on function pgclarify_private.unfit_nodes(integer) is
-'The nodes on which sessions of pgclarify_owner lack hnsw.iterative_scan = strict_order, or have a smaller hnsw.ef_search. '
-'Null if there are none.';
-
-create or replace function pgclarify_private.check_nodes(ef_search integer)
-returns void
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_nodes text := pgclarify_private.unfit_nodes(check_nodes.ef_search);
-begin
-    if v_nodes is not null then
-        raise exception 'searches on a node would find too few passages'
-            using errcode = 'object_not_in_prerequisite_state',
-                detail = format(
-                    'Sessions of pgclarify_owner lack hnsw.iterative_scan = strict_order or hnsw.ef_search = %s on: %s.',
-                    check_nodes.ef_search, v_nodes
-                ),
-                hint = format(
-                    'Have a superuser run on these nodes: alter role pgclarify_owner set hnsw.iterative_scan = '
-                        || '''strict_order''; alter role pgclarify_owner set hnsw.ef_search = %s.',
-                    check_nodes.ef_search
-                );
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.check_nodes(integer) is
-'Error 55000 if a search on a node would find too few passages. ef_search: the least hnsw.ef_search.';
-
-create or replace function pgclarify_private.spread_table(relation regclass, colocated_with regclass, shards integer)
+create or replace function pgclarify_private.spread_table(
+    relation regclass, colocated_with regclass, shards integer, ef_search integer
+)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -135,17 +64,17 @@ begin
         'select create_distributed_table(%L, ''document_id'', colocate_with => %L, shard_count => %s)',
         spread_table.relation, coalesce(spread_table.colocated_with::text, 'none'), coalesce(spread_table.shards::text, 'null')
     );
-    -- Citus has copied the role to the nodes by now. This is for a shard of any size.
-    perform pgclarify_private.check_nodes(100);
+    -- A node may have other settings than the coordinator. Citus has copied the role to the nodes by now.
+    perform pgclarify_private.check_nodes(spread_table.ef_search);
 end
 $$;
 
-comment on function pgclarify_private.spread_table(regclass, regclass, integer) is
+comment on function pgclarify_private.spread_table(regclass, regclass, integer, integer) is
 'Distribute an empty table by document_id. colocated_with: the table whose shards it follows; null for separate shards, whose '
-'number is shards.';
+'number is shards. ef_search: the least hnsw.ef_search of the nodes.';
 
 create or replace function pgclarify_private.copy_table(
-    relation regclass, parent regclass, colocated_with regclass, shards integer
+    relation regclass, parent regclass, colocated_with regclass, shards integer, ef_search integer
 )
 returns regclass
 language plpgsql volatile security definer
@@ -170,7 +99,9 @@ begin
     from pg_constraint where pg_constraint.conrelid = copy_table.relation and pg_constraint.contype = 'p';
     execute format('alter table %s add %s', v_copy, v_definition);
     if copy_table.shards is not null or copy_table.colocated_with is not null then
-        perform pgclarify_private.spread_table(v_copy, copy_table.colocated_with, copy_table.shards);
+        perform pgclarify_private.spread_table(
+            v_copy, copy_table.colocated_with, copy_table.shards, copy_table.ef_search
+        );
     end if;
     execute format('insert into %s select * from %s', v_copy, copy_table.relation);
     -- Created after the rows are there: this is faster, and all shards do it at the same time.
@@ -187,9 +118,9 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.copy_table(regclass, regclass, regclass, integer) is
+comment on function pgclarify_private.copy_table(regclass, regclass, regclass, integer, integer) is
 'Copy the table of a corpus, with indexes. shards: distribute the copy to so many shards. colocated_with: distribute it to the '
-'shards of this table. Both null: the copy stays here. Returns the copy.';
+'shards of this table. Both null: the copy stays here. ef_search: the least hnsw.ef_search of the nodes. Returns the copy.';
 
 create or replace function pgclarify_private.rename_copy(copy regclass)
 returns void
@@ -245,48 +176,6 @@ $$;
 comment on function pgclarify_private.check_cluster() is
 'The number of nodes that take shards; error 0A000 or 55000 if there are none.';
 
-create or replace function pgclarify_private.check_owner(ef_search integer)
-returns void
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    -- Our functions run as this role, and Citus connects to the nodes as the role that runs the statement.
-    if exists (
-        select
-        from pg_roles
-        inner join pg_db_role_setting as setting on setting.setrole = pg_roles.oid
-        cross join unnest(setting.setconfig) as option
-        where pg_roles.rolname = 'pgclarify_owner' and pg_roles.rolcanlogin
-            and setting.setdatabase in (
-                0, (select pg_database.oid from pg_database where pg_database.datname = current_database())
-            )
-        having bool_or(option = 'hnsw.iterative_scan=strict_order')
-            and coalesce(max(substring(option from '^hnsw[.]ef_search=([0-9]+)$')::integer), 40) >= check_owner.ef_search
-    ) then
-        return;
-    end if;
-    raise exception 'role "pgclarify_owner" cannot search on the nodes'
-        using errcode = 'object_not_in_prerequisite_state',
-            detail = format(
-                'Citus connects to the nodes as this role, and what a function sets does not reach them. Without '
-                    || 'hnsw.iterative_scan, or with hnsw.ef_search below %s, a search of this corpus would find too little, '
-                    || 'and would not say so.',
-                check_owner.ef_search
-            ),
-            hint = format(
-                'Have a superuser run: alter role pgclarify_owner login; alter role pgclarify_owner set '
-                    || 'hnsw.iterative_scan = ''strict_order''; alter role pgclarify_owner set hnsw.ef_search = %s. '
-                    || 'Let pg_hba.conf of the nodes admit it from the coordinator alone.',
-                check_owner.ef_search
-            );
-end
-$$;
-
-comment on function pgclarify_private.check_owner(integer) is
-'Error 55000 if pgclarify_owner may not log in, or lacks the settings with which it searches on nodes. ef_search: the least '
-'hnsw.ef_search.';
-
 create or replace function pgclarify_private.lock_tables(tables regclass[])
 returns void
 language plpgsql volatile security definer
@@ -335,21 +224,16 @@ declare
     v_embedding regclass := to_regclass(
         pgclarify_private.partition_name('passage_embedding', (move_corpus.corpus).embedding_space_id)
     );
+    v_ef_search integer := pgclarify_private.shard_ef_search((move_corpus.corpus).corpus_id, move_corpus.shards);
     v_passage_copy regclass;
     v_embedding_copy regclass;
 begin
     -- Searches read the old tables until both copies are complete.
-    v_passage_copy := pgclarify_private.copy_table(v_passage, 'pgclarify.passage', null, move_corpus.shards);
-    if move_corpus.shards is not null then
-        -- A node may have other settings than the coordinator. The index over vectors takes longest, and comes later.
-        perform pgclarify_private.check_nodes(
-            pgclarify_private.shard_ef_search((move_corpus.corpus).corpus_id, move_corpus.shards)
-        );
-    end if;
+    v_passage_copy := pgclarify_private.copy_table(v_passage, 'pgclarify.passage', null, move_corpus.shards, v_ef_search);
     if v_embedding is not null then
         v_embedding_copy := pgclarify_private.copy_table(
             v_embedding, 'pgclarify_private.passage_embedding',
-            case when move_corpus.shards is not null then v_passage_copy end, null
+            case when move_corpus.shards is not null then v_passage_copy end, null, v_ef_search
         );
     end if;
     perform pgclarify_private.lock_tables(
@@ -469,36 +353,6 @@ $$;
 
 comment on function pgclarify_private.distribute(pgclarify_private.caller, text, jsonb) is 'See distribute.';
 grant execute on function pgclarify_private.distribute(pgclarify_private.caller, text, jsonb) to pgclarify_user;
-
-create or replace function pgclarify_private.unfit_corpora()
-returns table (corpus text, ef_search integer, nodes text)
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_corpus_id bigint;
-begin
-    for v_corpus_id, corpus in
-        select stored.corpus_id, stored.name
-        from pgclarify.corpus as stored
-        where pgclarify_private.is_distributed(stored.corpus_id)
-        order by stored.name
-    loop
-        execute 'select pgclarify_private.shard_ef_search($1, count(*)::integer) from pg_catalog.pg_dist_shard '
-            || 'where logicalrelid = $2'
-        into ef_search
-        using v_corpus_id, pgclarify_private.partition_name('passage', v_corpus_id)::regclass;
-        nodes := pgclarify_private.unfit_nodes(ef_search);
-        if nodes is not null then
-            return next;
-        end if;
-    end loop;
-end
-$$;
-
-comment on function pgclarify_private.unfit_corpora() is
-'Distributed corpora that outgrew the settings of nodes, with the hnsw.ef_search that they need. For members of '
-'pgclarify_owner.';
 
 create or replace function pgclarify_private.drop_graph(corpus pgclarify.corpus)
 returns void

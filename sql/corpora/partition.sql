@@ -48,7 +48,8 @@ begin
     -- A partition is reached through its parent. A direct read would bypass the parent's policies.
     execute format('alter table %s enable row level security', v_partition);
     if add_partition.distributed_with is not null then
-        perform pgclarify_private.spread_table(v_partition, add_partition.distributed_with, null);
+        -- The table is empty. A shard of any size needs 100.
+        perform pgclarify_private.spread_table(v_partition, add_partition.distributed_with, null, 100);
     end if;
 end
 $$;

@@ -194,23 +194,36 @@ def check_identities(orphans: Sequence[Row]) -> list[Check]:
 
 
 def check_nodes(corpora: Sequence[Row]) -> list[Check]:
-    """Check whether nodes of a Citus cluster search distributed corpora well enough; no check if they do.
+    """Check the nodes of a Citus cluster that distributed corpora need; no check if all search well enough.
 
     Args:
         corpora: Rows of cli_list_unfit_corpora.
     """
-    if not corpora:
-        return []
-    unfit = {f"{row['corpus']} on {row['nodes']}" for row in corpora}
-    needed = max(row["ef_search"] for row in corpora)
-    return [
-        warning(
-            "nodes",
-            f"hnsw.ef_search is too small, so searches miss passages: {_listed(unfit)}",
-            "Have a superuser run on the coordinator: alter role pgclarify_owner set hnsw.ef_search ="
-            f" {needed}; - then restart the workers.",
+    checks = []
+    errors = {f"{row['node']} ({row['error']})" for row in corpora if row["error"]}
+    if errors:
+        names = {row["corpus"] for row in corpora if row["error"]}
+        checks.append(
+            problem(
+                "nodes",
+                f"some do not answer, so searches of {_listed(names)} fail: {_listed(errors)}",
+                "Start these servers, and let their pg_hba.conf admit pgclarify_owner from the coordinator.",
+            )
         )
-    ]
+    unfit = [row for row in corpora if not row["error"]]
+    if unfit:
+        needed = max(row["ef_search"] for row in unfit)
+        found = {f"{row['corpus']} on {row['node']}" for row in unfit}
+        checks.append(
+            warning(
+                "nodes",
+                f"pgclarify_owner lacks hnsw.iterative_scan = strict_order or hnsw.ef_search = {needed}, so searches"
+                f" miss passages: {_listed(found)}",
+                "Have a superuser run on the coordinator: alter role pgclarify_owner set hnsw.iterative_scan ="
+                f" 'strict_order'; alter role pgclarify_owner set hnsw.ef_search = {needed}; then restart the workers.",
+            )
+        )
+    return checks
 
 
 def _things(orphans: Iterable[Row]) -> set[str]:

@@ -172,7 +172,7 @@ def test_what_waits_while_a_corpus_is_moved(
     user = connect(connection.info.user)
     for session in (user, worker.connection):
         session.execute("set lock_timeout = '1s'")
-    copy = "select pgclarify_private.copy_table(%s, %s, null, %s) from pgclarify.corpus where name = 'here'"
+    copy = "select pgclarify_private.copy_table(%s, %s, null, %s, 100) from pgclarify.corpus where name = 'here'"
     passages = scalar(
         connection, "select pgclarify_private.partition_name('passage', min(corpus_id)) from pgclarify.corpus"
     )

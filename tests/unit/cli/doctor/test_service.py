@@ -111,8 +111,18 @@ def test_budgets_of_roles_that_there_are_not() -> None:
 
 def test_nodes_that_look_at_too_little() -> None:
     assert service.check_nodes([]) == []
-    row = {"corpus": "insurance", "ef_search": 136, "nodes": "node1:5432"}
+    row = {"corpus": "insurance", "ef_search": 136, "node": "node1:5432", "error": None}
     (check,) = service.check_nodes([row, row | {"corpus": "law", "ef_search": 192}])
     assert check.level is Level.WARNING
     assert "law on node1:5432" in check.finding
     assert "hnsw.ef_search = 192" in str(check.remedy)
+
+
+def test_nodes_that_do_not_answer() -> None:
+    row = {"corpus": "insurance", "ef_search": 136, "node": "node1:5432", "error": None}
+    down = {"corpus": "insurance", "ef_search": 136, "node": "node2:5432", "error": "failed to connect"}
+    problem, warning = service.check_nodes([row, down])
+    assert (problem.level, warning.level) == (Level.PROBLEM, Level.WARNING)
+    assert "node2:5432 (failed to connect)" in problem.finding
+    assert "ef_search" not in str(problem.remedy)
+    assert "node2" not in warning.finding
