@@ -48,7 +48,7 @@ begin
     -- A partition is reached through its parent. A direct read would bypass the parent's policies.
     execute format('alter table %s enable row level security', v_partition);
     if add_partition.distributed_with is not null then
-        -- The table is empty. A shard of any size needs 100.
+        -- The table is empty, and 100 is the least that a shard needs.
         perform pgclarify_private.spread_table(v_partition, add_partition.distributed_with, null, 100);
     end if;
 end

@@ -69,7 +69,7 @@ def test_the_nodes_have_to_look_at_enough(connection: Connection, both: HandWork
 
 
 def test_the_setting_of_this_database_goes_first(connection: Connection, both: HandWorker) -> None:
-    of_all, of_this = "alter role pgclarify_owner", f"alter role pgclarify_owner in database {connection.info.dbname}"
+    of_this = f"alter role pgclarify_owner in database {connection.info.dbname}"
     dry_run = "select pgclarify.distribute('here', '{\"dry_run\": true}')"
     try:
         for setting, other in (("ef_search", "40"), ("iterative_scan", "off")):
@@ -82,7 +82,6 @@ def test_the_setting_of_this_database_goes_first(connection: Connection, both: H
             assert distribute(connection, "here", dry_run=True)["ef_search"] == 100
     finally:
         connection.execute(f"{of_this} reset all".encode())
-        connection.execute(f"{of_all} set hnsw.ef_search = 100".encode())
 
 
 def what_a_search_holds(dsn: str, corpus: str, *settings: str) -> tuple[int, set[int]]:
