@@ -196,6 +196,8 @@ class _Exploration:
         # The batch of each issued passage, and the score of each scored one.
         self._batches: dict[int, int] = {}
         self._scores: dict[int, float] = {}
+        # The scores before rescoring.
+        self._relevance: dict[int, float] = {}
         # Scored passages whose neighbors were not looked up yet, and that were not passed to the explorer.
         self._waiting: dict[int, None] = {}
         # How many of them are looked up first. With fewer, a second statement would cost more than is saved.
@@ -274,9 +276,10 @@ class _Exploration:
         if self._k and self._query.signal == "both":
             leads = [self._explorer.led_by(passage_id) for passage_id in ids]
             scores = [
-                credit(score, None if lead is None else self._scores[lead])
+                credit(score, None if lead is None else self._relevance[lead])
                 for score, lead in zip(scores, leads, strict=True)
             ]
+        self._relevance.update(zip(ids, scores, strict=True))
         if self._rescore is not None:
             scores = await self._rescore([one.passage for one in found], scores)
         self._scores.update(zip(ids, scores, strict=True))

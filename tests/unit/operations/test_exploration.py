@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -46,12 +47,19 @@ class World:
         self.context = context_of(self.run, self.store, passages=self.exploration)
 
     async def explore(
-        self, *, budget: int = 100, batch_size: int = 2, k: int = 10, scorer: Scorer = by_signal, **options: object
+        self,
+        query: Query = QUERY,
+        *,
+        budget: int = 100,
+        batch_size: int = 2,
+        k: int = 10,
+        scorer: Scorer = by_signal,
+        **options: object,
     ) -> list[Candidate]:
-        first = await find_first(self.context, QUERY, depth=budget)
+        first = await find_first(self.context, query, depth=budget)
         return await explore_passages(
             self.context,
-            QUERY,
+            query,
             first=first,
             scorer=scorer,
             budget=budget,
@@ -209,6 +217,20 @@ async def test_scores_of_a_batch_can_be_changed() -> None:
     )
     assert {one.step_ordinal for one in explored} == {2}
     assert {stage.step_ordinal for stage in world.context.trace.stages if stage.batch} == {2}
+
+
+async def test_a_share_of_the_lead_s_score_is_taken_before_it_was_changed() -> None:
+    """Otherwise the scores before a penalty, which a step falls back to, would contain it."""
+    world = World([1], neighbors={1: [11]}, signals={1: 0.9, 11: 0.5})
+    seen: list[float] = []
+
+    async def rescore(_: Sequence[Passage], scores: Sequence[float]) -> list[float]:
+        seen.extend(scores)
+        return [score / 5 for score in scores]
+
+    await world.explore(replace(QUERY, signal="both"), rescore=rescore)
+
+    assert seen == pytest.approx([0.9, 0.8 * 0.5 + 0.2 * 0.9])
 
 
 class Lengths:
