@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from pgclarify.dialogue import EvidenceCitation
 from pgclarify.errors import CompletionError, describe
-from pgclarify.language.numbers import counted
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.model import Candidate, Found, Reading, Refusal
 from pgclarify.operations.context import RunContext
@@ -101,19 +100,19 @@ class AnswerabilityCheck:
         """
         run, passages = self._context.run, self._context.stores.passages
         method, depth = run.settings["search"], run.settings["top_k"]
-        with self._context.trace.stage("retrieval") as tally:
-            needs_vectors = Query.needs_vector(method, None)
-            vectors = await self._embedder.encode(questions) if needs_vectors else [None] * len(questions)
-            # One after the other, because each search locks the run's row: concurrent searches would wait for each
-            # other, and each would hold one of the few connections of all runs.
-            rankings = [
-                await passages.find_passages(run, question, vector, method=method, depth=depth)
-                for question, vector in zip(questions, vectors, strict=True)
-            ]
-            candidates = _number(rankings)
-            kept = set(await passages.record_candidates(run, list(candidates.values())))
-            tally.rows = len(kept)
-            tally.note = f"{method}, for {counted(len(questions), 'reformulation')}"
+        needs_vectors = Query.needs_vector(method, None)
+        vectors = await self._embedder.encode(questions) if needs_vectors else [None] * len(questions)
+        rankings = []
+        # One after the other, because each search locks the run's row: concurrent searches would wait for each other,
+        # and each would hold one of the few connections of all runs.
+        for question, vector in zip(questions, vectors, strict=True):
+            with self._context.trace.stage("retrieval") as tally:
+                found = await passages.find_passages(run, question, vector, method=method, depth=depth)
+                tally.rows = len(found)
+                tally.note = method
+            rankings.append(found)
+        candidates = _number(rankings)
+        kept = set(await passages.record_candidates(run, list(candidates.values())))
         return [
             (question, place, candidate)
             for question, ranking in enumerate(rankings)

@@ -39,7 +39,7 @@ async def test_what_is_proposed_is_checked_with_its_reformulation() -> None:
     assert [search[0] for search in asked.exploration.searches] == [WHO, COST]
     # Each passage is one candidate, and is judged once for each question.
     assert [(one.rank, one.passage.passage_id) for one in asked.record.candidates] == [(1, 1), (2, 2), (3, 3)]
-    assert asked.stages() == [("questioning", 2, 1), ("retrieval", 3, 0), ("checking", 6, 6)]
+    assert asked.stages() == [("questioning", 2, 1), ("retrieval", 3, 0), ("retrieval", 3, 0), ("checking", 6, 6)]
 
 
 async def test_the_reformulations_are_embedded_together() -> None:
@@ -98,7 +98,7 @@ async def test_nothing_may_be_left() -> None:
 async def test_a_corpus_in_which_nothing_is_found_answers_nothing() -> None:
     asked = await ask_back(first=[], check="mark")
     assert [one.is_answerable for one in asked.questions or []] == [False, False]
-    assert asked.stages()[1:] == [("retrieval", 0, 0), ("checking", 0, 0)]
+    assert asked.stages()[1:] == [("retrieval", 0, 0), ("retrieval", 0, 0), ("checking", 0, 0)]
 
 
 async def test_a_quote_that_the_passage_does_not_have_proves_nothing() -> None:
