@@ -122,7 +122,7 @@ def _question(reading: Reading) -> tuple[str, ...] | None:
 def known_answers(gold: Mapping[str, Any]) -> list[list[str]]:
     """Return all known answers of a case, of all people: each once, in all its spellings."""
     stated = [one.get("answers", []) for one in gold.get("interpretations", ())]
-    answers = stated or [names for person in gold.get("answer_sets", ()) for names in person]
+    answers = stated if any(stated) else [names for person in gold.get("answer_sets", ()) for names in person]
     return [list(names) for names in dict.fromkeys(tuple(names) for names in answers if names)]
 
 

@@ -108,6 +108,8 @@ def test_known_answers_are_those_of_the_readings_else_those_of_people() -> None:
         ["1950"],
         ["1951"],
     ]
+    unanswered = [{"interpretation": "Who?", "answers": []}]
+    assert known_answers({"interpretations": unanswered, "answer_sets": [[["1950"]]]}) == [["1950"]]
     assert known_answers({}) == []
 
 
