@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgclarify.evaluation.papers.tables import Column, Paper, PaperTable, Part, Row
+from pgclarify.evaluation.papers.tables import SEARCH, Column, Paper, PaperTable, Part, Row
 
 _AMBIG, _WEB = "AmbigQA", "WebQSP"
 _MEASURED = (
@@ -96,11 +96,16 @@ TABLE_6 = PaperTable(
         Row(
             "dense",
             "search",
-            {"method": "dense"},
+            {**SEARCH, "method": "dense"},
             {"DPR": (None, 55.2, 59.3), "the paper's, from CoCondenser": (61.7, 56.4, 62.6)},
         ),
-        Row("lexical", "search", {"method": "lexical"}, note="not in the paper"),
-        Row("hybrid", "search", {"method": "hybrid"}, note="not in the paper: what the other tables search with"),
+        Row("lexical", "search", {**SEARCH, "method": "lexical"}, note="not in the paper"),
+        Row(
+            "hybrid",
+            "search",
+            {**SEARCH, "method": "hybrid"},
+            note="not in the paper: what the other tables search with",
+        ),
     ),
 )
 
@@ -111,7 +116,6 @@ AMBIGPROMPT = Paper(
     settings={
         "list_answers": {"top_k": 100, "evidence_tokens": 3000, "max_answers": 10},
         "list_at_once": {"top_k": 100, "evidence_tokens": 3000, "max_answers": 10},
-        "search": {"top_k": 20},
     },
     left_out="JPR, RECTIFY, DPR, SpanSeqGen and Refuel (Table 2), which are trained models; without task-adaptive "
     "pre-training and without interleaving (Table 3), since nothing is trained here; reranking (Table 6); single "

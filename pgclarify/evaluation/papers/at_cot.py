@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pgclarify.dialogue import MOST_TURNS
-from pgclarify.evaluation.papers.tables import Column, Figures, Paper, PaperTable, Part, Row
+from pgclarify.evaluation.papers.tables import SEARCH, Column, Figures, Paper, PaperTable, Part, Row
 
 _QULAC, _CLARIQ, _RAO = "Qulac", "ClariQ", "RaoCQ"
 _WEB_09, _WEB_13, _HARD = "TREC Web Track 2009-2012", "TREC Web Track 2013-2014", "TREC DL Hard"
@@ -101,6 +101,7 @@ def _of_turns(title: str, metric: str, data_sets: Sequence[str]) -> PaperTable:
             Row(
                 "without clarification",
                 "search",
+                SEARCH,
                 figures={one: (_UNASKED[one], None, None, None) for one in data_sets},
                 metrics={f"turn_0_{metric}": metric},
             ),
@@ -144,7 +145,6 @@ AT_COT = Paper(
     settings={
         "clarifying_questions": {**_AS_IN_THE_PAPER, "count": 5},
         "simulated_user": _AS_IN_THE_PAPER,
-        "search": {"top_k": 20},
     },
     left_out="ClariQ by levels of ambiguity (Table 6), and how often each type is predicted (Table 7). TREC's "
     "documents are licensed by their owners; bring them as a data set of your own.",

@@ -124,7 +124,7 @@ def _check_settings(paper: Paper, settings: Mapping[str, Any]) -> None:
         if name not in known:
             raise InputError(
                 f"no row of {paper.name} has an option {name!r} that can be set",
-                detail=f"The options are: {', '.join(known)}.",
+                detail=f"The options are: {', '.join(known) or 'none'}.",
                 hint="An option that distinguishes a row from other rows cannot be set; pgclarify eval run takes all.",
             )
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
+
+from pgclarify.evaluation.dialogue_methods import DEPTH
+
+SEARCH: Final[Mapping[str, Any]] = {"top_k": DEPTH}
+"""The settings of rows that only search. --set does not change this depth, for metrics such as R@10 need it."""
 
 Style: TypeAlias = Literal["percent", "share", "number"]
 """The format of figures: 56.0, 0.560, or a count such as 3.78."""

@@ -117,14 +117,26 @@ def test_each_row_has_options_of_its_own_method(paper: Paper) -> None:
 def test_an_option_is_set_in_all_rows_that_have_it_and_a_row_s_own_wins(tmp_path: Path) -> None:
     made = {
         (table.table.source, one.row.name): one.configuration.settings
-        for table in planned(PAPERS["sunar"], tmp_path, max_steps=2, samples=3)
+        for table in planned(PAPERS["sunar"], tmp_path, max_steps=2, samples=3, top_k=4)
         for one in table.rows
     }
     assert made["Table 4", "SUNAR"]["max_steps"] == 2
     assert made["Table 4", "SUNAR"]["samples"] == 3
     assert made["Table 4", "without decomposition"]["max_steps"] == 0
-    assert made["Tables 1 and 9", "SELF-ASK"] == {"top_k": 10, "max_steps": 2}
-    assert made["Tables 7 and 8", "hybrid search"] == {"method": "hybrid", "top_k": 20}
+    assert made["Tables 1 and 9", "SELF-ASK"] == {"top_k": 4, "max_steps": 2}
+
+
+@ALL_PAPERS
+def test_rows_that_only_search_keep_the_depth_of_their_metrics(paper: Paper, tmp_path: Path) -> None:
+    given = {"top_k": 4} if any("top_k" in one for one in paper.settings.values()) else {}
+    depths = [
+        one.configuration.settings["top_k"]
+        for table in planned(paper, tmp_path, **given)
+        for one in table.rows
+        if one.row.method == "search"
+    ]
+    assert set(depths) <= {20}
+    assert given or depths
 
 
 def test_rows_that_vary_the_size_of_windows_keep_theirs(tmp_path: Path) -> None:
@@ -151,6 +163,12 @@ def test_an_option_that_no_row_has_or_that_cannot_be_used_is_refused(
     with pytest.raises(InputError) as caught:
         planned(PAPERS["verdict"], tmp_path, **settings)
     assert caught.value.hint
+
+
+def test_a_paper_whose_rows_have_no_option_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        planned(PAPERS["rewrite"], tmp_path, top_k=4)
+    assert caught.value.detail == "The options are: none."
 
 
 def test_rows_of_sunar_say_with_which_budget_and_samples_they_run() -> None:
@@ -208,7 +226,7 @@ def test_the_central_comparisons_of_each_paper_are_there() -> None:
             for form in ("respond", "select")
             for scheme in ("standard", "at_standard", "cot", "at_cot")
         ),
-        ("at-cot", "search"),
+        ("at-cot", "search", "top_k=20"),
         ("ambigprompt", "list_answers"),
         ("ambigprompt", "list_at_once"),
         ("ambigprompt", "list_at_once", "evidence_tokens=100000"),
