@@ -283,7 +283,9 @@ async def _evaluate(dsn: str, settings: Settings, asked: _Asked) -> None:
 
 async def _count_missing(bench: Bench, data_set: DataSet) -> int:
     """Count the documents known to be relevant that are not in the corpus, or that this role may not see."""
-    document_ids = sorted({document_id for case in data_set.cases for document_id in case.document_ids})
+    from pgclarify.evaluation.judging import relevant_documents
+
+    document_ids = sorted({document_id for case in data_set.cases for document_id in relevant_documents(case)})
     if not document_ids:
         return 0
     return await bench.tables.count_missing_documents(bench.corpus.corpus_id, document_ids)

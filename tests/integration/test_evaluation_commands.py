@@ -176,7 +176,12 @@ def test_an_evaluation_in_which_every_case_failed_has_failed(run: Run, model: Se
 
 
 def test_what_a_data_set_names_and_a_corpus_does_not_have_is_said(run: Run, tmp_path: Path) -> None:
-    case = {"question": "What does smoking cost?", "documents": ["108", "no-such", "nor-this"], "answerz": ["x"]}
+    case = {
+        "question": "What does smoking cost?",
+        "documents": ["108", "no-such"],
+        "interpretations": [{"question": "What does smoking in a room cost?", "documents": ["nor-this"]}],
+        "answerz": ["x"],
+    }
     (tmp_path / "odd.jsonl").write_text(json.dumps(case))
     done = run("eval", "run", "odd.jsonl", "-c", CORPUS, "--dry-run")
     told = "1 question; 1 with documents; unknown fields: answerz; 2 document ids are not in rental"
