@@ -421,7 +421,7 @@ alter table pgclarify.run
     add column error_code text,
     add column budget_id bigint;
 comment on column pgclarify.run.error_code is
-    'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial rewrite, why its call failed; else null.';
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null.';
 comment on column pgclarify.run.budget_id is
     'The first budget that refused a call, which may have been removed; null if none did.';
 
@@ -528,7 +528,7 @@ comment on column pgclarify.stage.rows is
     'Number of results: passages, verdicts, interpretations, answers; null if nothing is counted.';
 alter type pgclarify.run_outcome add attribute error_code text;
 comment on column pgclarify.run_outcome.error_code is
-    'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial rewrite, why its call failed; else null.';
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null.';
 alter table pgclarify.step
     add column abstention_code text,
     add constraint step_abstention_code_is_known check (

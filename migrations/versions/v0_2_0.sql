@@ -1120,7 +1120,7 @@ comment on column pgclarify.run.stop_code is
     'Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is not '
     'over.';
 comment on column pgclarify.run.error_code is
-    'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial rewrite, why its call failed; else null.';
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null.';
 comment on column pgclarify.run.budget_id is
     'The first budget that refused a call, which may have been removed; null if none did.';
 comment on column pgclarify.run.cached_tokens is 'How many of prompt_tokens the endpoint had in its cache.';
@@ -1977,7 +1977,7 @@ comment on column pgclarify.run_outcome.stop_code is
     'Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is not '
     'over.';
 comment on column pgclarify.run_outcome.error_code is
-    'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial rewrite, why its call failed; else null.';
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null.';
 
 create type pgclarify.search_result as (
     rank integer,

@@ -113,7 +113,7 @@ class RunOutcome:
             or if the run failed or is not over.
         cost_usd: What it cost, in US dollars: 0 if it paid for no call; None if the cost of a call is unknown, or the
             run is not over.
-        error_code: Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial rewrite, why its call failed;
+        error_code: Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed;
             else None.
     """
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pgclarify.dialogue import ClarifyingQuestion, Form, PromptScheme, ProposedQuestion
-from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.errors import CompletionError, InvalidReply, code_of
 from pgclarify.language.numbers import counted
 from pgclarify.language.questions import proposes_same
 from pgclarify.ledger.completions import ask_one
-from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.judging.answerability import Answerability, AnswerabilityCheck
 from pgclarify.prompts.clarifying_questions import clarifying_questions
 from pgclarify.vocabulary import RunStatus, StopCode
@@ -72,8 +72,10 @@ class _Proposing:
             for ordinal, (one, checked) in enumerate(kept[: self._run.settings["count"]], start=1)
         ]
         await self._context.stores.dialogue.record_clarifying_questions(self._run, questions)
-        has_errors = any(checked.errors for checked in checks.values())
-        return Ending(RunStatus.PARTIAL if has_errors else RunStatus.SUCCEEDED)
+        errors = [error for checked in checks.values() for error in checked.errors]
+        return Ending(
+            RunStatus.PARTIAL if errors else RunStatus.SUCCEEDED, error_code=code_of_failures(map(code_of, errors))
+        )
 
     async def _propose(self) -> list[ProposedQuestion]:
         """Ask the model, and a second time if the reply cannot be used.

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
-from pgclarify.errors import EmbeddingError
+from pgclarify.errors import (
+    BudgetSpent,
+    ConfigurationError,
+    EmbeddingError,
+    EndpointFailed,
+    EndpointUnavailable,
+    ModelNotFound,
+    PriceMissing,
+)
 from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Interpretation, Run
 from pgclarify.operations.ambiguity.detector import Detector
@@ -22,6 +31,14 @@ from pgclarify.protocols import (
     StepStore,
 )
 from pgclarify.vocabulary import RunStatus
+
+OF_A_BUDGET: Final = (BudgetSpent.sqlstate, PriceMissing.sqlstate)
+"""Codes of calls that a budget refused."""
+
+# Failures that do not depend on the request, the longest first: most calls of other runs fail for the same reason.
+_OUTAGES: Final = tuple(
+    error.sqlstate for error in (ConfigurationError, ModelNotFound, EndpointUnavailable, EndpointFailed)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +136,20 @@ class Ending:
         status: succeeded, partial or failed.
         interpretations: In order; only for clarify and consolidate.
         error: Why it failed; None unless it did.
-        error_code: The SQLSTATE of that error; for a partial run, that of the failed call that it depends on, if there
-            is one.
+        error_code: The SQLSTATE of that error; for a partial run, the result of `code_of_failures`.
     """
 
     status: RunStatus = RunStatus.SUCCEEDED
     interpretations: Sequence[Interpretation] = ()
     error: str | None = None
     error_code: str | None = None
+
+
+def code_of_failures(codes: Iterable[str | None]) -> str | None:
+    """Return the code of a partial run from the codes of its failed calls; None if there are none.
+
+    An outage comes before failures that belong to one request. Refusals of a budget do not count: the stop code shows
+    them.
+    """
+    failures = [code for code in codes if code is not None and code not in OF_A_BUDGET]
+    return min(failures, key=lambda code: _OUTAGES.index(code) if code in _OUTAGES else len(_OUTAGES), default=None)

@@ -12,13 +12,14 @@ from pgclarify.errors import (
     CompletionError,
     EndpointUnavailable,
     InvalidReply,
+    code_of,
     describe,
 )
 from pgclarify.language.numbers import counted
 from pgclarify.language.questions import asks_same, stands_alone
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
 from pgclarify.model_calls import ModelCall
-from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.investigation.answering import StepAnswerer
 from pgclarify.operations.investigation.conclusion import Chain, Conclusion
 from pgclarify.operations.investigation.gathering import Gatherer
@@ -119,7 +120,10 @@ class _Investigation:
             elif self._calls.were_short:
                 end = _cut_short(end, StepOutcome.CUT_OFF, self._trace.stop_reason)
         await self._record(end)
-        return Ending(RunStatus.PARTIAL if errors or self._calls.were_short else RunStatus.SUCCEEDED)
+        return Ending(
+            RunStatus.PARTIAL if errors or self._calls.were_short else RunStatus.SUCCEEDED,
+            error_code=code_of_failures(map(code_of, errors)),
+        )
 
     async def _decompose(self) -> str | None:
         """Ask follow-up questions until there is no further one, or it would be useless.

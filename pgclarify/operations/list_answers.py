@@ -11,13 +11,13 @@ from functools import partial
 
 from pgclarify.algorithms import find_variant, is_last_name, is_variant
 from pgclarify.dialogue import EvidenceCitation, ListedAnswer
-from pgclarify.errors import CompletionError, InvalidReply, describe
+from pgclarify.errors import CompletionError, InvalidReply, code_of, describe
 from pgclarify.language.numbers import counted
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, Unproven
 from pgclarify.model import Candidate
 from pgclarify.model_calls import ModelCall
-from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.judging.proof import Proven, prove_told
 from pgclarify.operations.retrieval.evidence import passage_text, split_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage
@@ -51,7 +51,7 @@ async def list_answers(context: RunContext) -> Ending:
 
     Source: AmbigPrompt, §3.
     """
-    return Ending(await _Listing(context, await _gather(context)).carry_out())
+    return await _Listing(context, await _gather(context)).carry_out()
 
 
 async def _gather(context: RunContext) -> list[list[Candidate]]:
@@ -134,7 +134,7 @@ class _Listing:
         # Entries that a reply of this round extended.
         self._grown: dict[int, _Entry] = {}
 
-    async def carry_out(self) -> RunStatus:
+    async def carry_out(self) -> Ending:
         """Read the windows, one after the other.
 
         Raises:
@@ -142,7 +142,7 @@ class _Listing:
         """
         if not self._windows:
             self._trace.stop_reason = "the search found nothing"
-            return RunStatus.SUCCEEDED
+            return Ending()
         early: list[_Repeated | Unproven] = []
         for number, window in enumerate(self._windows, start=1):
             self._shown = window
@@ -153,19 +153,20 @@ class _Listing:
                 if not self._entries:
                     raise
                 self._trace.stop_reason = f"the model failed: {describe(error)}"
-                return RunStatus.PARTIAL
+                return Ending(RunStatus.PARTIAL, error_code=code_of_failures([code_of(error)]))
             if len(self._entries) == self._most:
                 self._trace.stop_reason = f"the limit of {counted(self._most, 'answer')} was reached"
                 self._trace.stop_code = StopCode.LIMIT
-                return RunStatus.SUCCEEDED
+                return Ending()
             if doubt is not None:
                 early.append(doubt)
         if early:
-            return self._end_early(early)
+            self._end_early(early)
+            return Ending(RunStatus.PARTIAL)
         self._trace.stop_reason = "no further answer" if self._entries else "the passages give no answer"
         if self._was_refused and not self._entries:
             self._trace.stop_code = StopCode.UNPROVEN
-        return RunStatus.SUCCEEDED
+        return Ending()
 
     def _place_of(self, number: int) -> str | None:
         """Name the current window and its candidates; None if there is only one window."""
@@ -175,7 +176,7 @@ class _Listing:
         ranks = f"#{first}" if first == last else f"#{first} to #{last}"
         return f"window {number} of {len(self._windows)} ({ranks})"
 
-    def _end_early(self, early: Sequence[_Repeated | Unproven]) -> RunStatus:
+    def _end_early(self, early: Sequence[_Repeated | Unproven]) -> None:
         """Note why the list may miss answers of the windows."""
         match early[-1]:
             case Unproven() as last:
@@ -186,7 +187,6 @@ class _Listing:
         if len(self._windows) > 1:
             reason = f"{len(early)} of {len(self._windows)} windows ended early, the last of them because {reason}"
         self._trace.stop_reason = reason
-        return RunStatus.PARTIAL
 
     async def _read(self, place: str | None) -> _Repeated | Unproven | None:
         """Ask about one window for one answer after the other.

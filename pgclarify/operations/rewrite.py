@@ -16,12 +16,12 @@ from typing import Final
 from pgclarify.algorithms.ambiguity.wording import take_apart
 from pgclarify.algorithms.rewriting_faithfulness import find_fault
 from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
-from pgclarify.errors import CompletionError, NotAllowed, code_of, describe
+from pgclarify.errors import CompletionError, code_of, describe
 from pgclarify.language.questions import points_back_first, words_that_point_back
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.ambiguity.detector import LANGUAGE, summarize
-from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.rewriting import rewriting
 from pgclarify.protocols import Completer
@@ -99,8 +99,7 @@ class _Rewrite:
         if failure is None:
             return Ending()
         self._trace.stop_reason = describe(failure)
-        # A budget that refuses the call is not a failure: the stop code shows it.
-        return Ending(RunStatus.PARTIAL, error_code=None if isinstance(failure, NotAllowed) else code_of(failure))
+        return Ending(RunStatus.PARTIAL, error_code=code_of_failures([code_of(failure)]))
 
     async def _detect(self) -> Detection:
         question, threshold = self._run.question, self._run.settings.get("threshold")

@@ -99,8 +99,8 @@ class RunStore(Ledger, Protocol):
             status: How it ended.
             interpretations: In order.
             error: Why it failed; None unless it did.
-            error_code: The SQLSTATE of that error, as by `pgclarify.errors.code_of`; for a partial run, that of the
-                failed call that it depends on, if there is one.
+            error_code: The SQLSTATE of that error, as by `pgclarify.errors.code_of`; for a partial run, the code of
+                its failed calls, if there are any.
             stages: The stages, in order.
             stop_reason: Why it stopped early; None if it did not.
             stop_code: Why there is no result, or only a part of it, if the tables do not show it.

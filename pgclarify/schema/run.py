@@ -224,8 +224,7 @@ run = Table(
         "error_code",
         Text,
         comment=(
-            "Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial rewrite, why its call failed; "
-            "else null."
+            "Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null."
         ),
     ),
     Column(

@@ -145,7 +145,7 @@ comment on column pgclarify.run_summary.stop_code is
 'Why it has no result, or only a part of it: not_answered, no_language_model, language, threshold, unproven, repeated, '
 'no_passage, contradicted, limit, budget or failed_calls; null if its result is complete, or it has failed or is not over.';
 comment on column pgclarify.run_summary.error_code is
-'Why it failed, as a SQLSTATE from docs/errors.md; for a partial rewrite, why its call failed; null otherwise.';
+'Why it failed, as a SQLSTATE from docs/errors.md; for a partial run, why calls failed; null otherwise.';
 comment on column pgclarify.run_summary.cached_tokens is
 'Those of prompt_tokens that the endpoint took from its cache, as it reports them.';
 grant select on pgclarify.run_summary to pgclarify_reader;

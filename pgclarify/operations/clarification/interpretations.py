@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms import Density, Grouping, consolidate, relate_readings
-from pgclarify.errors import BudgetSpent, PriceMissing
+from pgclarify.errors import BudgetSpent
 from pgclarify.model import Citation, Cluster, Interpretation, Refusal, Run, Verdict
-from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.context import OF_A_BUDGET, Ending, RunContext, code_of_failures
 from pgclarify.vocabulary import Outcome, RunStatus, StopCode
-
-_OF_A_BUDGET = (BudgetSpent.sqlstate, PriceMissing.sqlstate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +104,8 @@ async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.floa
 async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]]) -> Ending:
     """Consolidate the grounded verdicts, and end the run.
 
-    The run succeeds if no verdict failed, even if there are none. It is partial if some failed. It fails if all failed,
-    unless the only cause was a spent budget: then it is partial, with no result.
+    The run succeeds if no verdict failed, even if there are none. It is partial if some failed, and then has their
+    code. It fails if all failed, unless the only cause was a spent budget: then it is partial, with no result.
 
     Args:
         context: The run.
@@ -116,7 +114,7 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]])
     failed = [verdict for _, verdict in verdicts if verdict.outcome is Outcome.FAILED]
     if failed and len(failed) == len(verdicts):
         # Other errors matter more than the budget, because a larger budget would not help against them.
-        others = [verdict for verdict in failed if verdict.error_code not in _OF_A_BUDGET]
+        others = [verdict for verdict in failed if verdict.error_code not in OF_A_BUDGET]
         if others or not isinstance(context.store.refusal, BudgetSpent):
             error, error_code = summarize([(verdict.error or "", verdict.error_code) for verdict in others or failed])
             return Ending(RunStatus.FAILED, error=error, error_code=error_code)
@@ -131,7 +129,11 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]])
             context.trace.stop_code = StopCode.THRESHOLD
         elif not codes.isdisjoint(Refusal):
             context.trace.stop_code = StopCode.UNPROVEN
-    return Ending(RunStatus.PARTIAL if failed else RunStatus.SUCCEEDED, interpretations)
+    return Ending(
+        RunStatus.PARTIAL if failed else RunStatus.SUCCEEDED,
+        interpretations,
+        error_code=code_of_failures(verdict.error_code for verdict in failed),
+    )
 
 
 def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32]:

@@ -66,6 +66,7 @@ class TestClarify:
         record = await carry_out(corpus(), scripts.verifier(script()), store=store(table))
 
         assert (record.status, record.error, record.stop_reason) == (RunStatus.PARTIAL, None, SPENT)
+        assert (record.error_code, record.stop_code) == (None, StopCode.BUDGET)
         assert [record.verdicts[rank].outcome for rank in (1, 2, 3, 4)] == [
             Outcome.GROUNDED,
             Outcome.GROUNDED,

@@ -31,6 +31,7 @@ async def test_some_failures_make_a_run_partial() -> None:
     verifier = scripts.verifier({**script(), DRIVERS: EndpointUnavailable("no endpoint")})
     record = await carry_out(corpus(), verifier)
     assert (record.status, record.error) == (RunStatus.PARTIAL, None)
+    assert record.error_code == EndpointUnavailable.sqlstate
     assert [found.answer for found in record.interpretations] == [COVERAGE.answer]
     failure = record.verdicts[1]
     assert (failure.outcome, failure.error, failure.completion_id) == (Outcome.FAILED, "no endpoint", None)

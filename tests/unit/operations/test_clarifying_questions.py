@@ -181,7 +181,7 @@ class TestTrouble:
         }
         asked = await ask_back(verdicts=verdicts)
 
-        assert asked.record.status is RunStatus.PARTIAL
+        assert (asked.record.status, asked.record.error_code) == (RunStatus.PARTIAL, GONE.sqlstate)
         # Another passage answers it, which is enough.
         assert [one.is_answerable for one in asked.questions or []] == [True, None]
         assert asked.record.stages[-1].note == "2 of 6 verdicts failed: the endpoint cannot be reached"

@@ -346,6 +346,7 @@ async def test_an_answer_that_stands_survives_an_endpoint_that_goes():
     told = await carry_out(script(follow_ups=[FollowUp(WHO), FollowUp(WHERE), GONE]))
     assert told.end.answer == "Ortval"
     assert (told.record.status, told.record.error) == (RunStatus.PARTIAL, None)
+    assert told.record.error_code == GONE.sqlstate
 
 
 async def test_a_model_that_cannot_be_understood_is_no_sign_of_an_empty_corpus():

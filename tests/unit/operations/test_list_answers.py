@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pgclarify.errors import InvalidReply
 from pgclarify.model import Candidate, Passage
 from pgclarify.operations.list_answers import most_rounds
 from pgclarify.operations.retrieval.evidence import cut_evidence, split_evidence
@@ -301,11 +302,11 @@ class TestTrouble:
         assert (record.status, record.stop_reason) == (RunStatus.FAILED, None)
         assert record.error
 
-    @pytest.mark.parametrize("line", [GONE, [PROSE, PROSE]])
-    async def test_later_leaves_what_was_found(self, line: Any) -> None:
+    @pytest.mark.parametrize(("line", "code"), [(GONE, GONE.sqlstate), ([PROSE, PROSE], InvalidReply.sqlstate)])
+    async def test_later_leaves_what_was_found(self, line: Any, code: str) -> None:
         world = World(HOLM, line)
         record = await world.carry_out()
-        assert (record.status, record.error) == (RunStatus.PARTIAL, None)
+        assert (record.status, record.error, record.error_code) == (RunStatus.PARTIAL, None, code)
         assert (record.stop_reason or "").startswith("the model failed: ")
         assert [one.answer for one in world.answers] == ["Ida Holm"]
 
