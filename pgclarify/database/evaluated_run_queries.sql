@@ -3,7 +3,7 @@
 -- name: eval_get_run_facts
 -- How a run ended and why, its relaxed question, the number of its searches; whether it existed before a time.
 select
-    run.status, run.relaxed_question, run.stop_reason, run.error_code,
+    run.status, run.relaxed_question, run.stop_reason, run.stop_code, run.error_code,
     run.created_at < %(time)s::timestamptz as was_there,
     (
         select count(*)

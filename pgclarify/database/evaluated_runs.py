@@ -20,7 +20,8 @@ class RunFacts:
         status: Its state; None if the caller may not see the run.
         relaxed_question: The relaxed question that it searched with; None if it used the question itself.
         stop_reason: Why it stopped early; None if it did not.
-        error_code: Why it failed, as a SQLSTATE; for a partial rewrite, why its call failed; else None.
+        stop_code: The code of that reason, or another reason why its result is not complete; None if it is.
+        error_code: Why it failed, as a SQLSTATE; for a partial run, why calls failed; else None.
         was_there: Whether it existed before a given time.
         retrievals: How often it searched the corpus. Looking up neighbors in the graph does not count.
     """
@@ -28,6 +29,7 @@ class RunFacts:
     status: RunStatus | None
     relaxed_question: str | None
     stop_reason: str | None
+    stop_code: str | None
     error_code: str | None
     was_there: bool
     retrievals: int
@@ -65,7 +67,7 @@ class EvaluatedRuns:
         """
         rows = await self._world.fetch("eval_get_run_facts", run_id=run_id, time=time)
         if not rows:
-            return RunFacts(None, None, None, None, was_there=False, retrievals=0)
+            return RunFacts(None, None, None, None, None, was_there=False, retrievals=0)
         return RunFacts(**{**rows[0], "status": RunStatus(rows[0]["status"])})
 
     async def find_reply(self, run_id: int) -> int | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ from pgclarify.database.evaluated_runs import EvaluatedRuns, RunFacts
 from pgclarify.database.evaluations import EvaluationTables
 from pgclarify.errors import PgclarifyError, RunFailed, code_of, describe
 from pgclarify.evaluated import Case, CorpusDescription, Output, Usage
-from pgclarify.evaluation.outages import outage_of
+from pgclarify.evaluation.outages import describe_outage, outage_code
 from pgclarify.evaluation.waiting import RunWaiter
 from pgclarify.model import Passage
 from pgclarify.vocabulary import RunStatus
@@ -59,6 +59,22 @@ class Asking:
         except BaseException:
             with suppress(PgclarifyError):
                 await asyncio.shield(self.client.cancel(run_id))
+            raise
+
+    @asynccontextmanager
+    async def codes_of_runs(self) -> AsyncIterator[None]:
+        """Give each RunFailed that is raised meanwhile the code of its run, which says why the run failed.
+
+        Raises:
+            RunFailed: As it was raised, with that code.
+            PgclarifyError: If the server cannot be asked.
+        """
+        try:
+            yield
+        except RunFailed as error:
+            for run_id in error.run_ids:
+                facts = await self.runs.facts(run_id, self.opened_at)
+                error.sqlstate = facts.error_code or error.sqlstate
             raise
 
     async def used(self, run_id: int, facts: RunFacts) -> Usage:
@@ -108,6 +124,9 @@ class Submitted(Operation):
         if outcome.status in (RunStatus.FAILED, RunStatus.CANCELLED):
             error = outcome.error or "the run was cancelled"
             return replace(output, status=RunStatus.FAILED, error=error, error_code=outcome.error_code)
+        cut_off = _cut_off(output, facts)
+        if cut_off is not None:
+            return cut_off
         return await self._read(case, run_id, facts, output, rankings)
 
     @abstractmethod
@@ -138,27 +157,20 @@ class Waiting(Operation):
         run_id = await self._run_of(case.question, found, asked_at)
         if run_id is None:
             return replace(self._read(case, found, ()), retrievals=self._retrievals_without_run, seconds=seconds)
-        output = self._read(case, found, _pooled(await asking.tables.rankings(run_id)))
         facts = await asking.runs.facts(run_id, asking.opened_at)
-        usage = await asking.used(run_id, facts)
-        if outage_of(facts.error_code) is not None:
-            # A partial run. Its output without the model is no result of the method.
-            return Output(
-                status=RunStatus.FAILED,
-                error=facts.stop_reason or "the model could not be asked",
-                error_code=facts.error_code,
-                run_id=run_id,
-                usage=usage,
-                retrievals=facts.retrievals,
-                seconds=seconds,
-            )
-        return replace(
-            output,
+        output = replace(
+            self._read(case, found, _pooled(await asking.tables.rankings(run_id))),
             status=RunStatus.PARTIAL if facts.status is RunStatus.PARTIAL else RunStatus.SUCCEEDED,
             run_id=run_id,
-            usage=usage,
+            usage=await asking.used(run_id, facts),
             retrievals=facts.retrievals,
             seconds=seconds,
+        )
+        cut_off = _cut_off(output, facts)
+        if cut_off is not None:
+            return cut_off
+        return replace(
+            output,
             notes={**output.notes, **({"stop_reason": facts.stop_reason} if facts.stop_reason else {})},
         )
 
@@ -194,6 +206,25 @@ class Waiting(Operation):
     @abstractmethod
     def _read(self, case: Case, found: Any, retrieved: Sequence[Passage]) -> Output:  # noqa: ANN401
         """Return the output of a result, without facts of its run."""
+
+
+def _cut_off(output: Output, facts: RunFacts) -> Output | None:
+    """Return the failed output of a partial run during which there was an outage; None if there was none.
+
+    What the run found until then is not what the method finds.
+    """
+    code = outage_code(facts)
+    if code is None:
+        return None
+    return Output(
+        status=RunStatus.FAILED,
+        error=describe_outage(facts, code),
+        error_code=code,
+        run_id=output.run_id,
+        usage=output.usage,
+        retrievals=output.retrievals,
+        seconds=output.seconds,
+    )
 
 
 def _pooled(rankings: Rankings) -> tuple[Passage, ...]:

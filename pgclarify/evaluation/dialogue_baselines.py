@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Final, TypeAlias
 
-from pgclarify.client import AsyncClient
 from pgclarify.errors import InvalidReply
 from pgclarify.evaluated import Case, Output
+from pgclarify.evaluation.asking import Asking
 from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
 from pgclarify.evaluation.dialogue_methods import searched_with
 from pgclarify.prompts.dialogue_baselines import ambiguity
@@ -60,12 +60,12 @@ class RewriteWhere:
             return None
 
 
-def detector(method: str, asked: Asked, client: AsyncClient) -> Detect:
+def detector(method: str, asked: Asked, asking: Asking) -> Detect:
     """Return what decides for one of the methods that rewrite; `logistic_regression` takes `foretold`."""
     detectors = {
         "always_rewrite": everything(),
         "few_shot": few_shot(asked),
-        "rewrite_ambiguous": classifier(client),
+        "rewrite_ambiguous": classifier(asking),
     }
     return detectors[method]
 
@@ -79,17 +79,18 @@ def everything() -> Detect:
     return detect
 
 
-def classifier(client: AsyncClient) -> Detect:
+def classifier(asking: Asking) -> Detect:
     """Ask the classifier and the rules of `detect_ambiguity`. A question that they cannot read counts as clear.
 
     Args:
-        client: Calls `detect_ambiguity` with its role.
+        asking: The connections that call `detect_ambiguity`.
 
     Source: Detect, then rewrite (summary), Method Summary.
     """
 
     async def detect(case: Case, meter: UsageMeter) -> float:
-        found = await client.detect_ambiguity(case.question, case.history, timeout=None)
+        async with asking.codes_of_runs():
+            found = await asking.client.detect_ambiguity(case.question, case.history, timeout=None)
         return found.probability or 0.0
 
     return detect

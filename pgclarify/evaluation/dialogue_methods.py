@@ -26,8 +26,7 @@ class Rewrite(Waiting):
 
     async def answer(self, case: Case) -> Output:
         """See Method."""
-        retriever = CorpusSearch(self._asking.client, self._asking.corpus.name)
-        return await searched_with(case, await super().answer(case), retriever)
+        return await searched_with(case, await super().answer(case), CorpusSearch(self._asking))
 
     async def _call(self, case: Case) -> RewrittenQuestion:
         return await self._asking.client.rewrite(case.question, case.history, timeout=None, **self._settings)

@@ -111,7 +111,7 @@ class Bench:
     evidence: EvidenceSearch = field(init=False)
 
     def __post_init__(self) -> None:
-        self.evidence = EvidenceSearch(CorpusSearch(self.asking.client, self.corpus.name))
+        self.evidence = EvidenceSearch(CorpusSearch(self.asking))
 
     @property
     def corpus(self) -> CorpusDescription:
@@ -173,7 +173,7 @@ class Bench:
         name, settings = configuration.method, configuration.with_defaults()
         if name in OPERATIONS:
             return sql_method(self.asking, name, settings)
-        retriever = CorpusSearch(self.asking.client, self.corpus.name, method=settings.get("search", "hybrid"))
+        retriever = CorpusSearch(self.asking, method=settings.get("search", "hybrid"))
         if name == "human":
             return Human(retriever, top_k=settings["top_k"])
         if name == "logistic_regression":
@@ -184,7 +184,7 @@ class Bench:
         if name == SIMULATED_USER:
             return SimulatedUser(self.asking, asked, settings)
         if name in REWRITING:
-            return RewriteWhere(asked, retriever, detector(name, asked, self.asking.client))
+            return RewriteWhere(asked, retriever, detector(name, asked, self.asking))
         if name == "rac":
             return AllAtOnce(asked, top_k=settings["top_k"])
         if name == "one_pass":

@@ -19,7 +19,7 @@ from pgclarify.evaluated import Case, Output
 from pgclarify.evaluation.asking import Asking
 from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out, search
 from pgclarify.evaluation.dialogue_methods import DEPTH, corpus_to_check, run_that_asked_nothing, said
-from pgclarify.evaluation.outages import outage_of
+from pgclarify.evaluation.outages import describe_outage, outage_code
 from pgclarify.prompts.dialogue_baselines import simulated_choice, simulated_reply
 from pgclarify.vocabulary import RunStatus
 
@@ -137,23 +137,25 @@ class SimulatedUser:
         except InvalidReply:
             return None
         except RunFailed as error:
-            await self._look_into(error, meter)
+            for failed_run in error.run_ids:
+                await self._count(failed_run, meter, reason=error.detail or error.message)
             return None
 
-    async def _count(self, run_id: int, meter: UsageMeter) -> None:
+    async def _count(self, run_id: int, meter: UsageMeter, reason: str | None = None) -> None:
+        """Count the usage of a run.
+
+        Args:
+            run_id: The run.
+            meter: Where it is counted.
+            reason: Why the run failed; None if it is complete or partial.
+
+        Raises:
+            _Failed: If there was an outage during the run, which is unrelated to the case.
+        """
         facts = await self._asking.runs.facts(run_id, self._asking.opened_at)
         meter.usage += await self._asking.used(run_id, facts)
         meter.retrievals += facts.retrievals
-
-    async def _look_into(self, error: RunFailed, meter: UsageMeter) -> None:
-        """Count the usage of a failed run.
-
-        Raises:
-            _Failed: If the model was unavailable or not configured, which is unrelated to the case.
-        """
-        for run_id in error.run_ids:
-            await self._count(run_id, meter)
-            facts = await self._asking.runs.facts(run_id, self._asking.opened_at)
-            if outage_of(facts.error_code) is not None:
-                reason = error.detail or error.message
-                raise _Failed(Output(status=RunStatus.FAILED, error=reason, error_code=facts.error_code, run_id=run_id))
+        code = outage_code(facts)
+        if code is not None:
+            error = reason or describe_outage(facts, code)
+            raise _Failed(Output(status=RunStatus.FAILED, error=error, error_code=code, run_id=run_id))

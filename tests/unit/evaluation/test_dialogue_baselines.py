@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import cast
+from datetime import UTC, datetime
+from typing import Any, cast
 
 import pytest
 
-from pgclarify.client import Ambiguity, AsyncClient
+from pgclarify.client import Ambiguity
+from pgclarify.database.evaluated_runs import RunFacts
 from pgclarify.errors import CompletionError, EndpointUnavailable, RunFailed
-from pgclarify.evaluated import Case, Output
+from pgclarify.evaluated import Case, CorpusDescription, Output
+from pgclarify.evaluation.asking import Asking
 from pgclarify.evaluation.baselines import Asked
 from pgclarify.evaluation.dialogue_baselines import Detect, RewriteWhere, classifier, everything, few_shot, foretold
 from pgclarify.ledger.completions import PollInterval
@@ -99,22 +102,29 @@ async def test_from_a_half_on_a_regression_decides(probability: float, question:
 
 
 class FakeDetector:
-    """Stands in for the client, with one judgement of all questions; if the judgement is None, the run fails."""
+    """Stands in for the server, with one judgement of all questions; if the judgement is None, run 7 fails."""
 
     def __init__(self, judged: Ambiguity | None) -> None:
         self._judged = judged
         self.asked: list[tuple[str, Sequence[str], Mapping[str, object]]] = []
+        corpus, now = CorpusDescription(1, "docs", 3, "m"), datetime(2026, 3, 1, tzinfo=UTC)
+        server = cast("Any", self)
+        self.asking = Asking(server, server, server, server, corpus, now)
 
     async def detect_ambiguity(self, question: str, history: Sequence[str], **options: object) -> Ambiguity:
         self.asked.append((question, history, options))
         if self._judged is None:
-            raise RunFailed("the question could not be embedded")
+            raise RunFailed("the question could not be embedded", run_ids=[7])
         return self._judged
+
+    async def facts(self, run_id: int, time: datetime) -> RunFacts:
+        assert run_id == 7
+        return RunFacts(RunStatus.FAILED, None, None, None, AWAY.sqlstate, was_there=False, retrievals=0)
 
 
 async def answer_by_classifier(detector: FakeDetector, chat: ScriptedCompleter) -> Output:
     asked = Asked(FakeLedger(), chat, FakeRetriever(), FakeEmbedder())
-    return await RewriteWhere(asked, FakeRetriever(), classifier(cast("AsyncClient", detector))).answer(CASE)
+    return await RewriteWhere(asked, FakeRetriever(), classifier(detector.asking)).answer(CASE)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +145,7 @@ async def test_only_what_the_classifier_calls_ambiguous_is_rewritten(
 async def test_a_detection_that_fails_fails_the_case() -> None:
     chat = model()
     output = await answer_by_classifier(FakeDetector(None), chat)
-    assert (output.status, output.error_code, output.retrievals) == (RunStatus.FAILED, RunFailed.sqlstate, 0)
+    assert (output.status, output.error_code, output.retrievals) == (RunStatus.FAILED, AWAY.sqlstate, 0)
     assert purposes(chat) == []
 
 

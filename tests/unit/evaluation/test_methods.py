@@ -9,13 +9,14 @@ import pytest
 
 from pgclarify.client import Investigation, RewrittenQuestion, RunOutcome, Step
 from pgclarify.database.evaluated_runs import RunFacts
-from pgclarify.errors import EndpointFailed, EndpointUnavailable, InvalidReply, RunFailed
+from pgclarify.errors import BudgetSpent, EndpointFailed, EndpointUnavailable, InvalidReply, RunFailed, code_of
 from pgclarify.evaluated import Case, CorpusDescription, GoldInterpretation, Usage
 from pgclarify.evaluation.asking import Asking
 from pgclarify.evaluation.human import Human
 from pgclarify.evaluation.methods import sql_method
+from pgclarify.evaluation.retrieving import CorpusSearch
 from pgclarify.model import Passage
-from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome
+from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome, StopCode
 
 PASSAGE = Passage("d", 1, "Tony Goldwyn was there.")
 
@@ -64,6 +65,7 @@ class World:
         self.status = status
         self.error = error
         self.error_code = None if error is None else "PC014"
+        self.stop_code: str | None = None
         self.corpus = CorpusDescription(1, "docs", 3, "m")
         self.opened_at = NOW
         self.client = self.tables = self.runs = self
@@ -76,13 +78,21 @@ class World:
             raise self.error
         return []
 
-    list_answers = search = detect_ambiguity = _called
+    list_answers = search = detect_ambiguity = clarifying_questions = _called
 
     async def rewrite(self, question: str, history: Any, **_: Any) -> RewrittenQuestion:
         return RewrittenQuestion(17, question, was_ambiguous=True, reason="the model did not rewrite it")
 
     async def submit_investigation(self, *_: Any, **__: Any) -> int:
         return 17
+
+    submit = submit_investigation
+
+    async def result(self, run_id: int) -> list[Any]:
+        return []
+
+    async def verdict_answers(self, run_id: int) -> list[Any]:
+        return []
 
     async def carried_out(self, run_id: int) -> RunOutcome:
         return RunOutcome(run_id, self.status, None, 0, None)
@@ -107,7 +117,7 @@ class World:
 
     async def facts(self, run_id: int, time: datetime) -> RunFacts:
         stopped = "the budget of calls is spent"
-        return RunFacts(self.status, None, stopped, self.error_code, was_there=False, retrievals=3)
+        return RunFacts(self.status, None, stopped, self.stop_code, self.error_code, was_there=False, retrievals=3)
 
 
 @pytest.mark.parametrize("method", ["list_answers", "search", "detect_ambiguity"])
@@ -151,7 +161,43 @@ async def test_a_question_that_stayed_because_of_an_outage_is_no_rewrite(
     output = await sql_method(cast("Asking", world), "rewrite", {}).answer(Case("1", "q"))
     assert (output.status, output.questions, output.run_id, output.usage) == (status, questions, 17, USAGE)
     if status is RunStatus.FAILED:
-        assert (output.error, output.error_code) == ("the budget of calls is spent", code)
+        assert output.error_code == code
+
+
+@pytest.mark.parametrize(
+    ("code", "stop_code", "expected"),
+    [
+        (EndpointUnavailable.sqlstate, None, EndpointUnavailable.sqlstate),
+        (EndpointFailed.sqlstate, None, EndpointFailed.sqlstate),
+        (None, StopCode.BUDGET, BudgetSpent.sqlstate),
+        (InvalidReply.sqlstate, StopCode.BUDGET, BudgetSpent.sqlstate),
+        (InvalidReply.sqlstate, StopCode.FAILED_CALLS, None),
+        (None, StopCode.LIMIT, None),
+    ],
+)
+@pytest.mark.parametrize("method", ["clarify", "investigate", "list_answers", "clarifying_questions", "rewrite"])
+async def test_what_a_run_found_before_an_outage_is_no_result(
+    method: str, code: str | None, stop_code: StopCode | None, expected: str | None
+) -> None:
+    world = World(RunStatus.PARTIAL)
+    world.error_code, world.stop_code = code, stop_code
+    output = await sql_method(cast("Asking", world), method, {}).answer(Case("1", "q"))
+    assert output.status is (RunStatus.PARTIAL if expected is None else RunStatus.FAILED)
+    assert (output.error_code, output.run_id, output.usage, output.retrievals) == (expected, 17, USAGE, 3)
+    assert output.seconds > 0
+    if expected is not None:
+        assert output.error
+
+
+@pytest.mark.parametrize(("run_ids", "expected"), [([17], EndpointUnavailable.sqlstate), ([], RunFailed.sqlstate)])
+async def test_a_search_that_fails_has_the_code_of_its_run(run_ids: list[int], expected: str) -> None:
+    world = World(RunStatus.FAILED, RunFailed("run 17 failed", run_ids=run_ids))
+    world.error_code = EndpointUnavailable.sqlstate
+    server = cast("Any", world)
+    asking = Asking(server, server, server, server, world.corpus, NOW)
+    with pytest.raises(RunFailed) as caught:
+        await CorpusSearch(asking).search("q", 3)
+    assert code_of(caught.value) == expected
 
 
 async def test_a_search_that_asks_no_model_has_no_run() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.errors import CompletionError, InvalidReply, code_of
+from pgclarify.errors import BudgetSpent, CompletionError, InvalidReply, PriceMissing, code_of
 from pgclarify.evaluation.outages import Outage, outage_of
 from pgclarify.model_calls import CompletionRequest, Message
 from pgclarify.operations.missing_models import cannot_load, no_language_model
@@ -54,6 +54,11 @@ async def test_no_endpoint() -> None:
 
 def test_what_a_worker_is_not_set_up_for() -> None:
     for error in (no_language_model("asking back", "clarify"), cannot_load("reranker", "x", "signal")):
+        assert outage_of(code_of(error)) is Outage.LASTING
+
+
+def test_what_a_budget_refuses() -> None:
+    for error in (BudgetSpent("it is spent"), PriceMissing("the model has no price")):
         assert outage_of(code_of(error)) is Outage.LASTING
 
 

@@ -42,6 +42,7 @@ class World:
         code: str = "",
         asks_until: int = 3,
         search_fails_at: int = 0,
+        partial: int | None = None,
     ) -> None:
         self.corpus = CorpusDescription(1, "docs", 3, "m")
         self.opened_at = datetime(2026, 3, 1, tzinfo=UTC)
@@ -55,6 +56,7 @@ class World:
         self._code = code
         self._asks_until = asks_until
         self._search_fails_at = search_fails_at
+        self._partial = partial
 
     async def clarifying_questions(
         self, question: str | None, history: Sequence[str], **options: Any
@@ -98,7 +100,8 @@ class World:
         return run_id + 1
 
     async def facts(self, run_id: int, time: datetime) -> RunFacts:
-        return RunFacts(RunStatus.SUCCEEDED, None, None, self._code or None, was_there=False, retrievals=1)
+        code = self._code if run_id in (self._partial, 10 * (self._fails_at or 0)) else None
+        return RunFacts(RunStatus.PARTIAL, None, None, None, code, was_there=False, retrievals=1)
 
     async def used(self, run_id: int, facts: RunFacts) -> Usage:
         return Usage(calls=1, prompt_tokens=100)
@@ -203,6 +206,15 @@ async def test_a_user_who_cannot_be_understood_says_nothing() -> None:
 async def test_an_outage_is_no_result() -> None:
     output = await lead(World(fails_at=2, code=EndpointUnavailable.sqlstate), user())
     assert (output.status, output.error_code, output.run_id) == (RunStatus.FAILED, EndpointUnavailable.sqlstate, 20)
+    # The second run of clarifying_questions, its run of reply, and a last one that asks nothing.
+    for partial in (20, 21, 30):
+        output = await lead(World(partial=partial, code=EndpointUnavailable.sqlstate, asks_until=2), user())
+        assert (output.status, output.error_code, output.run_id) == (
+            RunStatus.FAILED,
+            EndpointUnavailable.sqlstate,
+            partial,
+        )
+        assert output.usage.calls > 0
     of_the_user = await lead(World(), user(cast("Line", EndpointUnavailable("away"))))
     assert (of_the_user.status, of_the_user.error_code) == (RunStatus.FAILED, EndpointUnavailable.sqlstate)
 
