@@ -131,6 +131,8 @@ class _Listing:
         self._refused: dict[str, None] = {}
         # Refused answers of this round: a second reply may prove them.
         self._doubtful: dict[str, None] = {}
+        # Why the last reply of this round that could be read does not count.
+        self._doubt: _Repeated | Unproven | None = None
         # Entries that a reply of this round extended.
         self._grown: dict[int, _Entry] = {}
 
@@ -232,6 +234,9 @@ class _Listing:
     async def _ask(self, tally: Tally) -> Proven | CompletionError | None:
         """Ask for one more answer, and store it, with any other spellings in the reply."""
         value = await self._calls.ask(self._render, tally=tally)
+        if isinstance(value, InvalidReply) and self._doubt is not None:
+            # If only the second reply could not be read, the model has not failed: the first reply decides.
+            value = self._doubt
         if isinstance(value, Proven):
             entry = _Entry(len(self._entries) + 1)
             entry.add(value)
@@ -241,6 +246,7 @@ class _Listing:
             self._refused |= self._doubtful
             self._was_refused |= bool(self._doubtful)
         self._doubtful.clear()
+        self._doubt = None
         for entry in self._grown.values():
             await self._dialogue.record_answer(self._run, entry.listed())
         self._grown.clear()
@@ -252,6 +258,13 @@ class _Listing:
         return listing(self._run.question, passages, tuple(self._read_in), tuple(self._refused)).then(self._check)
 
     def _check(self, finding: Finding) -> Proven | None:
+        try:
+            return self._prove(finding)
+        except (_Repeated, Unproven) as doubt:
+            self._doubt = doubt
+            raise
+
+    def _prove(self, finding: Finding) -> Proven | None:
         if finding.answer is None:
             return None
         self._doubtful[finding.answer] = None

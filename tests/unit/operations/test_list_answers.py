@@ -315,6 +315,20 @@ class TestTrouble:
         assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "no further answer")
         assert [one.answer for one in world.answers] == ["Ida Holm", "Ada Berg"]
 
+    @pytest.mark.parametrize("line", [[MADE_UP, PROSE], [PROSE, MADE_UP], [HOLM, PROSE]])
+    async def test_one_reply_of_a_round_that_cannot_be_read_does_not_end_the_list(self, line: list[Line]) -> None:
+        """The other reply is refused, as if both had been read."""
+        world = World(HOLM, line, BERG)
+        assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "no further answer")
+        assert [one.answer for one in world.answers] == ["Ida Holm", "Ada Berg"]
+
+    async def test_before_the_first_answer_it_does_not_fail_the_run_either(self) -> None:
+        world = World([MADE_UP, PROSE], HOLM)
+        assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "no further answer")
+        assert [one.answer for one in world.answers] == ["Ida Holm"]
+        # An outage is another matter: nothing is known of the answers that were not given.
+        assert (await World([MADE_UP, GONE], HOLM).carry_out()).status is RunStatus.FAILED
+
     async def test_characters_that_no_text_has(self) -> None:
         bad = Finding("Ida\x00Holm", (Evidence(1, FILM),))
         record = await World([bad, bad]).carry_out()
