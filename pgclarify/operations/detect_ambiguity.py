@@ -21,8 +21,8 @@ async def detect_ambiguity(context: RunContext) -> Ending:
 
     Args:
         context: The run. Its question is a text, or for detect_ambiguity_many a JSON array of questions. It uses the
-            settings history and threshold. If one question has a corpus, the
-            readings that the corpus supports are counted.
+            settings history, threshold and top_k. If it has a corpus and top_k is not 0, the readings that the corpus
+            supports are counted. detect_ambiguity_many has no top_k.
 
     Source: Detect, then rewrite (summary), Method Summary.
     """
@@ -35,7 +35,7 @@ async def detect_ambiguity(context: RunContext) -> Ending:
         detections = await context.models.detector.detect(run, dialogue, asked, run.settings.get("threshold"))
         tally.rows = len(detections)
         tally.note = summarize(detections)
-    if run.corpus_id is not None and not is_many:
+    if run.corpus_id is not None and run.settings.get("top_k"):
         with context.trace.stage("checking") as tally:
             readings = await count_readings(context)
             tally.rows = readings.count

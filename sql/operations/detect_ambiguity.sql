@@ -53,7 +53,7 @@ declare
         '{
             "corpus": {"type": "string", "longest": 200},
             "threshold": {"type": "number", "least": 0, "most": 1},
-            "top_k": {"type": "integer", "least": 1, "most": 100},
+            "top_k": {"type": "integer", "least": 0, "most": 100},
             "timeout": {"type": "string", "default": "60s"}
         }'
     );
@@ -157,7 +157,7 @@ comment on function pgclarify.detect_ambiguity(text, text[], jsonb) is
 'Whether a question is ambiguous, and why: one row. It needs no language model. question: 1 to 10,000 characters. history: '
 'earlier turns, oldest first, one element for each turn. options: threshold (a question is ambiguous if its probability is at '
 'least this, 0 to 1; the classifier''s own), corpus (uses its rules and its classifier, and counts the readings that it '
-'supports), top_k (passages to judge there, 8), timeout (60s).';
+'supports), top_k (passages to judge there, 8; 0 counts no readings), timeout (60s).';
 grant execute on function pgclarify.detect_ambiguity(text, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.ambiguity(run_id bigint)

@@ -118,6 +118,7 @@ class TestOneQuestion:
             ([VAGUE, [], '{"threshold": 1.5}'], WRONG),
             ([VAGUE, [], '{"threshold": "high"}'], WRONG),
             ([VAGUE, [], '{"top_k": 5}'], WRONG),
+            ([VAGUE, [], f'{{"corpus": "{CORPUS}", "top_k": -1}}'], WRONG),
             ([VAGUE, [], '{"corpus": 7}'], WRONG),
             ([VAGUE, [], '{"timeout": "never"}'], WRONG),
             ([VAGUE, [], '{"history": []}'], WRONG),
@@ -153,6 +154,16 @@ class TestRules:
 
         assert detect(asker, CLEAR)["probability"] < 1
         assert detect(asker, CLEAR, options=f'{{"corpus": "{CORPUS}"}}')["probability"] == 1
+
+    def test_of_a_corpus_are_matched_without_a_passage_of_it(self, asker: Connection, rules: Connection) -> None:
+        add_rule(rules, "hail", corpus=CORPUS)
+        found = detect(asker, CLEAR, options=f'{{"corpus": "{CORPUS}", "top_k": 0}}')
+
+        assert found["probability"] == 1
+        assert "corpus" not in {reason["source"] for reason in found["reasons"]}
+        assert scalar(asker, "select array_agg(name) from pgclarify.stage where run_id = %s", found["run_id"]) == [
+            "detection"
+        ]
 
     def test_are_matched_for_many_questions(self, asker: Connection, rules: Connection) -> None:
         add_rule(rules, "hail")

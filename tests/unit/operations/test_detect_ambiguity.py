@@ -192,6 +192,12 @@ class TestReadingsOfACorpus:
         assert found.reasons[-1].document_ids == ("d1", "d2")
         assert [(stage.name, stage.rows) for stage in record.stages] == [("detection", 1), ("checking", 2)]
 
+    async def test_are_not_counted_if_the_caller_wants_no_passage(self) -> None:
+        (found,), record, _ = await carry_out(VAGUE, verdicts={DRIVERS: LICENSE}, settings={"top_k": 0})
+
+        assert found.reasons == (SAID,)
+        assert [stage.name for stage in record.stages] == ["detection"]
+
     async def test_fail_the_run_if_none_could_be_judged(self) -> None:
         found, record, _ = await carry_out(CLEAR, verdicts={DRIVERS: CompletionError("no reply")})
 
