@@ -16,7 +16,7 @@ from pgclarify.cli.rendering import counted, printable
 from pgclarify.dialogue import MOST_TURNS
 from pgclarify.evaluated import Evaluation, EvaluationPlan, Summary
 from pgclarify.evaluation.configurations import EXTRACTIVE
-from pgclarify.evaluation.judge_warnings import judge_warnings
+from pgclarify.evaluation.judge_warnings import judge_warnings, unjudged_warnings
 from pgclarify.evaluation.metric_names import JUDGED
 from pgclarify.evaluation.strata import FEWEST_CASES, count_cases, in_order
 
@@ -170,7 +170,8 @@ def finished(given: Sequence[Finished]) -> RenderableType:
     if any(one.plan.provider == EXTRACTIVE for one in given):
         told += f" {VERDICTS_ARE_CALLS}"
     parts = [table, Text(told, style="dim"), *_strata(given, shown)]
-    return Group(*parts, *_judge_warnings(judged), *_failures(given))
+    unjudged = unjudged_warnings((one.plan.name, one.summaries) for one in given)
+    return Group(*parts, *_judge_warnings(judged), *map(_warning, unjudged), *_failures(given))
 
 
 def _strata(given: Sequence[Finished], shown: Sequence[_Column]) -> list[RenderableType]:
@@ -194,7 +195,11 @@ def _strata(given: Sequence[Finished], shown: Sequence[_Column]) -> list[Rendera
 
 
 def _judge_warnings(judged: Iterable[EvaluationPlan]) -> list[Text]:
-    return [Text(printable(warning), style="yellow") for warning in judge_warnings(judged)]
+    return [*map(_warning, judge_warnings(judged))]
+
+
+def _warning(text: str) -> Text:
+    return Text(printable(text), style="yellow")
 
 
 def _of_fewer_cases(summaries: Sequence[Mapping[str, Summary]], columns: Sequence[tuple[str, str]]) -> str:

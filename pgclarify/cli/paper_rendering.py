@@ -16,7 +16,7 @@ from rich.text import Text
 from pgclarify.cli.evaluation_rendering import VERDICTS_ARE_CALLS, kinds_of_failures
 from pgclarify.cli.rendering import counted, printable
 from pgclarify.evaluation.configurations import EXTRACTIVE
-from pgclarify.evaluation.judge_warnings import judge_warnings
+from pgclarify.evaluation.judge_warnings import judge_warnings, unjudged_warnings
 from pgclarify.evaluation.metric_names import JUDGED
 from pgclarify.evaluation.strata import FEWEST_CASES
 
@@ -206,8 +206,12 @@ def _notes(one: TablePlan) -> list[str]:
             reasons.setdefault(_why(row.obstacle), []).append(row.row.name)
     notes += [f"Left out: {'; '.join(names)}: {printable(why)}" for why, names in reasons.items()]
     # Rankings and labels need no judge.
-    judged = [row.finished.plan for row in one.rows if row.finished and not JUDGED.isdisjoint(_shown(one, row))]
-    return [*notes, *_failed(one), *_fewer(one), *(printable(warning) for warning in judge_warnings(judged))]
+    judged = [(row, row.finished) for row in one.rows if row.finished and not JUDGED.isdisjoint(_shown(one, row))]
+    warnings = [
+        *judge_warnings(finished.plan for _, finished in judged),
+        *unjudged_warnings((row.row.name, finished.summaries) for row, finished in judged),
+    ]
+    return [*notes, *_failed(one), *_fewer(one), *map(printable, warnings)]
 
 
 def _measured_here(one: TablePlan, given: PaperData, plan: EvaluationPlan) -> str:

@@ -43,6 +43,15 @@ class BothJudge:
         """The rules support no reading without an answer."""
         return self._lexical.needs_answers
 
+    @property
+    def unjudged(self) -> int:
+        """Return how many judgements the model failed to make."""
+        return self._model.unjudged
+
+    def for_case(self) -> BothJudge:
+        """Return this judge with a count of its own. See Judge."""
+        return BothJudge(self._model.for_case())
+
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
         """Return whether a passage answers a reading, by its words and by the model. See Judge.
 

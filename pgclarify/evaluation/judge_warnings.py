@@ -1,4 +1,4 @@
-"""The measured quality of judges, and the warnings in tables whose judge is weak.
+"""The measured quality of judges, and the warnings in tables whose judge is weak or failed.
 
 `python -m benchmarks.judge_agreement DATA_DIR --publish FILE` measured the figures in judge_figures.json: for each
 judge and version its kappa with labels, and how often it accepts right claims and wrong ones.
@@ -7,13 +7,14 @@ judge and version its kappa with labels, and how often it accepts right claims a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from pgclarify.evaluated import EvaluationPlan
+from pgclarify.evaluated import EvaluationPlan, Summary
+from pgclarify.language.numbers import counted
 
 _FIGURES: Final = Path(__file__).with_name("judge_figures.json")
 # Below this, agreement is moderate at most (Landis and Koch, 1977).
@@ -75,3 +76,18 @@ def judge_warnings(plans: Iterable[EvaluationPlan]) -> list[str]:
     """Return the warnings of the judges of some evaluations, each once."""
     judges = dict.fromkeys((plan.judge, plan.judge_version) for plan in plans)
     return [warning for judge in judges if (warning := judge_warning(*judge))]
+
+
+def unjudged_warnings(given: Iterable[tuple[str, Mapping[str, Summary]]]) -> list[str]:
+    """Return a warning for each evaluation of which judgements failed.
+
+    Args:
+        given: The name and the metrics of each evaluation.
+    """
+    counts = [(name, summaries["unjudged"]) for name, summaries in given if "unjudged" in summaries]
+    return [
+        f"{counted(round(one.value * one.cases), 'judgement')} of {name} failed. Readings without a judgement count as "
+        "unsupported or irrelevant. Cases that could not be compared with the readings of people have no recall."
+        for name, one in counts
+        if one.value
+    ]

@@ -8,7 +8,7 @@ Source: VERDICT, §4.3, §5.1.1 and Appendix A.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgclarify.algorithms.metrics import CitationScores, grounded_gold, supported_citation_scores
 from pgclarify.evaluated import Case, Output, PredictedInterpretation, Stated
@@ -72,6 +72,7 @@ class Judgements:
         gold: Q̄ without repetitions: places in the readings followed by those of people. Empty if no reading is
             supported. None if it is unknown, because this judge can judge no known reading of people.
         citations: For each reading, the quality of its citations; empty if relevant documents are known.
+        unjudged: Number of judgements that a model failed to make; None if the judge asks no model.
     """
 
     supported: tuple[bool, ...] = ()
@@ -84,10 +85,14 @@ class Judgements:
     covered_by_supported: tuple[bool, ...] = ()
     gold: tuple[int, ...] | None = None
     citations: tuple[CitationScores, ...] = ()
+    unjudged: int | None = None
 
 
 async def judge_output(case: Case, output: Output, judge: Judge, evidence: Sequence[Passage]) -> Judgements:
     """Ask the judge for all judgements that the metrics need; an output without readings needs none.
+
+    If a judgement that compares the output with the readings of people is missing, the result is that of a case without
+    such readings. Otherwise a known reading would count as one that the corpus does not answer, and recall would rise.
 
     Args:
         case: The question with known answers, readings and documents.
@@ -95,6 +100,12 @@ async def judge_output(case: Case, output: Output, judge: Judge, evidence: Seque
         judge: The judge.
         evidence: Passages about the question, from EvidenceSearch; not read if there are no readings.
     """
+    judge = judge.for_case()
+    judgements = await _judge_all(case, output, judge, evidence)
+    return replace(judgements, unjudged=judge.unjudged)
+
+
+async def _judge_all(case: Case, output: Output, judge: Judge, evidence: Sequence[Passage]) -> Judgements:
     readings = given_readings(output)
     people = human_readings(case)
     if not readings:
@@ -114,24 +125,25 @@ async def judge_output(case: Case, output: Output, judge: Judge, evidence: Seque
     )
     relevant = await judge.relevant(case.question, stated)
     answerable = None if judge.needs_answers else await _judge_answerable(readings, supported, evidence, judge)
+    alone = Judgements(supported, tuple(relevant), answerable, citations=citations)
     if not people:
-        return Judgements(supported, tuple(relevant), answerable, citations=citations)
+        return alone
+    unjudged = judge.unjudged
     compared = [_known_by_answer(case.question, one) for one in stated]
     distinct = await judge.distinct(case.question, compared)
     human, covered = await _best_person(case.question, people, compared, judge)
     human_distinct = await judge.distinct(case.question, human)
     by_supported, gold = await _judge_gold(case.question, compared, supported, human, covered, evidence, judge)
-    return Judgements(
-        supported=supported,
-        relevant=tuple(relevant),
-        answerable=answerable,
+    if judge.unjudged != unjudged:
+        return alone
+    return replace(
+        alone,
         distinct=len(distinct),
         human=human,
         human_distinct=len(human_distinct),
         covered=covered,
         covered_by_supported=by_supported,
         gold=gold,
-        citations=citations,
     )
 
 

@@ -85,6 +85,14 @@ class LexicalJudge:
         """Words alone cannot tell whether a passage answers a question."""
         return True
 
+    @property
+    def unjudged(self) -> None:
+        """Return None: words can always be compared."""
+
+    def for_case(self) -> LexicalJudge:
+        """Return itself, because it counts nothing."""
+        return self
+
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
         """Judge whether a passage states one of the answers in a sentence that is about the question.
 

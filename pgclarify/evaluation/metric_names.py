@@ -58,13 +58,16 @@ METRICS = (
     "model_seconds",
     "seconds",
     "failed",
+    "unjudged",
 )
 LOWER_IS_BETTER = frozenset({"calls", "retrievals", "prompt_tokens", "completion_tokens", "model_seconds", "failed"})
 # These describe what a method does, and not how well: more readings are not better, and a method without readings has
 # no bad ones. Seconds depend on the order of methods, because replies that were paid for earlier come at once.
+# Failed judgements are the judge's.
 NEITHER_IS_BETTER = frozenset(
     {
         "seconds",
+        "unjudged",
         "interpretations",
         "rewritten",
         "asked_back",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply, RequestRefused
@@ -25,8 +26,8 @@ class ModelJudge:
     """Judges with a chat model. Implements Judge.
 
     There is no judgement if two replies do not fit, or if the endpoint refuses this request. Then nothing is supported,
-    matched or relevant, and all readings are distinct. Readings with equal questions, or with an answer only, are
-    compared by their answers, without a call.
+    matched or relevant, all readings are distinct, and `unjudged` counts it. Readings with equal questions, or with an
+    answer only, are compared by their answers, without a call.
 
     Args:
         ledger: Where replies are kept.
@@ -65,6 +66,12 @@ class ModelJudge:
     def usage(self) -> Usage:
         """Return the model usage of all judgements so far. It is not part of the usage of a method."""
         return self._meter.usage
+
+    def for_case(self) -> ModelJudge:
+        """Return this judge with a count of its own. Its usage still counts as that of this judge. See Judge."""
+        judge = copy(self)
+        judge.unjudged = 0
+        return judge
 
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
         """Judge whether passages answer a reading, with one of its answers if it has any. See Judge.

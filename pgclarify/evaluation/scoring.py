@@ -72,6 +72,8 @@ def score(case: Case, output: Output, judgements: Judgements, *, method: str | N
     if method == "search":
         return _of_ranking(case, output) | _of_found_answers(case, output) | _of_cost(output)
     values = _of_readings(output, judgements) | _of_citations(case, output, judgements)
+    if judgements.unjudged is not None:
+        values["unjudged"] = float(judgements.unjudged)
     # A comparison of the readings of people with themselves says nothing.
     if method != "human":
         values |= _of_people(output, judgements) | _of_answers(case, output) | _of_found_answers(case, output)

@@ -34,8 +34,8 @@ class Method(Protocol):
 class Judge(Protocol):
     """Judges the readings of a method.
 
-    A judgement may be wrong, but is never missing: if a model fails to judge, the answer is "not supported" or "no
-    match".
+    If a model fails to judge, the answer is "not supported", "no match", "no repetition" or "not a reading", and
+    `unjudged` counts it.
     """
 
     @property
@@ -49,6 +49,13 @@ class Judge(Protocol):
     @property
     def needs_answers(self) -> bool:
         """Whether it can only judge readings with an answer; it judges others as not supported."""
+
+    @property
+    def unjudged(self) -> int | None:
+        """Number of judgements so far that a model failed to make; None if the judge asks no model."""
+
+    def for_case(self) -> Judge:
+        """Return this judge with a count of its own of failed judgements, because cases are judged concurrently."""
 
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
         """Whether passages answer a reading, with one of its answers if it has any. One judgement each, in order.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pgclarify.evaluated import Evaluation
 from pgclarify.evaluation.comparison import unlike
-from pgclarify.evaluation.judge_warnings import judge_warnings
+from pgclarify.evaluation.judge_warnings import judge_warnings, unjudged_warnings
 from pgclarify.evaluation.metric_names import JUDGED
 from pgclarify.evaluation.strata import FEWEST_CASES
 from pgclarify.reports.evaluation_charts import cost_figures, precision_figure
@@ -61,7 +61,10 @@ def evaluation_page(report: EvaluationReport) -> str:
         members=members,
         left_out=report.left_out,
         differences=_differences(members),
-        judge_warnings=judge_warnings(one.evaluation.plan for one in members if not JUDGED.isdisjoint(one.summaries)),
+        judge_warnings=[
+            *judge_warnings(one.evaluation.plan for one in members if not JUDGED.isdisjoint(one.summaries)),
+            *unjudged_warnings((one.evaluation.plan.name, one.summaries) for one in members),
+        ],
         unfinished=[one for one in members if one.evaluation.finished_at is None],
         rows=metric_table(members),
         strata=stratum_tables(members),

@@ -51,6 +51,14 @@ class FakeJudge:
         """True: it finds readings by their question."""
         return False
 
+    @property
+    def unjudged(self) -> None:
+        """Always None, as of a judge that asks no model."""
+
+    def for_case(self) -> FakeJudge:
+        """Return itself."""
+        return self
+
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
         """Judge each reading with its passages."""
         readings = await self._ask("supports", [stated for stated, _ in claims])

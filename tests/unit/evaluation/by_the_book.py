@@ -18,12 +18,16 @@ class ByTheBook:
     """
 
     needs_answers = True
+    unjudged = None
 
     name = "by the book"
     version = "1"
 
     def __init__(self) -> None:
         self.calls: list[str] = []
+
+    def for_case(self) -> ByTheBook:
+        return self
 
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
         self.calls.append(f"supports {len(claims)}")

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from pgclarify.evaluated import Summary
 from pgclarify.evaluation import judge_warnings
-from pgclarify.evaluation.judge_warnings import JudgeFigures, judge_warning, published_figures
+from pgclarify.evaluation.judge_warnings import JudgeFigures, judge_warning, published_figures, unjudged_warnings
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 
 STRONG = JudgeFigures("words", "1", claims=100, kappa=0.8, yes_to_right=0.9, yes_to_wrong=0.1)
@@ -42,3 +43,13 @@ def test_a_weak_judge_has_a_warning_with_its_figures(published: JudgeFigures) ->
 def test_a_judge_that_was_not_measured_has_a_warning(published: JudgeFigures) -> None:
     assert judge_warning(published.judge, "2") is not None
     assert judge_warning("another", published.version) is not None
+
+
+def test_judgements_that_failed_have_a_warning_with_their_number() -> None:
+    def summaries(value: float) -> dict[str, Summary]:
+        return {"unjudged": Summary(value, None, None, 20)}
+
+    given = [("words", {}), ("complete", summaries(0.0)), ("one", summaries(0.05)), ("several", summaries(0.15))]
+    one, several = unjudged_warnings(given)
+    assert one.startswith("1 judgement of one failed")
+    assert several.startswith("3 judgements of several failed")

@@ -4,9 +4,19 @@ from collections.abc import Sequence
 
 import pytest
 
-from pgclarify.errors import DatabaseError, EndpointUnavailable, RequestRefused
-from pgclarify.evaluated import Stated, Usage
+from pgclarify.errors import CompletionError, DatabaseError, EndpointUnavailable, RequestRefused
+from pgclarify.evaluated import (
+    Case,
+    CitedPassage,
+    GoldInterpretation,
+    Output,
+    PredictedInterpretation,
+    Stated,
+    Usage,
+)
+from pgclarify.evaluation.judging import judge_output
 from pgclarify.evaluation.model_judge import ModelJudge
+from pgclarify.evaluation.scoring import score
 from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Passage
 from pgclarify.model_calls import Claim, CompletionRequest
@@ -15,7 +25,7 @@ from pgclarify.protocols import Judge
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from tests.fakes import FakeLedger, FakeLedgerTable, scripts
-from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.completer import Line, ScriptedCompleter
 from tests.openai_server import Chat, Reply, serve
 
 QUESTION = "When does the museum open?"
@@ -118,6 +128,41 @@ async def test_what_the_endpoint_refuses_to_judge_is_judged_as_unfounded():
     assert await every_judgement(judge, [HOUR, YEAR]) == ([False, True], [False, False], [0, 1], [False, False])
     assert judge.unjudged == 4
     assert judge.usage.calls == 1
+
+
+async def scored(judge: Judge) -> dict[str, float]:
+    """Score one of two known readings; passages answer both."""
+    case = Case("1", QUESTION, tuple(GoldInterpretation(one.interpretation, one.answers) for one in (HOUR, YEAR)))
+    output = Output((PredictedInterpretation(str(HOUR.interpretation), "9 am", (CitedPassage(HOURS),)),), (HOURS,))
+    return score(case, output, await judge_output(case, output, judge, [HOURS, YEARS]), method="clarify")
+
+
+@pytest.mark.parametrize(
+    ("refused", "unjudged"),
+    [
+        (f"support: {YEAR.interpretation}", 1),
+        (f"match: {YEAR.interpretation}", 1),
+        # Of the readings of people, and of the grounded ones.
+        (f"distinct: {BOTH}", 2),
+    ],
+)
+async def test_a_case_that_could_not_be_compared_with_people_has_no_recall(refused: str, unjudged: int):
+    script: dict[str, str | CompletionError | list[Line]] = {
+        f"support: {HOUR.interpretation}": "true",
+        f"support: {YEAR.interpretation}": "true",
+        f"match: {YEAR.interpretation}": "[false]",
+        f"distinct: {BOTH}": "[0, 1]",
+        f"relevance: {HOUR.interpretation}": "[true]",
+    }
+    values = await scored(judge_of(scripts.judge_model(dict(script))))
+    assert (values["recall"], values["grounded_recall"], values["unjudged"]) == (0.5, 0.5, 0)
+    script[refused] = RequestRefused("the endpoint refused the request")
+    judge = judge_of(scripts.judge_model(script))
+    values = await scored(judge)
+    assert not {"sufficient", "recall", "grounded_recall"} & set(values)
+    assert (values["grounded_precision"], values["relevant"], values["unjudged"]) == (1, 1, unjudged)
+    # Another case at the same time would not have counted them.
+    assert (judge.unjudged, judge.usage.calls > 0) == (0, True)
 
 
 async def test_a_second_reply_that_fits_counts():
