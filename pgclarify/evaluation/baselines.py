@@ -114,10 +114,15 @@ class DiversifyThenVerify:
             return Output(notes={"proposed": proposed})
         if not self._is_verified:
             return await self._unverified(proposed, passages, meter)
-        verified = await self._verified(proposed, passages, meter)
-        notes = {"proposed": proposed, "verified_passages": len(verified)}
+        verified, unread = await self._verified(proposed, passages, meter)
         given = await _disambiguate(self._asked, case.question, verified, meter) if verified else []
-        return Output(tuple(given), tuple(passages), notes=notes)
+        return Output(
+            tuple(given),
+            tuple(passages),
+            # An operation that does only a part of its work is partial, too.
+            status=RunStatus.PARTIAL if unread else RunStatus.SUCCEEDED,
+            notes={"proposed": proposed, "verified_passages": len(verified), "unread_verifications": unread},
+        )
 
     async def _pruned(self, interpretations: Sequence[str], meter: UsageMeter) -> list[Passage]:
         """Search for each reading, and keep the passages that are nearest to the readings on average.
@@ -139,8 +144,11 @@ class DiversifyThenVerify:
 
     async def _verified(
         self, interpretations: Sequence[str], passages: Sequence[Passage], meter: UsageMeter
-    ) -> list[Passage]:
-        """Keep the passages that answer a reading; a call that fails keeps none.
+    ) -> tuple[list[Passage], int]:
+        """Keep the passages that answer a reading, and count the calls whose second reply does not fit either.
+
+        Raises:
+            CompletionError: If a call failed for another reason, or no reply fits.
 
         Source: VERDICT, Eq. 3.
         """
@@ -162,9 +170,9 @@ class DiversifyThenVerify:
             tally=meter,
         )
         for error in errors:
-            if not isinstance(error, InvalidReply):
+            if not isinstance(error, InvalidReply) or len(errors) == len(interpretations):
                 raise error
-        return [passage for index, passage in enumerate(passages) if index in kept]
+        return [passage for index, passage in enumerate(passages) if index in kept], len(errors)
 
     async def _unverified(
         self, interpretations: Sequence[str], passages: Sequence[Passage], meter: UsageMeter

@@ -105,7 +105,7 @@ async def test_dtv_reads_answers_out_of_what_was_verified():
     assert read_out(output) == [(HOUR, "9 am", [HOURS]), (YEAR, "1931", [HOURS, YEARS])]
     assert [one.support for one in output.interpretations] == [1, 2]
     assert output.retrieved == (HOURS, MORE_HOURS, YEARS)
-    assert output.notes == {"proposed": [HOUR, YEAR], "verified_passages": 2}
+    assert output.notes == {"proposed": [HOUR, YEAR], "verified_passages": 2, "unread_verifications": 0}
     assert output.status is RunStatus.SUCCEEDED
 
 
@@ -140,6 +140,7 @@ async def test_a_verification_that_fails_keeps_nothing_and_the_others_count():
     assert read_out(output) == [(YEAR, "1931", [YEARS])]
     # The failed verification was asked twice, and both replies count.
     assert output.usage.calls == 5
+    assert (output.status, output.notes["unread_verifications"]) == (RunStatus.PARTIAL, 1)
 
 
 async def test_passages_are_pruned_to_those_nearest_to_all_readings():
@@ -226,6 +227,7 @@ async def test_rac_asks_nothing_where_nothing_is_found():
 
 FAILING = [
     (True, {f"proposal: {QUESTION}": "hm"}, 2),
+    (True, PROPOSED | {f"verification: {reading}": "which?" for reading in (HOUR, YEAR)}, 5),
     (True, PROPOSED | VERIFIED | {f"disambiguation: {QUESTION}": "hm"}, 5),
     # The number of a passage that was not shown is ignored.
     (True, PROPOSED | VERIFIED | {f"disambiguation: {QUESTION}": '[["q", "a", [2]]]'}, 5),
