@@ -115,6 +115,21 @@ async def test_an_endpoint_that_is_gone_ends_it_and_spoils_nothing(
     assert finished.summaries["failed"].value == 0
 
 
+async def test_an_endpoint_that_is_gone_in_the_middle_of_a_case_ends_it(
+    bench: Bench, service: Service, model: Server, tmp_path: Path
+) -> None:
+    new = data_set_of(tmp_path, [{"question": "Who comes in the middle?", "answers": ["x"]}])
+    by_rules, left = model.behavior, iter(["the relaxed question", "one verdict"])
+    model.behavior = lambda chat: by_rules(chat) if next(left, None) else Reply.error(401, "the key is no longer valid")
+    with pytest.raises(RunFailed):
+        await carry_out(bench, new, of("clarify", top_k=3), concurrency=1)
+    how = "select status, error_code from pgclarify.run_summary where question = 'Who comes in the middle?'"
+    assert rows(service, how) == [("partial", "PC013")]
+    model.behavior = by_rules
+    finished = await carry_out(bench, new, of("clarify", top_k=3))
+    assert (finished.resumed_cases, finished.summaries["failed"].value) == (0, 0)
+
+
 def scalar_of(service: Service, statement: str) -> Any:
     with closing(psycopg.connect(service.dsn, autocommit=True)) as connection:
         return scalar(connection, statement)
