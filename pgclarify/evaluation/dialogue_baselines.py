@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from pgclarify.errors import InvalidReply
 from pgclarify.evaluated import Case, Output
@@ -22,8 +22,16 @@ from pgclarify.protocols import Retriever
 
 _HALF: Final = 0.5
 
-Detect: TypeAlias = Callable[[Case, UsageMeter], Awaitable[float]]
-"""Returns the probability that the question of a case is ambiguous, and counts the usage."""
+
+class Detected(NamedTuple):
+    """Whether a question is ambiguous, and the probability that it is."""
+
+    is_ambiguous: bool
+    probability: float
+
+
+Detect: TypeAlias = Callable[[Case, UsageMeter], Awaitable[Detected]]
+"""Judges the question of a case, and counts the usage."""
 
 
 class RewriteWhere:
@@ -32,7 +40,7 @@ class RewriteWhere:
     Args:
         asked: The model; None without a language model. Then no question is rewritten.
         retriever: Searches the corpus.
-        detect: The detector. A question with a probability of at least a half is rewritten.
+        detect: The detector.
     """
 
     def __init__(self, asked: Asked | None, retriever: Retriever, detect: Detect) -> None:
@@ -46,9 +54,13 @@ class RewriteWhere:
         return await searched_with(case, output, self._retriever)
 
     async def _answer(self, case: Case, meter: UsageMeter) -> Output:
-        probability = await self._detect(case, meter)
-        rewritten = await self._rewritten(case, meter) if probability >= _HALF else None
-        return Output(questions=(rewritten or case.question,), probability=probability)
+        detected = await self._detect(case, meter)
+        rewritten = await self._rewritten(case, meter) if detected.is_ambiguous else None
+        return Output(
+            questions=(rewritten or case.question,),
+            probability=detected.probability,
+            notes={"is_ambiguous": detected.is_ambiguous},
+        )
 
     async def _rewritten(self, case: Case, meter: UsageMeter) -> str | None:
         """Return the rewritten question; None if the model cannot rewrite it, or if two replies do not fit."""
@@ -73,8 +85,8 @@ def detector(method: str, asked: Asked, asking: Asking) -> Detect:
 def everything() -> Detect:
     """Call every question ambiguous."""
 
-    async def detect(case: Case, meter: UsageMeter) -> float:
-        return 1.0
+    async def detect(case: Case, meter: UsageMeter) -> Detected:
+        return Detected(True, 1.0)
 
     return detect
 
@@ -83,15 +95,18 @@ def classifier(asking: Asking) -> Detect:
     """Ask the classifier and the rules of `detect_ambiguity`. A question that they cannot read counts as clear.
 
     Args:
-        asking: The connections that call `detect_ambiguity`.
+        asking: The connections that call `detect_ambiguity`, and the corpus whose classifier and rules judge. None of
+            its passages is read.
 
     Source: Detect, then rewrite (summary), Method Summary.
     """
 
-    async def detect(case: Case, meter: UsageMeter) -> float:
+    async def detect(case: Case, meter: UsageMeter) -> Detected:
         async with asking.codes_of_runs():
-            found = await asking.client.detect_ambiguity(case.question, case.history, timeout=None)
-        return found.probability or 0.0
+            found = await asking.client.detect_ambiguity(
+                case.question, case.history, corpus=asking.corpus.name, top_k=0, timeout=None
+            )
+        return Detected(found.is_ambiguous, found.probability or 0.0)
 
     return detect
 
@@ -103,23 +118,25 @@ def few_shot(asked: Asked) -> Detect:
         asked: The model.
     """
 
-    async def detect(case: Case, meter: UsageMeter) -> float:
+    async def detect(case: Case, meter: UsageMeter) -> Detected:
         try:
-            return float(await ask(asked, meter, ambiguity(case.question, case.history)))
+            is_ambiguous = await ask(asked, meter, ambiguity(case.question, case.history))
         except InvalidReply:
-            return 0.0
+            is_ambiguous = False
+        return Detected(is_ambiguous, float(is_ambiguous))
 
     return detect
 
 
 def foretold(probabilities: Mapping[str, float]) -> Detect:
-    """Return known probabilities.
+    """Return known probabilities. A question is ambiguous from a half on.
 
     Args:
         probabilities: Probabilities by case id.
     """
 
-    async def detect(case: Case, meter: UsageMeter) -> float:
-        return probabilities[case.case_id]
+    async def detect(case: Case, meter: UsageMeter) -> Detected:
+        probability = probabilities[case.case_id]
+        return Detected(probability >= _HALF, probability)
 
     return detect

@@ -29,7 +29,10 @@ class Rewrite(Waiting):
         return await searched_with(case, await super().answer(case), CorpusSearch(self._asking))
 
     async def _call(self, case: Case) -> RewrittenQuestion:
-        return await self._asking.client.rewrite(case.question, case.history, timeout=None, **self._settings)
+        asking = self._asking
+        return await asking.client.rewrite(
+            case.question, case.history, corpus=asking.corpus.name, timeout=None, **self._settings
+        )
 
     async def _run_of(self, question: str, found: RewrittenQuestion, asked_at: datetime) -> int | None:
         return found.run_id

@@ -72,11 +72,9 @@ async def check_settings(asking: Asking, method: str, settings: Mapping[str, Any
             case "search":
                 await client.search(_WORD, corpus=corpus, timeout=_NO_TIME, **settings)
             case "detect_ambiguity":
-                await client.detect_ambiguity(
-                    _WORD, corpus=_corpus_to_look_at(asking, settings), timeout=_NO_TIME, **settings
-                )
+                await client.detect_ambiguity(_WORD, corpus=corpus, timeout=_NO_TIME, **settings)
             case "rewrite":
-                await client.rewrite(_WORD, timeout=_NO_TIME, **settings)
+                await client.rewrite(_WORD, corpus=corpus, timeout=_NO_TIME, **settings)
             case "clarifying_questions" | "simulated_user":
                 await client.clarifying_questions(
                     _WORD, corpus=corpus_to_check(asking, settings), timeout=_NO_TIME, **settings
@@ -201,15 +199,14 @@ class Search(Waiting):
 
 
 class DetectAmbiguity(Waiting):
-    """`detect_ambiguity`; with top_k it also reads that many passages of the corpus."""
+    """`detect_ambiguity` with the rules and the classifier of the corpus. Only with top_k it reads passages."""
 
     async def _call(self, case: Case) -> Ambiguity:
-        return await self._asking.client.detect_ambiguity(
-            case.question,
-            case.history,
-            corpus=_corpus_to_look_at(self._asking, self._settings),
-            timeout=None,
-            **self._settings,
+        asking = self._asking
+        # The passages do not change the judgement.
+        given = {"top_k": 0, **self._settings}
+        return await asking.client.detect_ambiguity(
+            case.question, case.history, corpus=asking.corpus.name, timeout=None, **given
         )
 
     async def _run_of(self, question: str, found: Ambiguity, asked_at: datetime) -> int | None:
@@ -217,17 +214,14 @@ class DetectAmbiguity(Waiting):
 
     def _read(self, case: Case, found: Ambiguity, retrieved: Sequence[Passage]) -> Output:
         return Output(
-            probability=found.probability,
+            # A question that is not in English has no probability, and is clear unless a rule says otherwise.
+            probability=found.probability or 0.0,
             notes={
                 "is_ambiguous": found.is_ambiguous,
                 "kind": found.kind,
                 "reasons": [reason.text for reason in found.reasons],
             },
         )
-
-
-def _corpus_to_look_at(asking: Asking, settings: Mapping[str, Any]) -> str | None:
-    return asking.corpus.name if "top_k" in settings else None
 
 
 def _searched(step: Step) -> bool:

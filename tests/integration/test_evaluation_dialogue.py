@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from pgclarify.config import Provider
@@ -113,6 +114,22 @@ async def test_the_classifier_alone_decides_what_is_rewritten(bench: Bench, tmp_
     assert leans.output["questions"] == [CASES[0]["question"]]
     # The last question is ambiguous, too, but nothing was said before it.
     assert [(one.values["predicted"], one.usage.calls) for one in made["rewrite_ambiguous"]] == [(0, 0), (1, 1), (1, 0)]
+
+
+@pytest.mark.parametrize("method", ["detect_ambiguity", "rewrite", "rewrite_ambiguous"])
+async def test_the_rules_of_the_corpus_count(
+    bench: Bench, superuser: psycopg.Connection[Any], tmp_path: Path, method: str
+) -> None:
+    question = {"question": "Which fee is due for a vehicle without a full tank?", "is_ambiguous": True}
+    data_set = data_set_of(tmp_path, [question])
+    without = await carry_out(bench, data_set, of(method))
+    add = "insert into pgclarify.ambiguity_rule (pattern, kind, corpus) values ('full tank', 'lexical', %s)"
+    superuser.execute(add, [CORPUS])
+    try:
+        finished = await carry_out(bench, data_set, of(method))
+    finally:
+        superuser.execute("delete from pgclarify.ambiguity_rule")
+    assert [one.summaries["accuracy"].value for one in (without, finished)] == [0, 1]
 
 
 async def test_an_outage_ends_an_evaluation_of_rewriting(bench: Bench, model: Server, tmp_path: Path) -> None:

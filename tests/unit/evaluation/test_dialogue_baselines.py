@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -16,6 +17,8 @@ from pgclarify.evaluated import Case, CorpusDescription, Output
 from pgclarify.evaluation.asking import Asking
 from pgclarify.evaluation.baselines import Asked
 from pgclarify.evaluation.dialogue_baselines import Detect, RewriteWhere, classifier, everything, few_shot, foretold
+from pgclarify.evaluation.judging import Judgements
+from pgclarify.evaluation.scoring import score
 from pgclarify.ledger.completions import PollInterval
 from pgclarify.model import Passage
 from pgclarify.vocabulary import RunStatus
@@ -129,7 +132,14 @@ async def answer_by_classifier(detector: FakeDetector, chat: ScriptedCompleter) 
 
 @pytest.mark.parametrize(
     ("is_ambiguous", "probability", "expected"),
-    [(True, 0.5, (REWRITTEN, 0.5, 1)), (False, 0.4, (QUESTION, 0.4, 0)), (False, None, (QUESTION, 0.0, 0))],
+    [
+        (True, 0.5, (REWRITTEN, 0.5, 1)),
+        (False, 0.4, (QUESTION, 0.4, 0)),
+        (False, None, (QUESTION, 0.0, 0)),
+        # The threshold of a trained classifier need not be a half.
+        (True, 0.3, (REWRITTEN, 0.3, 1)),
+        (False, 0.6, (QUESTION, 0.6, 0)),
+    ],
 )
 async def test_only_what_the_classifier_calls_ambiguous_is_rewritten(
     is_ambiguous: bool, probability: float | None, expected: tuple[str, float, int]
@@ -139,7 +149,10 @@ async def test_only_what_the_classifier_calls_ambiguous_is_rewritten(
     output = await answer_by_classifier(detector, chat)
     assert (*output.questions, output.probability, output.usage.calls) == expected
     assert purposes(chat) == ["rewriting"] * expected[2]
-    assert detector.asked == [(QUESTION, HISTORY, {"timeout": None})]
+    assert detector.asked == [(QUESTION, HISTORY, {"corpus": "docs", "top_k": 0, "timeout": None})]
+    labelled = replace(CASE, is_ambiguous=is_ambiguous)
+    values = score(labelled, output, Judgements(), method="rewrite_ambiguous")
+    assert values["predicted"] == values["label"] == is_ambiguous
 
 
 async def test_a_detection_that_fails_fails_the_case() -> None:

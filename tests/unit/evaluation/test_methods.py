@@ -7,14 +7,17 @@ from typing import Any, cast
 
 import pytest
 
-from pgclarify.client import Investigation, RewrittenQuestion, RunOutcome, Step
+from pgclarify.client import Ambiguity, Investigation, RewrittenQuestion, RunOutcome, Step
 from pgclarify.database.evaluated_runs import RunFacts
 from pgclarify.errors import BudgetSpent, EndpointFailed, EndpointUnavailable, InvalidReply, RunFailed, code_of
 from pgclarify.evaluated import Case, CorpusDescription, GoldInterpretation, Usage
 from pgclarify.evaluation.asking import Asking
 from pgclarify.evaluation.human import Human
+from pgclarify.evaluation.judging import Judgements
 from pgclarify.evaluation.methods import sql_method
 from pgclarify.evaluation.retrieving import CorpusSearch
+from pgclarify.evaluation.scoring import score
+from pgclarify.evaluation.summaries import summarize
 from pgclarify.model import Passage
 from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome, StopCode
 
@@ -72,15 +75,23 @@ class World:
         self.found: dict[int | None, list[Passage]] = {None: [PASSAGE]}
         self.steps: tuple[Step, ...] = ()
         self.sought: list[tuple[Any, ...]] = []
+        self.options: list[dict[str, Any]] = []
 
     async def _called(self, *_: Any, **__: Any) -> list[Any]:
         if self.error is not None:
             raise self.error
         return []
 
-    list_answers = search = detect_ambiguity = clarifying_questions = _called
+    list_answers = search = clarifying_questions = _called
 
-    async def rewrite(self, question: str, history: Any, **_: Any) -> RewrittenQuestion:
+    async def detect_ambiguity(self, question: str, history: Any, **options: Any) -> Ambiguity:
+        self.options.append(options)
+        await self._called()
+        # As a question in another language than English is judged.
+        return Ambiguity(17, is_ambiguous=False, probability=None, kind=None, reasons=())
+
+    async def rewrite(self, question: str, history: Any, **options: Any) -> RewrittenQuestion:
+        self.options.append(options)
         return RewrittenQuestion(17, question, was_ambiguous=True, reason="the model did not rewrite it")
 
     async def submit_investigation(self, *_: Any, **__: Any) -> int:
@@ -198,6 +209,33 @@ async def test_a_search_that_fails_has_the_code_of_its_run(run_ids: list[int], e
     with pytest.raises(RunFailed) as caught:
         await CorpusSearch(asking).search("q", 3)
     assert code_of(caught.value) == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "given"),
+    [
+        ("detect_ambiguity", {"threshold": 0.4}, {"threshold": 0.4, "top_k": 0}),
+        ("detect_ambiguity", {"top_k": 5}, {"top_k": 5}),
+        ("rewrite", {"threshold": 0.4}, {"threshold": 0.4}),
+    ],
+)
+async def test_the_classifier_of_the_corpus_judges(
+    method: str, settings: dict[str, Any], given: dict[str, Any]
+) -> None:
+    """Passages of the corpus are read only if the configuration says how many."""
+    world = World(RunStatus.SUCCEEDED)
+    await sql_method(cast("Asking", world), method, settings).answer(Case("1", "q"))
+    assert world.options == [{"corpus": "docs", "timeout": None, **given}]
+
+
+@pytest.mark.parametrize("label", [False, True])
+async def test_a_question_that_is_not_in_english_counts_as_clear(label: bool) -> None:
+    case = Case("1", "Wie viel kostet das?", is_ambiguous=label)
+    world = World(RunStatus.SUCCEEDED)
+    output = await sql_method(cast("Asking", world), "detect_ambiguity", {}).answer(case)
+    values = score(case, output, Judgements(), method="detect_ambiguity")
+    assert (values["predicted"], values["probability"]) == (0, 0)
+    assert summarize([values])["accuracy"].value == (not label)
 
 
 async def test_a_search_that_asks_no_model_has_no_run() -> None:
