@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from pgclarify.cli import connection, terminal
+from pgclarify.cli import connection, graph, terminal
 from pgclarify.errors import InputError, UnreadableFile
 
 if TYPE_CHECKING:
@@ -180,6 +180,7 @@ def run(
         if not asyncio.run(_propose(dsn, settings, asked)):
             return
         _load(settings, dsn, corpus, load)
+        graph.wait_for_links(dsn, corpus, configurations)
         asked = replace(asked, load=(), is_confirmed=True)
     asyncio.run(_evaluate(dsn, settings, asked))
 

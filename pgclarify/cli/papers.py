@@ -271,16 +271,7 @@ def _load(dsn: str, settings: Settings, data: PaperData, tables: Sequence[TableP
     if report.changed:
         told = rendering.loaded(data.corpus, report.changed, report.unchanged, is_searchable=True)
         terminal.notices().print(told)
-    if any(_follows_links(one) for one in _left(tables).values()):
-        with connection.connect(dsn) as database:
-            graph.wait_until_linked(database, data.corpus)
-
-
-def _follows_links(configuration: Configuration) -> bool:
-    settings = configuration.settings
-    if configuration.method == "investigate":
-        return settings.get("retrieval") != "fixed"
-    return configuration.method == "search" and settings.get("method") == "adaptive"
+    graph.wait_for_links(dsn, data.corpus, _left(tables).values())
 
 
 async def _make(dsn: str, settings: Settings, asked: _Asked, clock: _Clock) -> None:

@@ -129,6 +129,19 @@ def check_name(name: str) -> None:
         raise InputError("a name must not be a number", detail=f"It is {name!r}.", hint="Numbers are ids; add a word.")
 
 
+def follows_links(one: Configuration) -> bool:
+    """Return whether a configuration uses the graph of a corpus, so that its figures need a complete graph."""
+    match one.method:
+        case "search":
+            return one.settings.get("method") == "adaptive"
+        case "clarify":
+            return one.settings.get("retrieval") == "adaptive"
+        case "investigate":
+            return one.settings.get("retrieval") != "fixed"
+        case _:
+            return False
+
+
 def check_provider(one: Configuration, provider: str) -> None:
     """Check that workers can carry out a configuration.
 

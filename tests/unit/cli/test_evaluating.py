@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import re
+from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console, RenderableType
 
-from pgclarify.cli import evaluation_rendering
+from pgclarify.cli import connection, evaluating, evaluation_rendering, graph
 from pgclarify.cli.evaluating import spread
 from pgclarify.cli.main import main
 from pgclarify.evaluated import Case, Evaluation, Summary, Usage
@@ -76,6 +78,35 @@ def test_what_is_to_be_loaded_and_is_not_there_is_an_error_like_others(capsys: p
     told = capsys.readouterr().err
     assert told.startswith("Error: Cannot read the files to load.")
     assert "no-such-file" in told
+
+
+@pytest.mark.parametrize(
+    ("grid", "expected"),
+    [("retrieval=adaptive", ["load", "link docs", "evaluate"]), ("retrieval=fixed", ["load", "evaluate"])],
+)
+def test_what_follows_links_waits_until_loaded_documents_are_linked(
+    grid: str, expected: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    done: list[str] = []
+
+    async def propose(*_: object) -> bool:
+        return True
+
+    async def evaluate(*_: object) -> None:
+        done.append("evaluate")
+
+    monkeypatch.setattr(connection, "running_dsn", lambda settings: "dsn")
+    monkeypatch.setattr(connection, "connect", lambda dsn: nullcontext())
+    monkeypatch.setattr(evaluating, "_propose", propose)
+    monkeypatch.setattr(evaluating, "_load", lambda *_: done.append("load"))
+    monkeypatch.setattr(evaluating, "_evaluate", evaluate)
+    monkeypatch.setattr(graph, "wait_until_linked", lambda database, corpus: done.append(f"link {corpus}"))
+    for name in ("q.jsonl", "pages.jsonl"):
+        (tmp_path / name).write_text('{"question": "Is it far?"}')
+    with pytest.raises(SystemExit) as caught:
+        main(("eval", "run", "q.jsonl", "-c", "docs", "--load", "pages.jsonl", "--set", grid))
+    assert caught.value.code == 0
+    assert done == expected
 
 
 def test_help_shows_brackets(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from pgclarify.errors import InputError, UnreadableFile
-from pgclarify.evaluation.configurations import Configuration, check_provider, detail_of, read_configurations
+from pgclarify.evaluation.configurations import (
+    Configuration,
+    check_provider,
+    detail_of,
+    follows_links,
+    read_configurations,
+)
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -171,6 +177,23 @@ def test_what_takes_a_language_model_is_refused_where_there_is_none(
             check_provider(one, "extractive")
     else:
         check_provider(one, "extractive")
+
+
+@pytest.mark.parametrize(
+    ("method", "grid", "expected"),
+    [
+        ("investigate", [], True),
+        ("investigate", ["retrieval=fixed"], False),
+        ("clarify", ["retrieval=adaptive"], True),
+        ("clarify", [], False),
+        ("search", ["method=adaptive"], True),
+        ("search", ["method=dense"], False),
+        ("rac", [], False),
+    ],
+)
+def test_what_needs_a_complete_graph(method: str, grid: list[str], *, expected: bool) -> None:
+    (one,) = read_configurations([], grid, method=method)
+    assert follows_links(one) is expected
 
 
 def test_the_options_that_are_told_are_those_of_a_configuration() -> None:
