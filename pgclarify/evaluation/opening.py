@@ -173,7 +173,9 @@ class Bench:
         name, settings = configuration.method, configuration.with_defaults()
         if name in OPERATIONS:
             return sql_method(self.asking, name, settings)
-        retriever = CorpusSearch(self.asking, method=settings.get("search", "hybrid"))
+        # The option search of a simulated user is for the check of what is asked back, and not for the measured search.
+        measured = {} if name == SIMULATED_USER else settings
+        retriever = CorpusSearch(self.asking, method=measured.get("search", "hybrid"))
         if name == "human":
             return Human(retriever, top_k=settings["top_k"])
         if name == "logistic_regression":
@@ -276,9 +278,8 @@ class Bench:
         seen_at = time.monotonic()
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
-            own = self._language.presence if self._language else None
-            if own is not None:
-                await own.say([], None)
+            if self._language is not None:
+                await self._language.presence.say([], None)
             for embedders in self._embedders:
                 await try_to_count_embeddings(self._pool, embedders.tally)
             await self.check_corpus()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,8 +14,10 @@ from pgclarify.errors import ConfigurationError, ModelNotFound
 from pgclarify.evaluated import Case, CorpusDescription, Output, ServingWorker
 from pgclarify.evaluation import opening
 from pgclarify.evaluation.asking import Asking
+from pgclarify.evaluation.baselines import Asked
 from pgclarify.evaluation.configurations import EXTRACTIVE, Configuration
 from pgclarify.evaluation.opening import Bench
+from pgclarify.protocols import Retriever
 
 CASE = Case("1", "Where was she born?", rewrites=("Where was Ida Holm born?",))
 BARE = Case("2", "Where was she born?")
@@ -51,6 +54,43 @@ async def test_a_missing_model_is_found_before_anything_is_asked(bench: Bench, m
     with pytest.raises(ConfigurationError) as caught:
         await bench.check(Configuration(method, method), [BARE, CASE])
     assert caught.value.hint
+
+
+class Searching:
+    """A client whose searches and clarifying questions return nothing; the options of both are recorded."""
+
+    def __init__(self) -> None:
+        self.searched: list[str] = []
+        self.checked: list[str] = []
+
+    async def search(self, question: str, *, method: str, **_: object) -> list[Any]:
+        self.searched.append(method)
+        return []
+
+    async def clarifying_questions(self, question: str, history: object, *, search: str, **_: object) -> list[Any]:
+        self.checked.append(search)
+        return []
+
+    async def now(self) -> None:
+        """Return the time of the call, which is not used."""
+
+    async def find(self, *_: object, **__: object) -> None:
+        """Find no run."""
+
+
+async def test_the_search_of_the_check_is_not_what_is_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def asked(_: Bench, retriever: Retriever) -> Asked:
+        unused: Any = None
+        return Asked(unused, unused, retriever, unused)
+
+    monkeypatch.setattr(Bench, "_asked", asked)
+    client = Searching()
+    server = cast("Any", client)
+    bench.asking = Asking(server, server, server, server, bench.corpus, datetime(2026, 3, 1, tzinfo=UTC))
+    user = Configuration("user", "simulated_user", settings={"search": "lexical"})
+    method = await bench.method(user, [CASE])
+    await method.answer(CASE)
+    assert (client.searched, client.checked) == (["hybrid"], ["lexical"])
 
 
 async def test_what_compares_no_texts_takes_no_model(bench: Bench) -> None:
