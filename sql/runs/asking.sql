@@ -170,13 +170,19 @@ begin
                 from jsonb_array_elements_text(v_answer) with ordinality as entered (value, ordinal)
                 order by entered.ordinal
             );
+            -- The run keeps its priority while this session waits: not after the timeout, nor if the session is terminated.
+            if cardinality(v_entered) = 1 then
+                perform pgclarify_private.watch_run(v_entered[1]);
+            end if;
             v_unfinished := pgclarify_private.await(v_entered, v_deadline);
+            perform pgclarify_private.watch_run(null);
         exception
             -- Nothing was entered, or it continues when a worker is running again.
             when sqlstate 'PC001' or sqlstate 'PC004' or sqlstate 'PC005' then
                 get stacked diagnostics
                     v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                     v_hint = pg_exception_hint, v_table = table_name, v_column = column_name, v_values = pg_datatype_name;
+                perform pgclarify_private.watch_run(null);
                 -- Raise it again, because the context of the loopback does not help the caller.
                 raise exception
                     using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint, table = v_table,
@@ -190,6 +196,7 @@ begin
                     when query_canceled or others then
                         null;
                 end;
+                perform pgclarify_private.watch_run(null);
                 raise;
         end;
         if cardinality(v_unfinished) > 0 then
@@ -210,7 +217,7 @@ $$;
 comment on function pgclarify_private.ask(pgclarify_private.caller, pgclarify.run, text[], interval) is
 'Enter a new run for each question and wait: the run of each, in order. Earlier answers that are still valid are reused '
 'unless pgclarify.reuse_runs is off; equal questions are asked once. A cancelled call cancels its runs. After the timeout, '
-'the runs continue, and error PC002 lists them.';
+'the runs continue with the priority of submitted runs, and error PC002 lists them.';
 
 create or replace function pgclarify_private.ask_one(
     caller pgclarify_private.caller, run pgclarify.run, timeout interval

@@ -1,5 +1,4 @@
--- Runs that were submitted alone, and that a session waits for. They go before batches, as a call that waits does, for as long
--- as the session waits.
+-- Runs that a session waits for, in the call that asked or later. They go before all others for as long as the session waits.
 
 create or replace function pgclarify_private.watch_key(run_id bigint)
 returns bigint
@@ -25,7 +24,7 @@ begin
     -- One run for each session: so a program that submits many runs, and asks for one after the other, does not raise them all.
     perform pg_advisory_unlock_shared(pgclarify_private.watch_key(held.run_id))
     from unnest(v_held) as held (run_id)
-    where held.run_id <> watch_run.run_id;
+    where held.run_id is distinct from watch_run.run_id;
     if watch_run.run_id <> all(v_held) then
         -- It does not wait, because any role can take the lock.
         perform pg_try_advisory_lock_shared(pgclarify_private.watch_key(watch_run.run_id));
@@ -34,8 +33,9 @@ end
 $$;
 
 comment on function pgclarify_private.watch_run(bigint) is
-'Note that this session waits for a run, until it waits for another one or ends. An advisory lock holds the note: workers see '
-'it at once, although the transaction of the caller is open.';
+'Note that this session waits for a run, until it waits for another one or ends; for null, that it waits for none. An advisory '
+'lock holds the note: workers see it at once, although the transaction of the caller is open. Workers do not see the locks of '
+'a standby.';
 
 create or replace function pgclarify_private.watch_locks()
 returns table (run_id bigint, process_id integer)
@@ -73,7 +73,7 @@ declare
     v_watched constant bigint[] := array(
         select run.run_id
         from pgclarify.run
-        where run.run_id = any(v_locked) and run.status in ('queued', 'running') and run.call_id is null
+        where run.run_id = any(v_locked) and run.status in ('queued', 'running')
     );
     -- Runs with a queued job that goes first already.
     v_raised bigint[];
@@ -117,22 +117,17 @@ begin
     where job.id in (
         select waiting.id
         from pgclarify_queue.procrastinate_jobs as waiting
-        inner join pgclarify.run on run.run_id = (waiting.args ->> 'run_id')::bigint
         where waiting.status = 'todo'
             and waiting.priority = pgclarify_private.waited_for_priority()
-            and run.call_id is null
-            and run.run_id <> all(v_watched)
-        for update of waiting skip locked
+            and (waiting.args ->> 'run_id')::bigint <> all(v_watched)
+        for update skip locked
     );
-    return array(
-        select run.run_id
-        from pgclarify.run
-        where run.run_id = any(follow_watchers.run_ids) and (run.call_id is not null or run.run_id = any(v_watched))
-    );
+    return array(select unnest(follow_watchers.run_ids) intersect select unnest(v_watched));
 end
 $$;
 
 comment on function pgclarify_private.follow_watchers(bigint[]) is
-'Give queued runs that were submitted alone the priority of a waiting call while a session waits for them, and their own '
-'priority again afterwards. Runs of a batch keep theirs. Returns those of the given runs that a caller waits for now.';
+'Give queued runs that were asked alone the highest priority while a session waits for them, and the priority of a submitted '
+'run otherwise: also if their call has timed out, or its session was terminated. Runs of a batch keep theirs. Returns those '
+'of the given runs that a session waits for now.';
 grant execute on function pgclarify_private.follow_watchers(bigint[]) to pgclarify_worker;

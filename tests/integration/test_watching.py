@@ -1,6 +1,11 @@
-"""A run that was submitted alone goes before batches while a session waits for it."""
+"""A run that was asked alone goes first while a session waits for it, and no longer."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
 
 import psycopg
 import pytest
@@ -8,6 +13,7 @@ import pytest
 from pgclarify.client import Client
 from pgclarify.errors import RunTimeout
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.workers import until
 
 
 @pytest.fixture
@@ -87,14 +93,63 @@ def test_a_run_has_its_own_place_again_when_the_session_has_ended(
     assert order(worker) == [first, second]
 
 
-def test_the_run_of_a_call_that_waits_keeps_its_place(alice: Connection, worker: HandWorker) -> None:
+@contextmanager
+def asking(caller: Connection, connection: Connection, question: str) -> Iterator[tuple[int, Future[Any]]]:
+    """A call that waits without limit: its run, once the session notes that it waits, and the result of the call."""
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(caller.execute, b"select from pgclarify.clarify(%s, timeout => null)", [question])
+        watched = "select run_id from pgclarify_private.watch_locks() where process_id = %s"
+        until(lambda: call.done() or connection.execute(watched.encode(), [caller.info.backend_pid]).fetchone())
+        try:
+            yield scalar(connection, watched, caller.info.backend_pid), call
+        finally:
+            connection.execute("select pg_terminate_backend(%s)", [caller.info.backend_pid])
+
+
+def test_the_run_of_a_call_goes_first_while_the_call_waits(
+    alice: Connection, connect: Connect, connection: Connection, worker: HandWorker
+) -> None:
+    submitted = submit(alice, "one")
+    with asking(connect(alice.info.user), connection, "two") as (asked, call):
+        assert waited_for(worker, submitted, asked) == [asked]
+        assert order(worker) == [asked, submitted]
+        connection.execute("select pgclarify.cancel(%s)", [asked])
+        assert isinstance(call.exception(60), psycopg.Error)
+        assert scalar(connection, "select count(*) from pgclarify_private.watch_locks()") == 0
+
+
+def test_after_its_timeout_a_call_raises_its_run_no_longer(alice: Connection, worker: HandWorker) -> None:
     submitted = submit(alice, "one")
     with pytest.raises(psycopg.Error) as raised:
         alice.execute("select pgclarify.clarify('two', timeout => '10 ms')")
     assert raised.value.sqlstate == "PC002"
     asked = scalar(alice, "select max(run_id) from pgclarify.run")
+    assert waited_for(worker, submitted, asked) == []
+    assert not worker.send("take_job", worker_id=None, only_waited_for=True)
+    wait(alice, asked)
     assert waited_for(worker, submitted, asked) == [asked]
     assert order(worker) == [asked, submitted]
+
+
+def test_a_call_whose_session_is_terminated_raises_its_run_no_longer(
+    alice: Connection, connect: Connect, connection: Connection, worker: HandWorker
+) -> None:
+    submitted, caller = submit(alice, "one"), connect(alice.info.user)
+    with asking(caller, connection, "two") as (asked, call):
+        connection.execute("select pg_terminate_backend(%s, 60000)", [caller.info.backend_pid])
+        assert isinstance(call.exception(60), psycopg.OperationalError)
+    assert waited_for(worker, submitted, asked) == []
+    assert order(worker) == [submitted, asked]
+
+
+def test_a_cancelled_call_leaves_no_note_that_it_waits(
+    alice: Connection, connect: Connect, connection: Connection, worker: HandWorker
+) -> None:
+    caller = connect(alice.info.user)
+    with asking(caller, connection, "one") as (_, call):
+        connection.execute("select pg_cancel_backend(%s)", [caller.info.backend_pid])
+        assert isinstance(call.exception(60), psycopg.errors.QueryCanceled)
+        assert scalar(connection, "select count(*) from pgclarify_private.watch_locks()") == 0
 
 
 def test_the_python_client_raises_the_run_that_it_watches(alice: Connection, worker: HandWorker) -> None:
