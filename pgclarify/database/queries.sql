@@ -355,7 +355,8 @@ select
 -- name: start_run
 -- Start a run.
 select
-    must_be_alone, attempt, operation, question, settings, corpus_id, embedding_model, dimensions, parent_run_id
+    must_be_alone, attempt, operation, question, settings, corpus_id, embedding_model, dimensions, parent_run_id,
+    error_code
 from pgclarify_private.start_run(%(run_id)s, %(worker_id)s, %(is_alone)s);
 
 -- name: find_passages
@@ -521,7 +522,7 @@ order by ordinal;
 select pgclarify_private.record_answer(%(run_id)s, %(attempt)s, %(answer)s::jsonb);
 
 -- name: finish_run
--- End a run.
+-- End a run; its stop code.
 select
     pgclarify_private.finish_run(
         %(run_id)s,
@@ -534,7 +535,7 @@ select
         %(stop_reason)s,
         %(stop_code)s,
         %(budget_id)s::bigint
-    );
+    ) as stop_code;
 
 -- name: list_unfinished_runs
 -- Runs that are not over.

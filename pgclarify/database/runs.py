@@ -45,6 +45,19 @@ class _Bought:
     completion: Completion
 
 
+@dataclass(frozen=True, slots=True)
+class FailedRun:
+    """A run that failed because it could not be started.
+
+    Attributes:
+        operation: Its operation.
+        code: Its error code.
+    """
+
+    operation: str
+    code: str
+
+
 class Runs:
     """What all runs of a worker share: the pool, and the batches of writes."""
 
@@ -55,12 +68,15 @@ class Runs:
         self.completions = Coalescer(self._write_completions)
         self._last_lock: str | None = None
 
-    async def start(self, run_id: int, *, is_alone: bool = False) -> Run | None:
-        """Start a run; None if it was cancelled or has ended.
+    async def start(self, run_id: int, *, is_alone: bool = False) -> Run | FailedRun | None:
+        """Start a run. A run that cannot be started fails.
 
         Args:
             run_id: The run.
             is_alone: Whether the worker executes nothing else until this run is over.
+
+        Returns:
+            None if the run was cancelled or has ended before.
 
         Raises:
             RunSuspected: If the run may only be executed alone.
@@ -71,6 +87,9 @@ class Runs:
             return None
         if rows[0].pop("must_be_alone"):
             raise RunSuspected(f"run {run_id} must be executed alone, because workers were lost with it")
+        error_code = rows[0].pop("error_code")
+        if error_code is not None:
+            return FailedRun(rows[0]["operation"], error_code)
         return Run(run_id=run_id, **rows[0])
 
     async def is_over(self, run_id: int) -> bool:
@@ -317,7 +336,7 @@ class RunTables(LedgerTables):
     ) -> None:
         """See RunStore."""
         status, stop_reason, stop_code = as_ended(status, stop_reason, stop_code, self.refusal)
-        await fetch(
+        (stored,) = await fetch(
             self._runs.pool,
             "finish_run",
             run_id=run.run_id,
@@ -331,7 +350,7 @@ class RunTables(LedgerTables):
             stop_reason=stop_reason,
             stop_code=None if stop_code is None else stop_code.value,
         )
-        self.status, self.code = status, error_code or ("" if stop_code is None else stop_code.value)
+        self.status, self.code = status, error_code or stored["stop_code"] or ""
 
 
 def _claim(row: Mapping[str, Any]) -> Claim:

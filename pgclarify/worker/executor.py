@@ -11,7 +11,7 @@ from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.estimates import EstimateTables
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.investigations import StepTables
-from pgclarify.database.runs import Runs, RunTables
+from pgclarify.database.runs import FailedRun, Runs, RunTables
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.embedding.remembering import RememberedTexts
@@ -23,6 +23,7 @@ from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Classifier, Completer, Payer, Urgency, paid_by, urgent
+from pgclarify.vocabulary import RunStatus
 from pgclarify.worker.language_models import LanguageModels
 from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.quarantine import Quarantine
@@ -95,6 +96,9 @@ class RunExecutor:
     async def _attempt(self, run_id: int, *, is_alone: bool, is_waited_for: bool, is_of_batch: bool) -> None:
         run = await self._runs.start(run_id, is_alone=is_alone)
         if run is None:
+            return
+        if isinstance(run, FailedRun):
+            self._monitor.note_end(run.operation, RunStatus.FAILED.value, run.code)
             return
         tables = RunTables(self._runs, run)
         context = RunContext(run, tables, self._stores, self._models)

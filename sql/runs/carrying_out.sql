@@ -10,7 +10,8 @@ returns table (
     corpus_id bigint,
     embedding_model text,
     dimensions integer,
-    parent_run_id bigint
+    parent_run_id bigint,
+    error_code text
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -64,6 +65,10 @@ begin
         set status = 'failed', error = v_error, error_code = v_error_code, finished_at = clock_timestamp()
         where run.run_id = start_run.run_id;
         perform pgclarify_private.settle_runs(array[start_run.run_id]);
+        return query
+        select
+            false, null::integer, v_run.operation, null::text, null::jsonb, null::bigint, null::text, null::integer,
+            null::bigint, v_error_code;
         return;
     end if;
     if pgclarify_private.prefers_language_model(v_run)
@@ -85,7 +90,9 @@ begin
     end if;
     if v_run.crashes >= v_alone_from and not start_run.is_alone then
         return query
-        select true, null::integer, null::text, null::text, null::jsonb, null::bigint, null::text, null::integer, null::bigint;
+        select
+            true, null::integer, null::text, null::text, null::jsonb, null::bigint, null::text, null::integer, null::bigint,
+            null::text;
         return;
     end if;
     -- Rows of an earlier attempt; its paid replies are in the ledger.
@@ -126,12 +133,13 @@ begin
     returning
         false, run.attempt, run.operation, run.question, pgclarify_private.with_history(run.settings, run.history),
         run.corpus_id,
-        space.model, space.dimensions, run.parent_run_id;
+        space.model, space.dimensions, run.parent_run_id, null::text;
 end
 $$;
 
 comment on function pgclarify_private.start_run(bigint, bigint, boolean) is
-'Start an attempt of a run, and return what the worker needs; no row if it was cancelled, has ended, or cannot be executed. '
+'Start an attempt of a run, and return what the worker needs; no row if it was cancelled or has ended. If it cannot be '
+'executed, it fails here, and the row has only its operation and error_code. '
 'must_be_alone: true, with nulls otherwise, if two workers in a row were lost while they executed it: call again with '
 'is_alone while the worker executes and starts no other run. settings include the history, as in with_history. A run without '
 'a corpus has no corpus_id, embedding_model and dimensions. Error 55P03 if another transaction has locked it, if the worker '
@@ -302,12 +310,13 @@ create or replace function pgclarify_private.finish_run(
     stop_code text,
     budget_id bigint
 )
-returns void
+returns text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run pgclarify.run := pgclarify_private.lock_run(finish_run.run_id, finish_run.attempt);
+    v_stop_code text;
 begin
     insert into pgclarify.interpretation (run_id, ordinal, interpretation, answer, support, cohesion)
     select
@@ -379,14 +388,16 @@ begin
             where stage.run_id = v_run.run_id and stage.name <> 'judgement'
         )
     from pgclarify_private.paid(v_run.run_id) as paid
-    where run.run_id = v_run.run_id;
+    where run.run_id = v_run.run_id
+    returning run.stop_code into v_stop_code;
+    return v_stop_code;
 end
 $$;
 
 comment on function pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, text, text, bigint) is
-'End a run. interpretations: array of objects with interpretation, answer, support, cohesion and citations (candidate_rank, '
-'is_medoid, quote, start_char, end_char), in order. stages: array of objects with the columns of table stage, in order. '
-'stop_code: the code that only the worker can know; other codes follow from the tables. budget_id: the first budget that '
-'refused a call.';
+'End a run, and return the stop code that is stored. interpretations: array of objects with interpretation, answer, support, '
+'cohesion and citations (candidate_rank, is_medoid, quote, start_char, end_char), in order. stages: array of objects with the '
+'columns of table stage, in order. stop_code: the code that only the worker can know; other codes follow from the tables. '
+'budget_id: the first budget that refused a call.';
 grant execute on function
     pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, text, text, bigint) to pgclarify_worker;

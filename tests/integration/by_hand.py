@@ -364,9 +364,9 @@ class HandWorker:
         self.send("fail_passage", worker_id=self.worker_id, error=error, pause=timedelta(0), **given)
 
     def start(self, run_id: int, *, is_alone: bool = False) -> dict[str, Any] | None:
-        """Start a run; None if there is nothing to do."""
+        """Start a run; None if there is nothing to do, or if it cannot be started and fails."""
         rows = self.send("start_run", run_id=run_id, worker_id=self.worker_id, is_alone=is_alone)
-        if not rows:
+        if not rows or rows[0].pop("error_code") is not None:
             return None
         assert not rows[0].pop("must_be_alone")
         self._settings[run_id] = rows[0]["settings"]
@@ -422,9 +422,9 @@ class HandWorker:
         stop_reason: str | None = None,
         stop_code: str | None = None,
         budget_id: int | None = None,
-    ) -> None:
-        """End a run. stages: objects with the columns of table stage."""
-        self.send(
+    ) -> str | None:
+        """End a run; its stop code. stages: objects with the columns of table stage."""
+        (row,) = self.send(
             "finish_run",
             run_id=run_id,
             attempt=attempt,
@@ -437,6 +437,8 @@ class HandWorker:
             stop_code=stop_code,
             budget_id=budget_id,
         )
+        code: str | None = row["stop_code"]
+        return code
 
     def answer(self, run_id: int) -> None:
         """Carry out a run that finds nothing."""

@@ -9,7 +9,7 @@ import pytest
 
 from pgclarify.client import Client
 from pgclarify.errors import InputError, RunFailed, RunTimeout
-from tests.integration.by_hand import Connect, Hire, MakeRole
+from tests.integration.by_hand import Connect, HandWorker, Hire, MakeRole
 from tests.workers import scalar
 
 pytestmark = pytest.mark.rolled_back
@@ -26,6 +26,13 @@ def code(connection: Connection, run_id: int) -> Any:
     return scalar(connection, "select error_code from pgclarify.run_summary where run_id = %s", run_id)
 
 
+def start(worker: HandWorker, run_id: int) -> tuple[Any, Any]:
+    """Start a run that cannot be started; the operation and the code that the worker counts."""
+    (row,) = worker.send("start_run", run_id=run_id, worker_id=worker.worker_id, is_alone=False)
+    assert (row["must_be_alone"], row["attempt"]) == (False, None)
+    return row["operation"], row["error_code"]
+
+
 @pytest.fixture
 def corpus(connection: Connection) -> None:
     connection.execute("select pgclarify.create_corpus('insurance')")
@@ -36,7 +43,7 @@ class TestRunsThatCannotBeStarted:
     def test_the_corpus_was_dropped(self, connection: Connection, hire: Hire) -> None:
         run_id = submit(connection)
         connection.execute("select pgclarify.drop_corpus('insurance')")
-        assert hire().start(run_id) is None
+        assert start(hire(), run_id) == ("clarify", "42704")
         assert code(connection, run_id) == "42704"
 
     def test_the_role_may_not_search_any_more(
@@ -44,19 +51,19 @@ class TestRunsThatCannotBeStarted:
     ) -> None:
         run_id = submit(connect(make_role("pgclarify_user")))
         connection.execute("select pgclarify.alter_corpus('insurance', '{\"reader\": \"pgclarify_owner\"}')")
-        assert hire().start(run_id) is None
+        assert start(hire(), run_id) == ("clarify", "42501")
         assert code(connection, run_id) == "42501"
 
     def test_workers_were_lost_with_it(self, connection: Connection, hire: Hire) -> None:
         run_id = submit(connection)
         connection.execute("update pgclarify.run set crashes = 10")
-        assert hire().start(run_id) is None
+        assert start(hire(), run_id) == ("clarify", "PC016")
         assert code(connection, run_id) == "PC016"
 
     def test_its_embedding_model_cannot_be_loaded(self, connection: Connection, hire: Hire) -> None:
         run_id = submit(connection)
         connection.execute("update pgclarify.embedding_space set error = 'no such model'")
-        assert hire().start(run_id) is None
+        assert start(hire(), run_id) == ("clarify", "PC011")
         assert code(connection, run_id) == "PC011"
 
 

@@ -57,7 +57,8 @@ class Desk:
         run_id = int(scalar(self.asker, "select pgclarify.submit(%s, %s, options => %s)", question, corpus, options))
         assert self.worker.start(run_id) is not None
         self.worker.retrieve(run_id, 1, question, None if "lexical" in options else vector_of(question))
-        self.worker.finish(run_id, status=status, error=error, stop_code=stop_code)
+        returned = self.worker.finish(run_id, status=status, error=error, stop_code=stop_code)
+        assert returned == self.code(run_id), "the worker counts runs by it"
         return run_id
 
     def code(self, run_id: int) -> str | None:

@@ -1,4 +1,4 @@
-"""Whether the calls of a run go first changes while the run is being carried out."""
+"""The order of the calls of runs, and how runs are counted that cannot be started."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from pgclarify.database.runs import Runs
+from pgclarify.database.runs import FailedRun, Runs
 from pgclarify.model import Run
 from pgclarify.operations.context import Models, RunContext
 from pgclarify.protocols import is_waited_for
@@ -24,7 +24,7 @@ class Table(Runs):
     def __init__(self) -> None:
         self.watched: frozenset[int] = frozenset()
 
-    async def start(self, run_id: int, *, is_alone: bool = False) -> Run | None:
+    async def start(self, run_id: int, *, is_alone: bool = False) -> Run | FailedRun | None:
         return Run(run_id, 1, "clarify", "rental cars", {}, 1, "all-MiniLM-L6-v2", 384)
 
     async def waited_for(self, runs: Sequence[Run]) -> frozenset[int]:
@@ -67,3 +67,19 @@ async def test_calls_of_a_run_go_first_while_a_session_waits_for_it(monkeypatch:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_a_run_that_fails_when_it_is_started_is_counted() -> None:
+    counted = []
+
+    class Refusing(Table):
+        async def start(self, run_id: int, *, is_alone: bool = False) -> FailedRun:
+            return FailedRun("clarify", "PC011")
+
+    class Counting(Monitor):
+        def note_end(self, operation: str, status: str, code: str) -> None:
+            counted.append((operation, status, code))
+
+    runs = RunExecutor(Refusing(), cast("Models", None), Quarantine(asyncio.Lock()), Counting())
+    await runs.carry_out(1, is_waited_for=True, is_of_batch=False)
+    assert counted == [("clarify", "failed", "PC011")]
