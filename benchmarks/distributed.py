@@ -13,6 +13,7 @@ import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from pgvector import HalfVector
 from psycopg import sql
 
 from benchmarks import made_up, product
-from benchmarks.figures import Figure, show
+from benchmarks.figures import Figure, show, step
 
 PASSAGES = 20_000
 SHARDS = (2, 4, 8)
@@ -50,17 +51,27 @@ def measure(dsn: str, passages: int = PASSAGES, shards: Sequence[int] = SHARDS) 
     drawn = made_up.vectors(documents * made_up.PASSAGES_A_DOCUMENT, seed=3)
     asked = made_up.vectors(_QUESTIONS, seed=61)
     nearest = np.argsort(-(asked @ drawn.T), axis=1)[:, :_DEPTH]
+    by_document = drawn.reshape(documents, made_up.PASSAGES_A_DOCUMENT, made_up.DIMENSIONS)
     for parts in (0, *shards):
         corpus, name = f"in {parts} shards", f"{parts} shards" if parts else "one server"
         with product.connect(dsn) as connection:
+            product.create(connection, corpus, shards=parts or None)
             before = _processor_seconds(connection)
-            product.load_made_up(dsn, corpus, passages, parts or None)
+            with step(f"storing {len(drawn):,} passages, {name}"):
+                product.fill(
+                    dsn,
+                    connection,
+                    corpus,
+                    islice(made_up.documents(), documents),
+                    lambda document_id: by_document[int(document_id)],
+                )
             after = _processor_seconds(connection)
+            _vacuum(connection, corpus)
             for server, used in enumerate(np.subtract(after, before)):
                 what = f"node {server}" if server else "coordinator"
-                yield Figure(f"{name}: loading, CPU of the {what}", used / passages * 1000, "ms/passage")
+                yield Figure(f"{name}: loading, CPU of the {what}", used / len(drawn) * 1000, "ms/passage")
             yield from _searches(connection, name, corpus, asked, nearest)
-            yield from _reads(connection, name, corpus, asked)
+            yield from _reads(connection, name, corpus, len(drawn), asked)
 
 
 def _processor_seconds(connection: product.Connection) -> list[float]:
@@ -81,6 +92,17 @@ def _of_process(server: Path) -> float:
             fields = (process / "stat").read_text().rpartition(")")[2].split()
             ticks += sum(map(int, fields[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _vacuum(connection: product.Connection, corpus: str) -> None:
+    """Vacuum and analyze the two tables that a search of the corpus reads."""
+    (tables,) = connection.execute(
+        "select pgclarify_private.partition_name('passage', corpus_id) as passages,"
+        " pgclarify_private.partition_name('passage_embedding', embedding_space_id) as vectors"
+        " from pgclarify.corpus where name = %s",
+        [corpus],
+    ).fetchall()
+    connection.execute(f"vacuum (analyze) {tables['passages']}, {tables['vectors']}".encode())
 
 
 def _searches(
@@ -124,7 +146,9 @@ def _places(connection: product.Connection, corpus: str) -> dict[tuple[str, str]
     }
 
 
-def _reads(connection: product.Connection, name: str, corpus: str, asked: NDArray[np.float32]) -> Iterator[Figure]:
+def _reads(
+    connection: product.Connection, name: str, corpus: str, passages: int, asked: NDArray[np.float32]
+) -> Iterator[Figure]:
     """The rows that a shard sends and the pages that it reads for a search by vectors."""
     (space,) = connection.execute(
         "select embedding_space_id as id from pgclarify.corpus where name = %s", [corpus]
@@ -135,6 +159,9 @@ def _reads(connection: product.Connection, name: str, corpus: str, asked: NDArra
         connection.execute("set local role pgclarify_owner")
         connection.execute("set local citus.explain_all_tasks = on")
         connection.execute("set local hnsw.iterative_scan = strict_order")
+        connection.execute(
+            "select set_config('hnsw.ef_search', pgclarify_private.ef_search(%s, %s)::text, true)", [passages, _DEPTH]
+        )
         for vector in asked:
             statement = sql.SQL(_NEAREST).format(
                 table=sql.Identifier("pgclarify_private", f"passage_embedding_{space['id']}"),

@@ -179,11 +179,11 @@ def _wait_for_worker(dsn: str, process: subprocess.Popen[str]) -> None:
             time.sleep(0.05)
 
 
-def load_made_up(dsn: str, corpus: str, passages: int, shards: int | None = None) -> None:
-    """Create a corpus of made-up passages with made-up vectors. shards: in so many shards of a Citus cluster."""
+def load_made_up(dsn: str, corpus: str, passages: int) -> None:
+    """Create a corpus of made-up passages with made-up vectors."""
     drawn = made_up.vectors(passages, seed=3).reshape(-1, made_up.PASSAGES_A_DOCUMENT, made_up.DIMENSIONS)
     with step(f"storing {passages:,} passages"):
-        load(dsn, corpus, islice(made_up.documents(), len(drawn)), lambda document_id: drawn[int(document_id)], shards)
+        load(dsn, corpus, islice(made_up.documents(), len(drawn)), lambda document_id: drawn[int(document_id)])
 
 
 def load(
@@ -191,40 +191,73 @@ def load(
     corpus: str,
     documents: Iterable[Document],
     vectors: Callable[[str], NDArray[np.float32]],
-    shards: int | None = None,
     **options: object,
 ) -> None:
-    """Create a corpus and store documents as a worker does, but without a model. Each line is a passage.
-
-    The index over vectors is made at the end, which is much faster.
+    """Create a corpus, fill it, and vacuum the database.
 
     Args:
         dsn: The database. No worker may serve it.
         corpus: Name of a corpus that does not exist.
         documents: The documents to store.
         vectors: Returns the vectors of a document's lines, by the document's id.
-        shards: If not None, the corpus is distributed to so many shards before it is filled.
         **options: Options of create_corpus.
     """
     with connect(dsn) as connection:
-        connection.execute("select pgclarify.create_corpus(%s, options => %s)", [corpus, Jsonb(options)])
-        if shards is not None:
-            connection.execute("select pgclarify.distribute(%s, %s)", [corpus, Jsonb({"shards": shards})])
-        (space,) = connection.execute(
-            "select embedding_space_id as id from pgclarify.embedding_space order by 1 desc limit 1"
-        ).fetchall()
-        connection.execute("select pgclarify_private.open_space(%s, %s)", [space["id"], made_up.DIMENSIONS])
-        with connection.transaction(), connection.cursor() as cursor:
-            cursor.executemany(
-                "select pgclarify.add_document(%s, %s, %s, %s)",
-                ((corpus, one.document_id, one.content, one.title) for one in documents),
-            )
-        index = f"passage_embedding_{space['id']}_vector_idx"
-        (definition,) = connection.execute("select indexdef from pg_indexes where indexname = %s", [index]).fetchall()
-        connection.execute(sql.SQL("drop index pgclarify_private.{}").format(sql.Identifier(index)))
-        asyncio.run(_store_pending(dsn, vectors))
-        connection.execute(definition["indexdef"])
+        create(connection, corpus, **options)
+        fill(dsn, connection, corpus, documents, vectors)
         connection.execute("vacuum analyze")
+
+
+def create(connection: Connection, corpus: str, *, shards: int | None = None, **options: object) -> None:
+    """Create a corpus that can take vectors.
+
+    Args:
+        connection: To the database.
+        corpus: Name of a corpus that does not exist.
+        shards: If not None, the corpus is distributed to so many shards of a Citus cluster.
+        **options: Options of create_corpus.
+    """
+    connection.execute("select pgclarify.create_corpus(%s, options => %s)", [corpus, Jsonb(options)])
+    if shards is not None:
+        connection.execute("select pgclarify.distribute(%s, %s)", [corpus, Jsonb({"shards": shards})])
+    connection.execute(
+        "select pgclarify_private.open_space(space.embedding_space_id, %s) from pgclarify.embedding_space as space"
+        " inner join pgclarify.corpus on corpus.corpus_id = space.corpus_id where corpus.name = %s",
+        [made_up.DIMENSIONS, corpus],
+    )
+
+
+def fill(
+    dsn: str,
+    connection: Connection,
+    corpus: str,
+    documents: Iterable[Document],
+    vectors: Callable[[str], NDArray[np.float32]],
+) -> None:
+    """Store documents as a worker does, but without a model. Each line is a passage.
+
+    The index over vectors is made at the end, which is much faster.
+
+    Args:
+        dsn: The database. No worker may serve it.
+        connection: To the same database.
+        corpus: Name of an empty corpus.
+        documents: The documents to store.
+        vectors: Returns the vectors of a document's lines, by the document's id.
+    """
+    with connection.transaction(), connection.cursor() as cursor:
+        cursor.executemany(
+            "select pgclarify.add_document(%s, %s, %s, %s)",
+            ((corpus, one.document_id, one.content, one.title) for one in documents),
+        )
+    (space,) = connection.execute(
+        "select embedding_space_id as id from pgclarify.corpus where name = %s", [corpus]
+    ).fetchall()
+    index = f"passage_embedding_{space['id']}_vector_idx"
+    (definition,) = connection.execute("select indexdef from pg_indexes where indexname = %s", [index]).fetchall()
+    connection.execute(sql.SQL("drop index pgclarify_private.{}").format(sql.Identifier(index)))
+    asyncio.run(_store_pending(dsn, vectors))
+    connection.execute(definition["indexdef"])
 
 
 async def _store_pending(dsn: str, vectors: Callable[[str], NDArray[np.float32]]) -> None:
