@@ -36,9 +36,7 @@ def measure_throughput(dsn: str, corpus: str, workers: Sequence[int]) -> list[Fi
             connection = stack.enter_context(product.connect(dsn))
             while product.living_workers(connection) < count:
                 time.sleep(0.1)
-            # Load the models.
-            for question in made_up.questions(2 * count, seed=60 + round_number):
-                product.clarify(connection, question, corpus, _TOP_K)
+            _load_models(connection, corpus, count, seed=1000 * (1 + round_number))
             size = _database_bytes(connection)
             before = (
                 endpoint.stats["calls"],
@@ -102,6 +100,17 @@ def measure_wait(dsn: str, corpus: str, batch: int, *, call_seconds: float, at_o
         Figure("the longest wait over the first", max(beside) / median(quiet)),
         Figure("queueing a question", queueing / batch * 1000, "ms"),
     ]
+
+
+def _load_models(connection: product.Connection, corpus: str, workers: int, *, seed: int) -> None:
+    """Ask new questions, many at once, until every worker has loaded an embedding model."""
+    loaded = "select count(*) as workers from pgclarify.worker_status where is_alive and embedding_models <> '{}'"
+    while connection.execute(loaded.encode()).fetchall()[0]["workers"] < workers:
+        questions = made_up.questions(_QUESTIONS, seed=seed)
+        connection.execute(
+            "select from pgclarify.clarify_many(%s, corpus => %s, top_k => %s)", [questions, corpus, _TOP_K]
+        )
+        seed += 1
 
 
 def _waits(connection: product.Connection, corpus: str, *, seed: int) -> list[float]:
