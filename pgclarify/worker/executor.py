@@ -138,9 +138,8 @@ class RunExecutor:
 
     async def follow_watchers(self) -> None:
         """Let the calls of runs go before those of a batch while a session waits for the run, and no longer."""
-        if not self._held:
-            # This worker takes any job at once, so no order matters to it.
-            return
+        # A worker without runs asks, too: otherwise a run that is put back again and again could keep its priority
+        # although its caller has gone.
         watchable = [each for each in self._held.values() if not each.is_of_batch]
         waited_for = await self._runs.waited_for([each.run for each in watchable])
         for each in watchable:

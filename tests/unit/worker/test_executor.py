@@ -19,15 +19,22 @@ from pgclarify.worker.quarantine import Quarantine
 
 
 class Table(Runs):
-    """Stands for the tables of runs. watched: the runs that sessions wait for."""
+    """Stands for the tables of runs.
+
+    Attributes:
+        watched: The runs that sessions wait for.
+        times_followed: How often that was asked.
+    """
 
     def __init__(self) -> None:
         self.watched: frozenset[int] = frozenset()
+        self.times_followed = 0
 
     async def start(self, run_id: int, *, is_alone: bool = False) -> Run | FailedRun | None:
         return Run(run_id, 1, "clarify", "rental cars", {}, 1, "all-MiniLM-L6-v2", 384)
 
     async def waited_for(self, runs: Sequence[Run]) -> frozenset[int]:
+        self.times_followed += 1
         return self.watched & {run.run_id for run in runs}
 
 
@@ -67,6 +74,12 @@ async def test_calls_of_a_run_go_first_while_a_session_waits_for_it(monkeypatch:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_a_worker_without_runs_follows_the_callers_of_queued_runs() -> None:
+    table = Table()
+    await RunExecutor(table, cast("Models", None), Quarantine(asyncio.Lock()), Monitor()).follow_watchers()
+    assert table.times_followed == 1
 
 
 async def test_a_run_that_fails_when_it_is_started_is_counted() -> None:
