@@ -76,12 +76,13 @@ def _translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyErro
         sqlstate = _DATA_EXCEPTION
     kind = _kind(sqlstate, refusals)
     code = sqlstate or ("08" if isinstance(error, psycopg.OperationalError) else "")
-    # A server cannot report its own broken connection. What it reports is another one, to a node of a cluster.
-    # 08P01 is not about a connection, but a violation of the protocol.
-    is_about_a_node = code.startswith("08") and code != "08P01" and error.diag.severity_nonlocalized == "ERROR"
+    is_gone = bool({code, code[:2]} & _GONE)
+    # A server cannot report its own broken connection, and reports its own end as FATAL. An ERROR is about a node of a
+    # cluster. 08P01 is not about a connection, but a violation of the protocol.
+    is_about_a_node = is_gone and code != "08P01" and error.diag.severity_nonlocalized == "ERROR"
     if kind is DatabaseError and (is_about_a_node or {code, code[:2]} & _PASSING):
         kind = DatabaseBusy
-    elif kind is DatabaseError and {code, code[:2]} & _GONE:
+    elif kind is DatabaseError and is_gone:
         kind = ServerUnavailable
     # For a missing function, PostgreSQL's hint is about type casts, which would mislead.
     hint = None if kind is SchemaMismatch else error.diag.message_hint

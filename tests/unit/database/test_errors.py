@@ -3,6 +3,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 from psycopg import errors
+from psycopg.pq import DiagnosticField
 
 from pgclarify.database.errors import translated
 from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, ServerUnavailable
@@ -35,4 +36,26 @@ class NoLongerCarriedOut(psycopg.DatabaseError):
 def test_what_passes_is_told_from_what_does_not(raised: type[psycopg.Error], kind: type[DatabaseError]) -> None:
     with pytest.raises(Exception) as caught, translated():
         raise raised("so")
+    assert type(caught.value) is kind
+
+
+@pytest.mark.parametrize(
+    ("raised", "severity", "kind"),
+    [
+        # Citus raises what a node has reported as an error of its own server.
+        (errors.ConnectionFailure, b"ERROR", DatabaseBusy),
+        (errors.AdminShutdown, b"ERROR", DatabaseBusy),
+        (errors.CrashShutdown, b"ERROR", DatabaseBusy),
+        (errors.CannotConnectNow, b"ERROR", DatabaseBusy),
+        (errors.AdminShutdown, b"FATAL", ServerUnavailable),
+        (errors.CrashShutdown, b"FATAL", ServerUnavailable),
+        (errors.CannotConnectNow, b"FATAL", ServerUnavailable),
+        (errors.ProtocolViolation, b"ERROR", ServerUnavailable),
+    ],
+)
+def test_the_end_of_a_node_is_not_the_end_of_the_server(
+    raised: type[psycopg.Error], severity: bytes, kind: type[DatabaseError]
+) -> None:
+    with pytest.raises(Exception) as caught, translated():
+        raise raised("so", info={DiagnosticField.SEVERITY_NONLOCALIZED: severity})
     assert type(caught.value) is kind
