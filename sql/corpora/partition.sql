@@ -99,7 +99,8 @@ begin
         when named.is_of_corpus then named.key not in (select corpus.corpus_id from pgclarify.corpus)
         else named.key not in (select space.embedding_space_id from pgclarify.embedding_space as space)
     end
-    order by named.key
+    -- One that cannot be dropped now, for example because its shards are on a node that is down, must not block the others.
+    order by random()
     limit 1;
     if v_partition is not null then
         -- Another worker may have dropped it already.
@@ -110,6 +111,6 @@ end
 $$;
 
 comment on function pgclarify_private.drop_orphan_partition() is
-'Drop one partition of a dropped corpus, and return its name; null if there is none. Error 55P03 if another session locks the '
-'table for longer than half a second.';
+'Drop any one partition of a dropped corpus, and return its name; null if there is none. Error 55P03 if another session locks '
+'the table for longer than half a second, 08006 if it is on a node that is down.';
 grant execute on function pgclarify_private.drop_orphan_partition() to pgclarify_worker;

@@ -363,6 +363,30 @@ class TestDropping:
         reader.execute("commit")
         assert worker.sweep() == ["pgclarify_private.passage_1"]
 
+    @pytest.mark.committed
+    def test_a_partition_that_is_in_use_holds_up_no_other(
+        self, connection: Connection, connect: Connect, hire: Hire
+    ) -> None:
+        worker = hire()
+        for corpus in ("read", "unread"):
+            scalar(connection, "select pgclarify.create_corpus(%s)", corpus)
+        reader = connect()
+        reader.execute("begin")
+        reader.execute("lock table pgclarify_private.passage_1 in access share mode")
+        for corpus in ("read", "unread"):
+            scalar(connection, "select pgclarify.drop_corpus(%s)", corpus)
+
+        drop = "select pgclarify_private.drop_orphan_partition()"
+        is_left = "select to_regclass('pgclarify_private.passage_2') is not null"
+        # One of both is tried at random.
+        for _ in range(30):
+            if scalar(connection, is_left):
+                assert state_of(worker.connection, drop) in (None, LOCK_NOT_AVAILABLE)
+        assert not scalar(connection, is_left)
+
+        reader.execute("commit")
+        assert worker.sweep() == ["pgclarify_private.passage_1"]
+
     def test_a_run_in_hand_ends_as_failed(self, connection: Connection, hire: Hire) -> None:
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         worker = hire()
