@@ -58,6 +58,48 @@ comment on function pgclarify_private.add_partition(regclass, text, bigint, regc
 'Create and attach the partition of parent for this key, without blocking searches of the other partitions. '
 'distributed_with: a distributed table whose shards it follows; then it is not attached. Usually null.';
 
+create or replace function pgclarify_private.lock_passages(corpus_id bigint)
+returns text
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_passage constant text := pgclarify_private.partition_name('passage', lock_passages.corpus_id);
+begin
+    -- LOCK TABLE is not allowed in a stable function. This reads no row, and asks no node.
+    execute format('select from %s where false', v_passage);
+    return v_passage;
+end
+$$;
+
+comment on function pgclarify_private.lock_passages(bigint) is
+'Wait until no other transaction moves the passages and vectors of a corpus, and keep them where they are until this one ends. '
+'Returns the name of the table of passages. Statements after this one see the passages, if the transaction is read committed.';
+
+create or replace function pgclarify_private.passages_of(corpus_id bigint)
+returns text
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_passage constant text := pgclarify_private.lock_passages(passages_of.corpus_id);
+begin
+    -- The name is of the current table. If distribute made it after this snapshot, the snapshot shows no row of it, or
+    -- is_distributed was wrong.
+    if not exists (select from pg_class where pg_class.oid = v_passage::regclass) then
+        raise exception 'the corpus was moved meanwhile'
+            using errcode = 'serialization_failure',
+                detail = 'A call of pgclarify.distribute ended after this statement began, so it does not see the passages.',
+                hint = 'Repeat the statement. In a transaction above read committed, begin a new one.';
+    end if;
+    return v_passage;
+end
+$$;
+
+comment on function pgclarify_private.passages_of(bigint) is
+'Name of the table of passages of a corpus, for a stable function that reads it: it waits as lock_passages does. Error 40001 '
+'if its snapshot is older than the table, because then it would find nothing.';
+
 create or replace function pgclarify_private.drop_orphan_partition()
 returns text
 language plpgsql volatile security definer

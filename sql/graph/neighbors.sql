@@ -93,7 +93,7 @@ begin
     execute format(
         'select exists (select from %s as passage where passage.corpus_id = $1 and passage.document_id = $2'
         ' and passage.id = $3 and (passage.readers is null or passage.readers && $4))',
-        pgclarify_private.partition_name('passage', v_corpus.corpus_id)
+        pgclarify_private.passages_of(v_corpus.corpus_id)
     ) into v_is_readable using v_corpus.corpus_id, neighbors.document_id, neighbors.passage_id, v_roles;
     if not v_is_readable then
         raise exception 'passage % of document "%" does not exist', neighbors.passage_id, left(neighbors.document_id, 200)
@@ -233,7 +233,7 @@ begin
             and (neighbor.readers is null or neighbor.readers && $3)
         $sql$,
         pgclarify_private.partition_name('neighborhood', v_space_id),
-        pgclarify_private.partition_name('passage', edges.corpus_id)
+        pgclarify_private.passages_of(edges.corpus_id)
     ) using v_space_id, edges.corpus_id, v_roles;
 exception
     when undefined_table then

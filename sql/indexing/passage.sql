@@ -153,7 +153,7 @@ begin
             on passage.corpus_id = $1 and passage.document_id = wanted.document_id and passage.id = wanted.id
         where passage.readers is null or passage.readers && $4
         $sql$,
-        pgclarify_private.partition_name('passage', readable_passages.corpus_id)
+        pgclarify_private.passages_of(readable_passages.corpus_id)
     ) using readable_passages.corpus_id, readable_passages.document_ids, readable_passages.passage_ids, v_roles;
 exception
     when undefined_table then

@@ -43,7 +43,7 @@ begin
             inner join pgclarify.document on document.corpus_id = $3 and document.id = found.document_id
             order by found.rank
             $sql$,
-            pgclarify_private.partition_name('passage', v_corpus_id)
+            pgclarify_private.passages_of(v_corpus_id)
         ) using v_run_id, v_roles, v_corpus_id;
     end loop;
 end
@@ -159,7 +159,9 @@ declare
     v_run_ids bigint[];
 begin
     if v_run.settings ->> 'search' = 'lexical' and not v_run.settings ? 'reranker' then
-        -- It needs no embedding, so it needs no worker and does not wait.
+        -- It needs no embedding, so it needs no worker. It waits only if the corpus is being moved: before the search, whose
+        -- snapshot would be too old afterwards.
+        perform pgclarify_private.lock_passages(v_run.corpus_id);
         return query
         select
             seen.rank, seen.passage_id, seen.document_id, seen.title, seen.heading, seen.content, seen.score,
@@ -171,6 +173,7 @@ begin
         return;
     end if;
     v_run_ids := pgclarify_private.ask_one(search_corpus.caller, v_run, v_timeout);
+    perform pgclarify_private.lock_passages(v_run.corpus_id);
     return query
     select seen.* from pgclarify_private.current_rows(null::pgclarify.search_result, v_run_ids, v_requester) as seen;
 end

@@ -209,7 +209,7 @@ begin
         order by edge.batch_place, edge.place
         $sql$,
         pgclarify_private.partition_name('neighborhood', v_space_id),
-        pgclarify_private.partition_name('passage', v_run.corpus_id),
+        pgclarify_private.passages_of(v_run.corpus_id),
         pgclarify_private.signal_sql(
             v_run.corpus_id, v_roles, find_neighbors.signal, find_neighbors.question, v_vector, 'edge',
             format(

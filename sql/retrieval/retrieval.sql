@@ -201,6 +201,8 @@ as $$
 declare
     -- Each list is longer than top_k. Otherwise a passage that is late in both lists would never be found.
     v_depth integer := case when search.method = 'hybrid' then greatest(2 * search.top_k, 100) else search.top_k end;
+    -- First of all: both lists and their passages are read from the same tables.
+    v_passage text := pgclarify_private.passages_of(search.corpus_id);
     v_dense record;
     v_lexical record;
 begin
@@ -260,7 +262,7 @@ begin
         inner join pgclarify.document on document.corpus_id = $1 and document.id = found.document_id
         order by 1
         $sql$,
-        pgclarify_private.partition_name('passage', search.corpus_id)
+        v_passage
     ) using
         search.corpus_id, v_dense.document_ids, v_dense.passage_ids, v_dense.scores, v_lexical.document_ids,
         v_lexical.passage_ids, v_lexical.scores, search.method, search.top_k, search.roles;

@@ -179,7 +179,7 @@ begin
             from near
             inner join %s as passage on passage.document_id = near.document_id and passage.id = near.passage_id
             $sql$,
-            pgclarify_private.partition_name('passage', v_run.corpus_id)
+            pgclarify_private.passages_of(v_run.corpus_id)
         ) into v_near using v_run.run_id;
     end if;
     v_found := pgclarify_private.language_of(v_near);

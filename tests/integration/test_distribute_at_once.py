@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, Hire, scalar, state_of
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, state_of
+from tests.integration.distributed.corpora import SEARCH
 from tests.integration.linking import MANY, add, link
 
 LOCK = "select from pgclarify.corpus for update"
@@ -16,6 +21,72 @@ DISTRIBUTED = """
     language sql stable security definer set search_path = pg_catalog, pg_temp
     return corpus_id = (select min(corpus.corpus_id) from pgclarify.corpus)
 """
+# What undo does at its end: copies take the place of the tables of the corpus.
+MOVE = "select pgclarify_private.move_corpus(corpus, null) from pgclarify.corpus"
+Result = TypeVar("Result")
+
+
+def after_waiting_for_a_move(connection: Connection, session: Connection, call: Callable[[], Result]) -> Result:
+    """The result of a call of this session that waits for a table until the corpus is moved."""
+    waits = "select exists (select from pg_locks where pid = %s and not granted)"
+    with ThreadPoolExecutor() as pool:
+        with connection.transaction():
+            connection.execute(MOVE.encode())
+            waiting = pool.submit(call)
+            while not scalar(connection, waits, session.info.backend_pid):
+                assert not waiting.done()
+        return waiting.result(60)
+
+
+@pytest.fixture
+def worker(connection: Connection, hire: Hire) -> HandWorker:
+    """The worker of a corpus with many documents."""
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    add(connection, MANY)
+    worker = hire()
+    worker.index_everything()
+    return worker
+
+
+def start(connection: Connection, worker: HandWorker, top_k: int) -> int:
+    """Start a run of search that needs no vector. top_k: another one for each run, or the first one would be reused."""
+    asked = {"question": "number", "top_k": top_k, "options": {"method": "lexical"}}
+    run_id = int(scalar(connection, "select pgclarify.start('search', %s)", json.dumps(asked)))
+    worker.start(run_id)
+    return run_id
+
+
+def test_what_has_waited_for_a_move_finds_all_or_fails(
+    connection: Connection, connect: Connect, worker: HandWorker
+) -> None:
+    """A statement whose snapshot is older than the new tables would find nothing, and a run would keep that."""
+    run_id = start(connection, worker, 5)
+    rows = worker.retrieve(run_id, question="number")
+    worker.finish(run_id)
+    session = connect(connection.info.user)
+    calls = [
+        (SEARCH, [[], "lexical", "number", None, 5, "insurance"]),
+        ("select from pgclarify.neighbors('insurance', %s, %s)", [rows[0]["document_id"], rows[0]["passage_id"]]),
+        ("select from pgclarify.search_results(%s)", [run_id]),
+    ]
+    for call, parameters in calls:
+        waiting = partial(state_of, session, call, parameters)
+        assert after_waiting_for_a_move(connection, session, waiting) == "40001", call
+        assert state_of(session, call, parameters) is None, call
+    # It is volatile, so it gets a new snapshot after it has waited.
+    asked = "select from pgclarify.search('number', top_k => 5, options => '{\"method\": \"lexical\"}')"
+    found = after_waiting_for_a_move(connection, session, partial(session.execute, asked.encode()))
+    assert found.rowcount == 5
+
+
+def test_a_run_that_has_waited_for_a_move_searches_again(connection: Connection, worker: HandWorker) -> None:
+    """The pool of a worker repeats a statement that ends with 40001."""
+    run_id = start(connection, worker, 5)
+    find = "select from pgclarify_private.find_passages(%s, 1, 'number', null, 'a-model', 'lexical', 5, null)"
+    waiting = partial(state_of, worker.connection, find, [run_id])
+
+    assert after_waiting_for_a_move(connection, worker.connection, waiting) == "40001"
+    assert len(worker.retrieve(run_id, question="number")) == 5
 
 
 @pytest.mark.parametrize(

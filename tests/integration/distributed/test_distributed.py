@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 import pytest
@@ -19,6 +21,7 @@ from tests.integration.distributed.corpora import (
     ON_NODES,
     QUESTIONS,
     RESTRICTED,
+    SEARCH,
     TABLES,
     distribute,
     fill,
@@ -29,6 +32,7 @@ from tests.pages import CHECKOUT, blocks
 from tests.workers import environment, run_command, worker
 
 pytestmark = cluster.needed
+Result = TypeVar("Result")
 
 
 def content_of(connection: Connection, corpus: str) -> tuple[list[Any], list[Any], list[Any]]:
@@ -278,6 +282,31 @@ def test_a_corpus_comes_back(connection: Connection, both: HandWorker, reader: s
     link(both)
     assert scalar(connection, linked)
     assert distribute(connection, "there", shards=2)["shards"] == 2
+
+
+def test_a_search_that_waits_while_a_corpus_comes_back(
+    connection: Connection, connect: Connect, both: HandWorker
+) -> None:
+    """Its snapshot is older than the tables here, in which it would find nothing."""
+    user = connect(connection.info.user)
+    search = "select document_id from pgclarify.search('item7 hail', 'there', 5, '{\"method\": \"lexical\"}')"
+    expected = user.execute(search.encode()).fetchall()
+    stable: list[Any] = [[], "lexical", "item7 hail", None, 5, "there"]
+
+    def after_undo(call: Callable[[], Result]) -> Result:
+        distribute(connection, "there", shards=2)
+        with ThreadPoolExecutor() as pool:
+            with connection.transaction():
+                distribute(connection, "there", undo=True)
+                waiting = pool.submit(call)
+                waits = "select exists (select from pg_locks where pid = %s and not granted)"
+                while not scalar(connection, waits, user.info.backend_pid):
+                    assert not waiting.done()
+            return waiting.result(60)
+
+    assert after_undo(lambda: user.execute(search.encode()).fetchall()) == expected
+    assert after_undo(lambda: state_of(user, SEARCH, stable)) == "40001"
+    assert user.execute(SEARCH.encode(), stable).rowcount == 5
 
 
 def described(connection: Connection, corpus: str) -> list[tuple[Any, ...]]:
