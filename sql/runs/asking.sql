@@ -122,6 +122,44 @@ comment on function pgclarify_private.submit(pgclarify_private.caller, pgclarify
 'Enter a new run for each question without waiting: the run of each, in order. Earlier answers that are still valid are '
 'reused unless pgclarify.reuse_runs is off; equal questions are asked once.';
 
+create or replace function pgclarify_private.enter_when_free(payload jsonb, corpus_id bigint, deadline timestamptz)
+returns jsonb
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_pause double precision := 0.05;
+begin
+    loop
+        begin
+            return pgclarify_private.loopback_call('loopback_enter', enter_when_free.payload);
+        exception
+            when lock_not_available then
+                if exists (
+                    select
+                    from pgclarify.corpus
+                    where corpus.corpus_id = enter_when_free.corpus_id
+                        and pg_current_xact_id_if_assigned()::xid in (corpus.xmin, corpus.xmax)
+                ) then
+                    raise exception 'the corpus is locked by this transaction'
+                        using errcode = 'PC004',
+                            detail = 'An earlier statement of it has locked the corpus, so no question can be entered.',
+                            hint = 'Commit first, then ask.';
+                end if;
+                if clock_timestamp() >= enter_when_free.deadline then
+                    raise;
+                end if;
+        end;
+        perform pg_sleep(v_pause * (0.5 + random()));
+        v_pause := least(v_pause * 1.5, 1);
+    end loop;
+end
+$$;
+
+comment on function pgclarify_private.enter_when_free(jsonb, bigint, timestamptz) is
+'Call loopback_enter with this payload, again and again while another transaction locks the corpus. Error 55P03 after the '
+'deadline; null means never. Error PC004 if this transaction itself has locked the corpus.';
+
 create or replace function pgclarify_private.ask(
     caller pgclarify_private.caller, run pgclarify.run, questions text[], timeout interval
 )
@@ -164,7 +202,7 @@ begin
         );
         begin
             -- In two statements: an error shows the statement that raised it.
-            v_answer := pgclarify_private.loopback_call('loopback_enter', v_payload);
+            v_answer := pgclarify_private.enter_when_free(v_payload, (ask.run).corpus_id, v_deadline);
             v_entered := array(
                 select entered.value::bigint
                 from jsonb_array_elements_text(v_answer) with ordinality as entered (value, ordinal)
@@ -178,7 +216,7 @@ begin
             perform pgclarify_private.watch_run(null);
         exception
             -- Nothing was entered, or it continues when a worker is running again.
-            when sqlstate 'PC001' or sqlstate 'PC004' or sqlstate 'PC005' then
+            when sqlstate 'PC001' or sqlstate 'PC004' or sqlstate 'PC005' or lock_not_available then
                 get stacked diagnostics
                     v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                     v_hint = pg_exception_hint, v_table = table_name, v_column = column_name, v_values = pg_datatype_name;

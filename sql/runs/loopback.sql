@@ -230,6 +230,14 @@ begin
                 detail = 'Questions are answered by a worker process; none is connected to this database.',
                 hint = 'Start one with: pgclarify worker (or pgclarify up for the embedded server).';
     end if;
+    -- The new rows would wait for the lock, and keep one of the few loopback connections meanwhile.
+    perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
+    if not found and v_corpus_id is not null then
+        raise exception 'corpus "%" is locked', loopback_enter.payload ->> 'corpus'
+            using errcode = 'lock_not_available',
+                detail = 'Another transaction has locked it, for example to distribute it or to erase a document.',
+                hint = 'Ask again when that transaction has ended, or pass a longer timeout.';
+    end if;
     -- The setting of the caller's session: enter_runs reads it from this session.
     perform set_config('pgclarify.count_questions', loopback_enter.payload ->> 'is_counted', true);
     return to_jsonb(
@@ -248,7 +256,8 @@ end
 $$;
 
 comment on function pgclarify_private.loopback_enter(jsonb, bytea) is
-'Enter runs; returns their ids. Error PC001 without a living worker, PC004 if the corpus cannot be seen from here.';
+'Enter runs; returns their ids. Error PC001 without a living worker, PC004 if the corpus cannot be seen from here, 55P03 if it '
+'is locked.';
 grant execute on function pgclarify_private.loopback_enter(jsonb, bytea) to pgclarify_loopback;
 
 create or replace function pgclarify_private.loopback_cancel(payload jsonb, signature bytea)

@@ -13,6 +13,7 @@ import pytest
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, state_of
 from tests.integration.distributed.corpora import SEARCH
 from tests.integration.linking import MANY, add, link
+from tests.workers import until
 
 LOCK = "select from pgclarify.corpus for update"
 # As when distribute has ended: the corpus counts as distributed.
@@ -104,6 +105,25 @@ def test_a_call_that_has_waited_for_distribute_is_refused(connection: Connection
                 waiting.result(0.5)
             connection.execute(DISTRIBUTED)
         assert waiting.result(60) == "0A000"
+
+
+def test_a_question_waits_for_distribute(connection: Connection, connect: Connect, worker: HandWorker) -> None:
+    ask = "select from pgclarify.search('number', options => %s)"
+    asker, other = (connect(connection.info.user) for _ in range(2))
+    with ThreadPoolExecutor() as pool:
+        with connection.transaction():
+            connection.execute(LOCK)
+            waiting = pool.submit(state_of, asker, ask, ['{"timeout": "5min"}'])
+            pause = "select wait_event = 'PgSleep' from pg_stat_activity where pid = %s"
+            until(lambda: waiting.done() or scalar(other, pause, asker.info.backend_pid))
+            assert state_of(other, ask, ['{"timeout": "1s"}']) == "55P03"
+            # It would wait for its own lock.
+            assert state_of(connection, ask, ['{"timeout": "5min"}']) == "PC004"
+            assert not waiting.done()
+        run_id = until(lambda: scalar(connection, "select max(run_id) from pgclarify.run"))
+        worker.start(run_id)
+        worker.finish(run_id)
+        assert waiting.result(60) is None
 
 
 def test_a_distributed_corpus_is_not_linked(connection: Connection, hire: Hire) -> None:
