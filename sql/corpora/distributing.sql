@@ -236,6 +236,19 @@ begin
             case when move_corpus.shards is not null then v_passage_copy end, null, v_ef_search
         );
     end if;
+    if move_corpus.shards is null then
+        -- With these CHECKs, ATTACH needs no scan while the tables are locked.
+        execute format(
+            'alter table %s add constraint is_in_partition check (corpus_id = %s)',
+            v_passage_copy, (move_corpus.corpus).corpus_id
+        );
+        if v_embedding_copy is not null then
+            execute format(
+                'alter table %s add constraint is_in_partition check (embedding_space_id = %s)',
+                v_embedding_copy, (move_corpus.corpus).embedding_space_id
+            );
+        end if;
+    end if;
     perform pgclarify_private.lock_tables(
         case
             when move_corpus.shards is null then array[v_passage, v_embedding]
@@ -253,11 +266,13 @@ begin
             'alter table pgclarify.passage attach partition %s for values in (%s)',
             v_passage_copy, (move_corpus.corpus).corpus_id
         );
+        execute format('alter table %s drop constraint is_in_partition', v_passage_copy);
         if v_embedding_copy is not null then
             execute format(
                 'alter table pgclarify_private.passage_embedding attach partition %s for values in (%s)',
                 v_embedding_copy, (move_corpus.corpus).embedding_space_id
             );
+            execute format('alter table %s drop constraint is_in_partition', v_embedding_copy);
         end if;
     end if;
 end
@@ -334,7 +349,7 @@ begin
         v_bytes := pg_total_relation_size(v_passage) + coalesce(pg_total_relation_size(v_embedding), 0);
     end if;
     if v_is_distributed = v_is_undone and not (v_settings -> 'dry_run')::boolean then
-        perform pgclarify_private.move_corpus(v_corpus, case when not v_is_undone then v_shards end);
+        -- Before the move, whose locks on the tables of all corpora stay until the transaction ends.
         if v_embedding is null then
             -- There is no graph.
         elsif v_is_undone then
@@ -342,6 +357,7 @@ begin
         else
             perform pgclarify_private.drop_graph(v_corpus);
         end if;
+        perform pgclarify_private.move_corpus(v_corpus, case when not v_is_undone then v_shards end);
         v_is_distributed := not v_is_undone;
     end if;
     return jsonb_build_object(
@@ -390,8 +406,10 @@ end;
 
 comment on function pgclarify.distribute(text, jsonb) is
 'Experimental. Distribute the passages and vectors of a corpus over the nodes of a Citus cluster, or bring them back, in this '
-'transaction. Until it ends, questions and changes of the corpus wait. At its end, create_corpus, a new embedding model, and '
-'queries of table pgclarify.passage wait, for every corpus. corpus: name of one that you own. options: shards (8), undo '
+'transaction. Until it ends, changes of the corpus and new questions wait; a call that waits for an answer fails with 55P03 '
+'after its timeout. A search that begins before its end may fail with 40001: repeat it. At its end, create_corpus, a new '
+'embedding model, and queries of table pgclarify.passage wait, for every corpus. corpus: name of one that you own. options: '
+'shards (8), undo '
 '(true: bring the corpus back), dry_run (true: change nothing). Returns an object: is_distributed, passages and bytes (what is '
 'moved, with its indexes), nodes, shards, ef_search (the least hnsw.ef_search of pgclarify_owner on the nodes). A corpus that '
 'is already distributed is not changed, and keeps its shards.';

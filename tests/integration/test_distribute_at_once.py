@@ -22,6 +22,15 @@ DISTRIBUTED = """
     language sql stable security definer set search_path = pg_catalog, pg_temp
     return corpus_id = (select min(corpus.corpus_id) from pgclarify.corpus)
 """
+# As if this server were a cluster, and the copies of its tables were distributed.
+ONE_SERVER = """
+    create or replace function pgclarify_private.check_cluster() returns integer language sql as 'select 1';
+    create or replace function pgclarify_private.check_owner(ef_search integer) returns void language sql as '';
+    create or replace function pgclarify_private.spread_table(
+        relation regclass, colocated_with regclass, shards integer, ef_search integer
+    )
+    returns void language sql as '';
+"""
 # What undo does at its end: copies take the place of the tables of the corpus.
 MOVE = "select pgclarify_private.move_corpus(corpus, null) from pgclarify.corpus"
 Result = TypeVar("Result")
@@ -124,6 +133,45 @@ def test_a_question_waits_for_distribute(connection: Connection, connect: Connec
         worker.start(run_id)
         worker.finish(run_id)
         assert waiting.result(60) is None
+
+
+def test_the_new_partitions_are_not_scanned_when_they_are_attached(connection: Connection, worker: HandWorker) -> None:
+    """The tables of all corpora are locked then. PostgreSQL names the tables that it does not scan in a message."""
+    said: list[str] = []
+    connection.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+    connection.execute("set client_min_messages = debug1")
+
+    connection.execute(MOVE.encode())
+
+    tables = [message for message in said if "implied by existing constraints" in message]
+    assert len(tables) == 2, said
+    left = "select count(*) from pg_constraint where conname = 'is_in_partition'"
+    assert scalar(connection, left) == 0
+
+
+def test_the_graph_is_dropped_before_the_tables_of_all_corpora_are_locked(
+    connection: Connection, worker: HandWorker
+) -> None:
+    link(worker)
+    connection.execute(ONE_SERVER.encode())
+    connection.execute("""
+        create table public.noted (is_locked boolean);
+        grant insert on public.noted to public;
+        create function public.note() returns trigger language plpgsql as $$
+        begin
+            insert into public.noted select exists (
+                select from pg_locks where pid = pg_backend_pid() and relation = 'pgclarify.passage'::regclass
+                    and mode = 'AccessExclusiveLock'
+            );
+            return null;
+        end
+        $$;
+        create trigger note after delete on pgclarify_private.neighborhood_1 execute function public.note();
+    """)
+
+    connection.execute("select pgclarify.distribute('insurance')")
+
+    assert connection.execute("table public.noted").fetchall() == [(False,)]
 
 
 def test_a_distributed_corpus_is_not_linked(connection: Connection, hire: Hire) -> None:
