@@ -2,7 +2,7 @@
 
 An embedding shows what a question is about. It does not show which season, year or amount the question names: "season
 1" and "season 2" are as close as two wordings of one reading. So numbers, dates, times, names, and yes against no, are
-compared as words.
+compared as words, with units, a minus, negations, and limits such as "more than".
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.algorithms.opposites import Sense, sense_of, spell_negations
+from pgclarify.language.amounts import EXCLUSIVE_UNITS, find_units, split_negatives
 from pgclarify.language.numbers import find_quantities
 from pgclarify.language.stems import singular
 from pgclarify.language.words import plain_words, word_set
@@ -37,7 +39,7 @@ ALIKE = 0.6
 # The shorter answer must have at least this share of the longer one's words, unless it is a number.
 LEAST_SHARE = 0.2
 
-# Words such as before, after and not are missing here, because they make two readings different.
+# Words such as before, after and not are missing here, because two answers with one of them share more.
 _STOPWORDS = word_set(
     "a about all an and any approximately are around as at be been between by can could did do does during each for"
     " from had has have he her his how if in into is it its may must of on or over per she should so such than that"
@@ -47,7 +49,7 @@ _STOPWORDS = word_set(
 _TIMES = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "decade", "century"})
 _UNITS = _TIMES | frozenset(
     str.split(
-        "quarter time point dollar cent euro pound percent degree"
+        "quarter time point dollar cent euro pound yen percent degree celsius fahrenheit"
         " mile mph kilometer km meter foot feet inch inche yard kg kilogram gram ton litre liter gallon kb mb gb tb"
     )
 )
@@ -58,12 +60,13 @@ class _Statement:
     """What a text says, ready to be compared.
 
     Attributes:
-        quantities: Numbers, by kind, as `find_quantities` returns them.
+        quantities: Numbers, by kind, as `find_quantities` returns them; "-20" below zero.
         words: Content words, folded, without a plural s; numbers and units are among them.
         units: The units among the words.
         initials: First letters of the words, in order.
         is_name: True if every content word is capitalized.
         polarity: True for yes, False for no, None for neither.
+        sense: What it negates and limits.
     """
 
     quantities: dict[str, frozenset[str]]
@@ -72,6 +75,7 @@ class _Statement:
     initials: str
     is_name: bool
     polarity: bool | None
+    sense: Sense
 
 
 # A question and its answer.
@@ -85,15 +89,17 @@ def relate(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np
 
     - Their interpretations or their answers name different numbers, years, months or times of day, and neither names
       all that the other names.
-    - Their answers have the same number, with different units of time.
+    - Their answers have the same number, with different units of time, or different currencies ($40, €40).
     - One answer is yes and the other is no.
     - Both answers are names, and share no word.
     - Their interpretations differ in one word, and their answers do not agree.
+    - Their answers would agree, but one negates a word that both have ("covered", "not covered"), or one has a lower
+      limit and the other an upper one ("more than 30 days", "less than 30 days").
 
     They AGREE if they are not in conflict, and one answer contains all that the other says. That other answer has at
     least a fifth of the words of the first, or is a number. They also agree if they share half of their words.
     Interpretations that differ in one word never agree ("return window for clothing", "... for electronics", both 30
-    days).
+    days). The same applies if one negates what the other asks, or if they have opposite limits.
 
     All other pairs are UNKNOWN.
 
@@ -170,19 +176,26 @@ def _relation(one: _Reading, other: _Reading) -> Relation:
     if _quantities_conflict(one_asked, other_asked) or _answers_conflict(one_told, other_told):
         return Relation.CONFLICT
     is_agreed = _answers_agree(one_told, other_told)
-    if _is_contrast(one_asked, other_asked):
+    if is_agreed and _are_opposite(one_told, other_told):
+        # "Covered", "not covered".
+        return Relation.CONFLICT
+    if _is_contrast(one_asked, other_asked) or _are_opposite(one_asked, other_asked):
         return Relation.UNKNOWN if is_agreed else Relation.CONFLICT
     return Relation.AGREE if is_agreed else Relation.UNKNOWN
 
 
 def _read(text: str, *, is_question: bool) -> _Statement:
-    quantities, rest = find_quantities(text, is_question=is_question)
+    text = spell_negations(text)
+    below_zero, others = split_negatives(text)
+    quantities, rest = find_quantities(others, is_question=is_question)
+    if below_zero:
+        quantities["number"] = quantities.get("number", frozenset()) | below_zero
     found = [word for word in plain_words(rest) if word.casefold() not in _STOPWORDS]
     start = re.match(r"\W*(yes|no)\b", text, re.IGNORECASE)
     if start and found[:1] == [start[1]]:
         # Two answers that are both "no" do not agree for that alone.
         del found[0]
-    words = frozenset(singular(word.casefold()) for word in found)
+    words = find_units(text).union(singular(word.casefold()) for word in found)
     return _Statement(
         quantities=quantities,
         words=words.union(*quantities.values()),
@@ -190,7 +203,12 @@ def _read(text: str, *, is_question: bool) -> _Statement:
         initials="".join(word[0].casefold() for word in found),
         is_name=bool(found) and not quantities and all(word[0].isupper() for word in found),
         polarity=start[1].casefold() == "yes" if start else None,
+        sense=sense_of(text),
     )
+
+
+def _are_opposite(one: _Statement, other: _Statement) -> bool:
+    return one.sense.is_opposite(other.sense, one.words & other.words)
 
 
 def _quantities_conflict(one: _Statement, other: _Statement) -> bool:
@@ -204,6 +222,8 @@ def _quantities_conflict(one: _Statement, other: _Statement) -> bool:
 
 def _answers_conflict(one: _Statement, other: _Statement) -> bool:
     if one.polarity is not None and other.polarity is not None and one.polarity != other.polarity:
+        return True
+    if one.quantities and other.quantities and _are_exclusive(one.units, other.units):
         return True
     if _quantities_conflict(one, other):
         # Twelve months can be one year.
@@ -258,3 +278,7 @@ def _is_contrast(one: _Statement, other: _Statement) -> bool:
 
 def _units_differ(one: _Statement, other: _Statement) -> bool:
     return bool(one.units and other.units and not one.units & other.units)
+
+
+def _are_exclusive(one: frozenset[str], other: frozenset[str]) -> bool:
+    return bool(one & EXCLUSIVE_UNITS and other & EXCLUSIVE_UNITS and not one & other & EXCLUSIVE_UNITS)

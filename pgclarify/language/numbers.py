@@ -23,7 +23,7 @@ _VALUES = (
     | {word: 10 * value for value, word in enumerate(TENS, start=2)}
     | {word[:-1] + "ieth": 10 * value for value, word in enumerate(TENS, start=2)}
 )
-_SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9, "trillion": 10**12}
+SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9, "trillion": 10**12}
 _ROMAN = {"I": 1, "V": 5, "X": 10}
 # Longer texts are not numbers that people write: XXXVIII has seven letters, "nine hundred ninety-nine million nine
 # hundred ninety-nine thousand nine hundred ninety-nine" has fourteen words, and no measure has more digits.
@@ -32,7 +32,7 @@ _MOST_WORDS = 14
 _MOST_DIGITS = 28
 
 _VALUE = "|".join(sorted(_VALUES, key=len, reverse=True))
-_SCALE = "|".join(_SCALES)
+_SCALE = "|".join(SCALES)
 # Each alternative begins a word: see _quantities.
 _QUANTITY = re.compile(
     rf"""
@@ -156,7 +156,7 @@ def _read(match: re.Match[str], *, is_question: bool) -> Iterator[tuple[str, str
             # A float would round it.
             yield "number", digits
             return
-        value = Decimal(digits) * _SCALES.get((match["scale"] or "").casefold(), 1)
+        value = Decimal(digits) * SCALES.get((match["scale"] or "").casefold(), 1)
         yield "number", f"{value.normalize():f}"
     elif match["words"]:
         if _is_number(match, is_question=is_question):
@@ -191,8 +191,8 @@ def _value(words: list[str]) -> int:
         elif word == "hundred":
             # A repeated "hundred" adds nothing.
             current *= 100 if current < 100 else 1
-        elif word in _SCALES:
-            total += current * _SCALES[word]
+        elif word in SCALES:
+            total += current * SCALES[word]
             current = 0
     return total + current
 

@@ -42,6 +42,32 @@ def test_interpretations_that_name_different_numbers_conflict(one: str, other: s
         ("Yes, with a permit", "No"),
         ("Moussa Faki", "Jean Ping"),
         ("one", "two"),
+        # Units and signs.
+        ("$40", "€40"),
+        ("$40", "€45"),
+        ("40 dollars", "40 euros"),
+        ("2%", "$2"),
+        ("-20 °C", "20 °C"),
+        ("minus twenty degrees", "twenty degrees"),
+        ("20 °C", "20 °F"),
+        # Negations.
+        ("covered", "not covered"),
+        ("covered", "It isn't covered"),
+        ("Yes, it is covered", "not covered"),
+        ("Goods can be returned", "Goods cannot be returned"),
+        ("with a permit", "without a permit"),
+        ("nothing is paid", "paid"),
+        ("They pay nothing", "They pay"),
+        ("refundable", "non-refundable"),
+        # Limits.
+        ("more than 30 days", "less than 30 days"),
+        ("over 30 days", "no more than 30 days"),
+        ("at least thirty days", "up to thirty days"),
+        ("30 days or more", "30 days or less"),
+        ("over the age of 18", "under the age of 18"),
+        ("before May 2020", "after May 2020"),
+        ("until 2020", "since 2020"),
+        ("before the first claim of the year", "after the first claim of the year"),
     ],
 )
 def test_answers_that_plainly_differ_conflict(one: str, other: str) -> None:
@@ -65,6 +91,22 @@ def test_answers_that_plainly_differ_conflict(one: str, other: str) -> None:
         ("twenty-one", "21"),
         ("1919", "In 1919, on a flight from London to Paris, for three shillings a box"),
         ("Egypt", "President of the Republic of Egypt"),
+        ("40", "$40"),
+        ("$40", "40 dollars"),
+        ("US$40", "$40"),
+        ("5 USD", "$5"),
+        ("40%", "40 per cent"),
+        ("-20", "minus 20"),
+        ("10-20 days", "10 to 20 days"),
+        ("30 days", "up to 30 days"),
+        ("30 days", "at least 30 days"),
+        ("less than 30 days", "no more than 30 days"),
+        ("within 30 days", "30 days after the purchase"),
+        ("not covered", "No, it isn't covered"),
+        ("Yes, it is covered", "It is covered"),
+        ("members", "members, but not guests"),
+        ("not only cars but also trucks", "cars and trucks"),
+        ("Symphony No. 5", "the Symphony 5"),
     ],
 )
 def test_answers_that_say_the_same_agree(one: str, other: str) -> None:
@@ -96,6 +138,18 @@ def test_one_exchanged_word_makes_another_question() -> None:
     clothing, electronics = "What is the return window for clothing?", "What is the return window for electronics?"
     assert relation((clothing, "30 days"), (electronics, "30 days")) == Relation.UNKNOWN
     assert relation((clothing, "a month"), (electronics, "as agreed")) == Relation.CONFLICT
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Which damage is covered?", "Which damage is not covered?"),
+        ("Who pays for trips of over 30 days?", "Who pays for trips of under 30 days?"),
+    ],
+)
+def test_opposite_questions_never_agree(one: str, other: str) -> None:
+    assert relation((one, "30 days"), (other, "30 days")) == Relation.UNKNOWN
+    assert relation((one, "theft"), (other, "hail")) == Relation.CONFLICT
 
 
 def test_a_fuller_question_is_not_another_one() -> None:

@@ -1,0 +1,100 @@
+"""What makes two English texts with the same words opposite: a negation, or an upper instead of a lower limit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from pgclarify.language.numbers import CARDINALS, MONTHS, TENS
+from pgclarify.language.stems import singular
+from pgclarify.language.words import plain_words
+
+_CONTRACTION: Final = re.compile(r"\b[^\W\d_]+n['\u2019]t\b|\bcannot\b", re.IGNORECASE)
+# "No. 5" is a number, and "not only" negates nothing.
+_NEGATION: Final = re.compile(
+    r"\b(?:no(?!\.\s?\d)|not(?!\s(?:only|just|merely)\b)|never|none|nothing|neither|nor|non|without|except|excluding"
+    r"|unless)\b",
+    re.IGNORECASE,
+)
+_CLAUSE_END: Final = re.compile(r"[,;:!?](?=\s|$)|\.(?=\s\D|$)|[()]|\s[-\u2013\u2014]\s|\bbut\b", re.IGNORECASE)
+# At most three words are between a limit and its number: "over the age of 18".
+_BEFORE_NUMBER: Final = rf"(?=\s(?:[^\W\d]+\s){{0,3}}[^\w\s]?(?:\d|(?:{'|'.join((*CARDINALS, *TENS, *MONTHS))})\b))"
+# "Under the policy" is no limit, "under 30 days" is one. "No more than 30" is an upper limit.
+_LIMIT: Final = re.compile(
+    rf"""
+    (?: \b (?P<no>not?) \s )?
+    \b (?:
+      (?P<lower> (?:more|greater|longer|later|older|higher|larger) \s than | at \s least | after
+        | (?:over|above|beyond|exceeding|since) {_BEFORE_NUMBER} )
+    | (?P<upper> (?:less|fewer|shorter|earlier|sooner|younger|lower|smaller) \s than | at \s most | before
+        | (?:under|below|within|until|till|up \s to) {_BEFORE_NUMBER} )
+    ) \b (?P<number> {_BEFORE_NUMBER} )?
+    | \b (?P<and> or | and ) \s (?: (?P<and_more> more|longer|later|older|higher|over|above ) | under|below|less|fewer
+        |shorter|earlier|younger|lower ) \b
+    | \b (?: (?P<more> more ) | less | fewer ) \b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """What a text negates and limits.
+
+    Attributes:
+        negated: The words that a negation applies to, folded, without a plural s.
+        of_numbers: "lower" and "upper", the limits of its numbers and dates.
+        of_others: The same for other limits: "within 30 days after the trip" has an upper and a lower one.
+    """
+
+    negated: frozenset[str]
+    of_numbers: frozenset[str]
+    of_others: frozenset[str]
+
+    def is_opposite(self, other: Sense, shared: frozenset[str]) -> bool:
+        """Tell whether only one of two texts negates a word that both have, or one has a lower limit, one an upper.
+
+        Args:
+            other: The sense of the other text.
+            shared: The words that both texts have.
+        """
+        return bool(shared) and (
+            not shared.isdisjoint(self.negated ^ other.negated)
+            or _are_opposite(self.of_numbers, other.of_numbers)
+            or _are_opposite(self.of_others, other.of_others)
+        )
+
+
+def sense_of(text: str) -> Sense:
+    """Find what a text negates and limits, in time linear in its length.
+
+    Args:
+        text: As `spell_negations` returns it.
+    """
+    of_numbers, of_others = set[str](), set[str]()
+    for match in _LIMIT.finditer(text):
+        is_lower = any(match[name] for name in ("lower", "and_more", "more")) != bool(match["no"])
+        # "Five or more" has its number before it.
+        is_of_number = match["number"] is not None or bool(match["and"])
+        (of_numbers if is_of_number else of_others).add("lower" if is_lower else "upper")
+    return Sense(frozenset(_negated(_LIMIT.sub(" ", text))), frozenset(of_numbers), frozenset(of_others))
+
+
+def spell_negations(text: str) -> str:
+    """Write "not" for "isn't", "cannot" and the like, and one blank for any white space."""
+    return " ".join(_CONTRACTION.sub("not", text).split())
+
+
+def _negated(text: str) -> Iterator[str]:
+    """Yield the words that a negation applies to: those after it in its clause, or else those before it."""
+    for clause in _CLAUSE_END.split(text):
+        negation = _NEGATION.search(clause)
+        if negation is not None:
+            before, after = plain_words(clause[: negation.start()]), plain_words(clause[negation.end() :])
+            yield from (singular(word.casefold()) for word in after or before)
+
+
+def _are_opposite(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one) == len(other) == 1 and one != other
