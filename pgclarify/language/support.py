@@ -83,7 +83,8 @@ def says_answer(
     must offer a choice. Yes and no are never in a text.
 
     Other languages than English group digits with other marks, and may write numbers in words: 1.200 is 1,200, and
-    "vier" is 4. So their numbers are compared as a whole, not by pieces, which 1,25 and 1.250 share.
+    "vier" is 4. So their numbers are compared as a whole, not by pieces, which 1,25 and 1.250 share. For English texts,
+    `has_amounts` does this.
 
     Args:
         answer: A few words.

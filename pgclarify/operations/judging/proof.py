@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pgclarify.language.amounts import has_amounts
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.names import names
 from pgclarify.language.numbers import write_numbers
@@ -118,9 +119,12 @@ def _is_told_by(
     foreign = [one for one, _ in telling if is_foreign(one.passage.content)]
     english = [(one, citation) for one, citation in telling if one not in foreign]
     if english:
+        there = _texts([one for one, _ in english])
         quotes = [write_numbers(citation.quote) for _, citation in english]
-        if is_told(answer, _texts([one for one, _ in english]), asked=asked, steps=steps) or is_told(
-            write_numbers(answer), quotes, asked=write_numbers(asked), steps=steps
+        known = [step.answer for step in steps if step.answer is not None]
+        if has_amounts(answer, [*there, *known, asked]) and (
+            is_told(answer, there, asked=asked, steps=steps)
+            or is_told(write_numbers(answer), quotes, asked=write_numbers(asked), steps=steps)
         ):
             return True
     texts = _texts([one for one, _ in telling])

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pgclarify.language.amounts import has_amounts
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.numbers import write_numbers
 from pgclarify.language.quotes import find_quote
@@ -109,10 +110,12 @@ def _refusal(
         # "She" refers to the person in the title.
         texts = [quote, *leading, *(_headings(passage) if _PRONOUN.search(quote) else ())]
         is_said = (
-            says_answer(answer, texts, asked=given)
-            or says_answer(write_numbers(answer), [write_numbers(text) for text in texts], asked=write_numbers(given))
-            or counts_parts(answer, quote)
-        )
+            has_amounts(answer, [*texts, given])
+            and (
+                says_answer(answer, texts, asked=given)
+                or says_answer(write_numbers(answer), list(map(write_numbers, texts)), asked=write_numbers(given))
+            )
+        ) or counts_parts(answer, quote)
         if not is_said:
             return Refusal.ANSWER_NOT_QUOTED
     if Refusal.BESIDE_THE_POINT in checks:

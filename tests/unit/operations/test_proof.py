@@ -176,3 +176,21 @@ def test_half_of_the_words_have_to_be_told(answer: str, expected: bool):
 def test_every_number_has_to_be_told():
     assert not is_told("Ortval, 1872", [BIRTH], asked=ASKED)
     assert is_told("Ortval, 1872", [BIRTH, LIFE], asked=ASKED)
+
+
+@pytest.mark.parametrize(("answer", "is_proven"), [("1.5 percent", True), ("1.50%", True), ("5.1 percent", False)])
+def test_a_number_counts_as_a_whole(answer: str, is_proven: bool):
+    told = "The revenue of the bank in Ortval grew by 1.5 percent, and it was the first time."
+    shown = [Candidate(3, Passage("report", 1, told), 0.9, "dense")]
+    found = finding(answer, (1, told))
+    if is_proven:
+        assert prove(found, shown, asked="How did the revenue of the bank in Ortval grow?") is not None
+    else:
+        with pytest.raises(Unproven):
+            prove(found, shown, asked="How did the revenue of the bank in Ortval grow?")
+
+
+def test_a_word_with_digits_has_to_be_told():
+    told = "The Airbus A320 of the bank is in Ortval."
+    assert is_told("Airbus A320", [told], asked="which plane")
+    assert not is_told("Airbus A380", [told], asked="which plane")

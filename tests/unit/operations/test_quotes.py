@@ -16,6 +16,10 @@ POLICY = (
     "The rental reimbursement endorsement pays $45 a day for up to thirty days. It is not available in Lindvik County. "
     "A claim needs a receipt, a police report and a signed form. Members may park there free of charge."
 )
+REPORT = (
+    "The revenue of the bank grew by 1.5 percent. The fee of the bank is €40, and the vault of the bank is kept at "
+    "-20 °C. The lease of the bank was signed on 05/12/2024. The bank owns the Airbus A320."
+)
 COUNCIL = "After the Second Vatican Council (1962 - 1965), another edition was published for the Roman Rite in 1983."
 NURSE = "Matt Smith played the Doctor in season 5 of the series. Season 1 had Christopher Eccleston in the part."
 TABLE = (
@@ -66,6 +70,29 @@ def check(
             "What did the council buy in the 1950's?",
             "18 works",
             "The town council bought eighteen of her works in the 1950s.",
+        ),
+        (
+            REPORT,
+            None,
+            "By how much did the revenue of the bank grow?",
+            "1.50 %",
+            "The revenue of the bank grew by 1.5 percent",
+        ),
+        (REPORT, None, "What is the fee of the bank?", "40 euros", "The fee of the bank is €40"),
+        (REPORT, None, "What is the fee of the bank?", "40", "The fee of the bank is €40"),
+        (
+            REPORT,
+            None,
+            "How cold is the vault of the bank?",
+            "-20 °C",
+            "the vault of the bank is kept at -20 °C",
+        ),
+        (
+            REPORT,
+            None,
+            "When was the lease of the bank signed?",
+            "5/12/2024",
+            "The lease of the bank was signed on 05/12/2024",
         ),
         # Half of the answer's words are in the quote, with any ending.
         (
@@ -272,6 +299,25 @@ def test_what_a_passage_says_stays(content: str, title: str | None, asked: str, 
             "four",
             "A claim needs a receipt, a police report and a signed form.",
             Refusal.ANSWER_NOT_QUOTED,
+        ),
+        # Numbers count as a whole, with their signs.
+        *(
+            (REPORT, None, asked, answer, quote, Refusal.ANSWER_NOT_QUOTED)
+            for asked, answer, quote in (
+                (
+                    "By how much did the revenue of the bank grow?",
+                    "5.1 percent",
+                    "The revenue of the bank grew by 1.5 percent",
+                ),
+                ("What is the fee of the bank?", "$40", "The fee of the bank is €40"),
+                ("How cold is the vault of the bank?", "20 °C", "the vault of the bank is kept at -20 °C"),
+                (
+                    "When was the lease of the bank signed?",
+                    "12/05/2024",
+                    "The lease of the bank was signed on 05/12/2024",
+                ),
+                ("Which plane does the bank own?", "an Airbus A380", "The bank owns the Airbus A320"),
+            )
         ),
         # Words of the reading are not an answer.
         (

@@ -1,0 +1,107 @@
+"""Whether texts have the numbers of an answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.language.amounts import find_units, has_amounts, split_negatives
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        # Notations of a number.
+        ("1,000", "1000 people"),
+        ("1000", "1,000 people"),
+        ("10,000", "10 000 people"),
+        ("100", "5 100 m races"),
+        ("3.0", "3"),
+        ("3", "3.0"),
+        ("12", "twelve"),
+        ("2", "World War II"),
+        ("5 million", "5,000,000 people"),
+        ("5,000,000", "5 million people"),
+        ("10kg", "10 kg"),
+        ("1, 2", "1,2,3"),
+        # Ranges.
+        ("20", "10-20 days"),
+        ("20", "10 -20 days"),
+        ("10-20", "10 to 20 days"),
+        ("2018", "2017-18"),
+        ("2017-18", "2017/18"),
+        ("1962 - 1965", "1962\u201365"),
+        # Signs and units.
+        ("-20 °C", "minus 20 °C"),
+        ("-20", "(-20)"),
+        ("40", "€40"),
+        ("40 dollars", "$40"),
+        ("US$40", "$40"),
+        ("$40", "40 USD"),
+        ("$1,800", "1800"),
+        ("40 per cent", "40%"),
+        # Dates and times.
+        ("May 5, 2024", "5 May 2024"),
+        ("12 May 2024", "12/05/2024"),
+        ("2024-05-12", "05/12/2024"),
+        ("05/12/2024", "2024-05-12"),
+        ("5/12/2024", "05.12.2024"),
+        ("May 2020", "2020-05-01"),
+        ("9 am", "9:00 a.m."),
+        ("9", "9 am"),
+        ("9 am", "from 9 to 11 am"),
+        ("9.30", "9:30 am"),
+        ("21:00", "9 pm"),
+        ("9 pm", "21:00"),
+        ("9:30 pm", "9:30"),
+        ("12 am", "00:00"),
+        # No number in digits.
+        ("twelve", "ten"),
+        ("A380", "A320"),
+    ],
+)
+def test_a_number_is_there_in_another_notation(answer: str, text: str) -> None:
+    assert has_amounts(answer, ["nothing", f"This is {text}, then."])
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("5.1", "1.5"),
+        ("3", "3.5"),
+        ("3.5", "3"),
+        ("1,000", "1"),
+        ("12/05/2024", "05/12/2024"),
+        ("2024-12-05", "2024-05-12"),
+        ("20 °C", "-20 °C"),
+        ("20", "minus twenty"),
+        ("-20 °C", "20 °C"),
+        ("20 °F", "20 °C"),
+        ("20 degrees Celsius", "20 degrees Fahrenheit"),
+        ("$40", "€40"),
+        ("40 dollars", "40 euros"),
+        ("$40", "40%"),
+        ("$50", "50 cents"),
+        ("1.5 million", "1.5 billion"),
+        ("9 am", "9 pm"),
+        ("9 am", "9:30 am"),
+        ("9", "no number"),
+    ],
+)
+def test_a_number_counts_as_a_whole(answer: str, text: str) -> None:
+    assert not has_amounts(answer, ["nothing", f"This is {text}, then."])
+
+
+def test_all_numbers_must_be_there() -> None:
+    assert has_amounts("$40 and 30 days", ["30 days", "$40"])
+    assert not has_amounts("$40 and 31 days", ["30 days", "$40"])
+
+
+def test_units_of_numbers() -> None:
+    assert find_units("$40, 5 %, and 20 °C; 3 days") == {"dollar", "percent", "celsius"}
+    assert find_units("many dollars") == frozenset()
+
+
+def test_negative_numbers_are_taken_out() -> None:
+    assert split_negatives("from -20 to 5 °C") == ({"-20"}, "from   to 5 °C")
+    assert split_negatives("minus twenty or -$1.5 million") == ({"-20", "-1500000"}, "  or  ")
+    assert split_negatives("10-20 and 5 -3") == (frozenset(), "10-20 and 5 -3")
