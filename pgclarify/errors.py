@@ -205,9 +205,22 @@ class RequestRefused(EndpointUnavailable):
 
 
 class InvalidReply(CompletionError):
-    """A reply that does not fit its schema."""
+    """A reply that does not fit its schema.
+
+    Args:
+        message: As for all errors.
+        detail: Likewise; without words of the reply.
+        hint: Likewise.
+        reply: The reply, shortened; it may repeat a passage.
+    """
 
     sqlstate = "PC015"
+
+    def __init__(
+        self, message: str, *, detail: str | None = None, hint: str | None = None, reply: str | None = None
+    ) -> None:
+        super().__init__(message, detail=detail, hint=hint)
+        self.reply = reply
 
 
 class NotAllowed(CompletionError):
@@ -312,13 +325,20 @@ def code_of(error: Exception) -> str:
     return error.sqlstate if isinstance(error, PgclarifyError) else PgclarifyError.sqlstate
 
 
-def describe(error: Exception) -> str:
+def describe(error: Exception, *, with_reply: bool = False) -> str:
     """Describe an error on one line, as it is stored with a run, a verdict or a document.
 
     For our own errors this is message and detail; for others, type and text.
+
+    Args:
+        error: The error.
+        with_reply: Whether to quote the model's reply. Only for what is hidden from roles that may not read the
+            passage, because the reply may repeat the passage.
     """
     if isinstance(error, PgclarifyError):
-        text = f"{error.message}: {error.detail}" if error.detail else error.message
+        reply = error.reply if with_reply and isinstance(error, InvalidReply) else None
+        facts = " ".join(filter(None, (error.detail, reply and f"It replied: {reply}")))
+        text = f"{error.message}: {facts}" if facts else error.message
     else:
         text = f"{type(error).__name__}: {error}"
     # A library's message may have characters that PostgreSQL's text or a terminal cannot take.

@@ -286,6 +286,23 @@ comment on column pgclarify.detection.reasons is
     'The reasons: array of objects with source (classifier, feature, rule or corpus), name and text, and for a corpus '
     'document_ids.';
 
+-- These texts quoted answers, without recording from which documents, so nothing hides them after a document is closed.
+update pgclarify.detection
+set reasons = (
+    select
+        jsonb_agg(
+            case
+                when reason.value ->> 'source' = 'corpus' then
+                    reason.value || jsonb_build_object('text', regexp_replace(reason.value ->> 'text', ', with the answer.*', ''))
+                else reason.value
+            end
+            order by reason.ordinal
+        )
+    from jsonb_array_elements(detection.reasons) with ordinality as reason (value, ordinal)
+)
+where detection.reasons @? '$[*] ? (@.source == "corpus")';
+update pgclarify.stage set note = null where stage.name in ('checking', 'answering', 'decomposition', 'listing', 'reasoning');
+
 -- Runs have a stop code.
 alter table pgclarify.run
     add column stop_code text,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from pgclarify.language.numbers import counted
 from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.ambiguity.readings import count_readings
 from pgclarify.operations.context import Ending, RunContext
@@ -39,7 +40,8 @@ async def detect_ambiguity(context: RunContext) -> Ending:
         with context.trace.stage("checking") as tally:
             readings = await count_readings(context)
             tally.rows = readings.count
-            tally.note = readings.reason.text
+            # Not the answers: the note is not hidden from roles that may not read their documents.
+            tally.note = f"{counted(readings.count, 'reading')} in {counted(readings.judged, 'passage')}"
         detections = [replace(one, reasons=(*one.reasons, readings.reason)) for one in detections]
     await dialogue.record_detections(run, detections)
     return Ending()

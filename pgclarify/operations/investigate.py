@@ -201,13 +201,14 @@ class _Investigation:
         # A question that cannot be split can still be answered directly.
         return None if self._steps else FollowUp()
 
-    def _told(self, follow_up: FollowUp) -> str:
-        """Describe the model's reply about the next question."""
+    def _told(self, follow_up: FollowUp) -> str | None:
+        """Describe the model's reply about the next question; None if there is one, because the next step shows it.
+
+        The note repeats no answer, because all roles that see the run see its notes.
+        """
         if follow_up.question is not None and not self._is_answered(follow_up):
-            return f"next question: {follow_up.question}"
-        if not self._steps:
-            return "no follow-up question is needed"
-        return "no further question" if follow_up.answer is None else f"concluded: {follow_up.answer}"
+            return None
+        return "no further question" if self._steps else "no follow-up question is needed"
 
     def _render(self) -> ModelCall[FollowUp]:
         return follow_up(self._run.question, tuple(self._steps)).then(self._check)

@@ -246,7 +246,7 @@ def _read(completion: Completion, scheme: PromptScheme, form: Form, count: int) 
         if text is None or (form is Form.RESPOND and asked is None):
             continue
         if scheme.names_types and one.type is None:
-            raise InvalidReply("the model named no type of ambiguity", detail=f"It replied: {shown(completion.reply)}")
+            raise InvalidReply("the model named no type of ambiguity", reply=shown(completion.reply))
         proposed = ProposedQuestion(
             ambiguity_type=one.type if scheme.names_types else None,
             reasoning=_reasoning(reply, scheme, one.type),
@@ -256,7 +256,7 @@ def _read(completion: Completion, scheme: PromptScheme, form: Form, count: int) 
         # A small model tends to repeat itself.
         found.setdefault(text.casefold().rstrip(" ?.!"), proposed)
     if not found:
-        raise InvalidReply("the model proposed nothing", detail=f"It replied: {shown(completion.reply)}")
+        raise InvalidReply("the model proposed nothing", reply=shown(completion.reply))
     return list(found.values())[:count]
 
 

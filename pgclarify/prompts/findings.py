@@ -68,4 +68,4 @@ def read_finding(completion: Completion) -> Finding:
 
 def without_quote(completion: Completion) -> InvalidReply:
     """Return the error for a reply that has an answer without a quote."""
-    return InvalidReply("the model gave an answer without a quote", detail=f"It replied: {shown(completion.reply)}")
+    return InvalidReply("the model gave an answer without a quote", reply=shown(completion.reply))

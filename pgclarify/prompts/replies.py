@@ -39,8 +39,9 @@ def read_form(form: type[_Form], completion: Completion) -> _Form:
         # A model's reply may repeat a passage. So it is shown shortened, and not as the cause of the error.
         raise InvalidReply(
             "the model's reply does not fit its form",
-            detail=f"{where + ': ' if where else ''}{first['msg']}. It replied: {shown(completion.reply)}",
+            detail=f"{where + ': ' if where else ''}{first['msg']}.",
             hint="A model that fails at this often is too small, or its server ignores response_format.",
+            reply=shown(completion.reply),
         ) from None
 
 

@@ -122,9 +122,7 @@ def _read(completion: Completion) -> Reading | StopCode:
         return StopCode.NOT_ANSWERED
     if reply.answer is None or reply.quote is None:
         missing = "an answer" if reply.answer is None else "a quote"
-        raise InvalidReply(
-            f"the model gave a reading without {missing}", detail=f"It replied: {shown(completion.reply)}"
-        )
+        raise InvalidReply(f"the model gave a reading without {missing}", reply=shown(completion.reply))
     if _LEANS_ON_SOURCE.search(reply.interpretation):
         return StopCode.NOT_ANSWERED
     return Reading(interpretation=reply.interpretation, answer=reply.answer, quote=reply.quote)

@@ -1,6 +1,6 @@
 -- explain: the lines on ambiguity, rewritten questions, clarifying questions and listed answers, below their stages.
 
-create or replace function pgclarify_private.told_detections(run pgclarify.run, detail text)
+create or replace function pgclarify_private.told_detections(run pgclarify.run, roles name[], detail text)
 returns table (
     stages text[], batch integer, place integer[], depth integer, label text, body text, figures text[]
 )
@@ -38,7 +38,11 @@ begin atomic
         ),
         null
     from pgclarify.detection
-    cross join lateral jsonb_array_elements(detection.reasons) with ordinality as reason (value, ordinal)
+    cross join lateral jsonb_array_elements(
+        pgclarify_private.readable_reasons(
+            detection.reasons, (told_detections.run).corpus_id, told_detections.roles
+        )
+    ) with ordinality as reason (value, ordinal)
     where
         detection.run_id = (told_detections.run).run_id
         and (told_detections.run).operation <> 'detect_ambiguity_many'
@@ -90,7 +94,7 @@ begin atomic
         and told_detections.detail = 'passages';
 end;
 
-comment on function pgclarify_private.told_detections(pgclarify.run, text) is
+comment on function pgclarify_private.told_detections(pgclarify.run, name[], text) is
 'The ambiguous questions of a run, as lines for told_of_dialogue.';
 
 create or replace function pgclarify_private.told_evidence(run_id bigint, roles name[])
@@ -140,7 +144,9 @@ begin atomic
         where stage.run_id = (told_of_dialogue.run).run_id and stage.name = 'listing'
     )
     select told.stages, told.batch, told.place, told.depth, told.label, told.body, told.figures
-    from pgclarify_private.told_detections(told_of_dialogue.run, told_of_dialogue.detail) as told
+    from pgclarify_private.told_detections(
+        told_of_dialogue.run, told_of_dialogue.roles, told_of_dialogue.detail
+    ) as told
     union all
     select
         '{rewriting}',

@@ -103,7 +103,8 @@ begin
                     select
                     from pgclarify.step_citation as citation
                     where citation.run_id = step.run_id
-                        and citation.step_ordinal = step.ordinal
+                        -- A step's question and reason may repeat the answer of an earlier step.
+                        and citation.step_ordinal <= step.ordinal
                         and citation.candidate_rank = any(v_withheld)
                 )
         ) as known
@@ -218,12 +219,7 @@ begin
         left join step on step.ordinal = stage.step_ordinal
         where stage.note is not null
             -- The step says the same.
-            and (
-                stage.note = step.outcome
-                or right(stage.note, length(step.question)) = step.question
-                or right(stage.note, length(step.answer)) = step.answer
-                or right(stage.note, length(step.reason)) = step.reason
-            ) is not true
+            and stage.note is distinct from step.outcome
             -- So do the lines below it.
             and not (
                 stage.name in ('detection', 'rewriting')

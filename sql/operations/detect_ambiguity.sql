@@ -80,14 +80,20 @@ returns setof pgclarify.ambiguity
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select detection.run_id, detection.is_ambiguous, detection.probability, detection.kind, detection.reasons
+    select
+        detection.run_id, detection.is_ambiguous, detection.probability, detection.kind,
+        pgclarify_private.readable_reasons(
+            detection.reasons, run.corpus_id, pgclarify_private.roles_of(rows.requester)
+        )
     from pgclarify.detection
+    inner join pgclarify.run on detection.run_id = run.run_id
     where detection.run_id = any(rows.run_ids)
     order by detection.run_id, detection.ordinal;
 end;
 
 comment on function pgclarify_private.rows(pgclarify.ambiguity, bigint[], name) is
-'Results of runs of detect_ambiguity. It does not check who may see them: the requester makes no difference.';
+'Results of runs of detect_ambiguity. It does not check who may see them; reasons quote only documents that the requester may '
+'read now.';
 
 create or replace function pgclarify_private.corpus_of_settings(caller pgclarify_private.caller, settings jsonb)
 returns bigint

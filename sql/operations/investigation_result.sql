@@ -92,12 +92,19 @@ returns setof pgclarify.investigation
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    with shown as materialized (
+    with cited as materialized (
+        select found.* from pgclarify_private.cited(rows.run_ids, pgclarify_private.roles_of(rows.requester)) as found
+    ),
+    shown as materialized (
         select step.*, coalesce(cited.document_ids, '{}') as document_ids, coalesce(cited.citations, '[]') as citations
         from pgclarify.investigation_step as step
-        left join pgclarify_private.cited(rows.run_ids, pgclarify_private.roles_of(rows.requester)) as cited
-            on step.run_id = cited.run_id and step.ordinal = cited.ordinal
-        where step.run_id = any(rows.run_ids) and cited.is_withheld is not true
+        left join cited on step.run_id = cited.run_id and step.ordinal = cited.ordinal
+        where step.run_id = any(rows.run_ids)
+            -- A step's question and reason may repeat the answer of an earlier step.
+            and not exists (
+                select from cited as earlier
+                where earlier.run_id = step.run_id and earlier.ordinal <= step.ordinal and earlier.is_withheld
+            )
     )
     select
         run.run_id,

@@ -184,8 +184,15 @@ grant select on pgclarify.step_citation to pgclarify_reader;
 drop policy if exists detection_of_visible_run on pgclarify.detection;
 create policy detection_of_visible_run on pgclarify.detection for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = detection.run_id)
+    and not exists (
+        select from pgclarify_private.withheld_entry as withheld
+        where withheld.kind = 'detection'
+            and withheld.run_id = detection.run_id
+            and withheld.ordinal = detection.ordinal
+    )
 );
-comment on policy detection_of_visible_run on pgclarify.detection is 'Roles that see the run.';
+comment on policy detection_of_visible_run on pgclarify.detection is
+'Roles that see the run, except rows with quotes of documents that they may no longer read.';
 grant select on pgclarify.detection to pgclarify_reader;
 
 drop policy if exists rewriting_of_visible_run on pgclarify.rewriting;

@@ -21,6 +21,28 @@ comment on function pgclarify_private.withheld_ranks(bigint, name[]) is
 'Ranks of the candidates of a run whose document is closed to these roles. A document that was removed is closed to no role: '
 'its quotes are kept until it is erased.';
 
+create or replace function pgclarify_private.readable_reasons(reasons jsonb, corpus_id bigint, roles name[])
+returns jsonb
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(jsonb_agg(reason.value order by reason.ordinal), '[]')
+    from jsonb_array_elements(readable_reasons.reasons) with ordinality as reason (value, ordinal)
+    where not exists (
+        select
+        from jsonb_array_elements_text(reason.value -> 'document_ids') as quoted (document_id)
+        inner join pgclarify.document
+            on document.corpus_id = readable_reasons.corpus_id and quoted.document_id = document.id
+        inner join pgclarify.corpus on document.corpus_id = corpus.corpus_id
+        where document.readers is not null
+            and not document.readers && readable_reasons.roles
+            and (corpus.analyst = any(readable_reasons.roles)) is not true
+    );
+end;
+
+comment on function pgclarify_private.readable_reasons(jsonb, bigint, name[]) is
+'The reasons of a detection, except those that quote documents of the corpus that are closed to these roles.';
+
 create or replace view pgclarify_private.withheld_candidate with (security_barrier) as
 select candidate.run_id, candidate.rank
 from pgclarify.candidate
@@ -48,8 +70,11 @@ inner join pgclarify_private.withheld_candidate as withheld
     on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank
 where citation.is_medoid
 union all
-select 'step' as kind, citation.run_id, citation.step_ordinal as ordinal
-from pgclarify.step_citation as citation
+select 'step' as kind, step.run_id, step.ordinal
+from pgclarify.step
+-- A step's question and reason may repeat the answer of an earlier step.
+inner join pgclarify.step_citation as citation
+    on step.run_id = citation.run_id and citation.step_ordinal <= step.ordinal
 inner join pgclarify_private.withheld_candidate as withheld
     on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank
 union all
@@ -57,12 +82,26 @@ select 'listed_answer' as kind, evidence.run_id, evidence.ordinal
 from pgclarify.evidence
 inner join pgclarify_private.withheld_candidate as withheld
     on evidence.run_id = withheld.run_id and evidence.candidate_rank = withheld.rank
-where evidence.rank = 1;
+where evidence.rank = 1
+union all
+select 'detection' as kind, detection.run_id, detection.ordinal
+from pgclarify.detection
+inner join pgclarify.run on detection.run_id = run.run_id
+-- No candidates are recorded for it.
+cross join lateral jsonb_path_query(detection.reasons, '$[*].document_ids[*]') as quoted (id)
+inner join pgclarify.document
+    on run.corpus_id = document.corpus_id and quoted.id #>> '{}' = document.id
+where
+    document.readers is not null
+    and not document.readers && (select pgclarify_private.my_roles())::name[]
+    and run.corpus_id <> all((select pgclarify_private.my_analyzed_corpora())::bigint[])
+    and pgclarify_private.is_among(run.requested_by, run.requested_by_oid, (select pgclarify_private.my_role_oids()));
 
 comment on view pgclarify_private.withheld_entry is
-'Interpretations, steps and answers of runs whose words are from such a document: the medoid of an interpretation, any '
-'citation of a step, or the first citation of an answer.';
-comment on column pgclarify_private.withheld_entry.kind is 'The table: interpretation, step or listed_answer.';
+'Interpretations, steps, answers and detections of runs with words of such a document: that of the medoid of an '
+'interpretation, of any citation of a step or an earlier step, of the first citation of an answer, or of a reason of a '
+'detection.';
+comment on column pgclarify_private.withheld_entry.kind is 'The table: interpretation, step, listed_answer or detection.';
 comment on column pgclarify_private.withheld_entry.run_id is 'The run.';
 comment on column pgclarify_private.withheld_entry.ordinal is 'Its ordinal there.';
 grant select on pgclarify_private.withheld_entry to pgclarify_reader;

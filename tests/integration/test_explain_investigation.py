@@ -88,7 +88,7 @@ def test_an_investigation_shows_its_steps(desk: Desk) -> None:
         stages=[
             stage(
                 "decomposition", "00.000", 100, calls=1, prompt_tokens=50, completion_tokens=10,
-                note=f"next question: {first}", **told_of,
+                **told_of,
             ),
             stage("retrieval", "00.100", 10, rows=2, note="hybrid", **told_of),
             stage("reranking", "00.110", 0.2, batch=1, rows=2, **told_of),
@@ -99,7 +99,7 @@ def test_an_investigation_shows_its_steps(desk: Desk) -> None:
             ),
             stage(
                 "reasoning", "00.461", 100, calls=1, prompt_tokens=300, completion_tokens=9, step_ordinal=3,
-                note="not_in_corpus: no step proves an answer",
+                note="not_in_corpus",
             ),
         ],
         stop_reason="a question was asked twice",

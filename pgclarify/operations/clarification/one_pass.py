@@ -32,6 +32,8 @@ from pgclarify.vocabulary import Outcome
 
 READ_TOKENS: Final = 3000
 """Most tokens of evidence in a single pass."""
+# Notes have no words of documents, because all roles that see the run see them.
+_ANSWERED: Final = "answered"
 
 Answered: TypeAlias = tuple[Candidate, Verdict]
 
@@ -105,7 +107,7 @@ class OnePass:
             chat = self._context.models.chat
             if chat is None:
                 answered = await self._judge.find_first(candidates, tally=tally)
-                tally.note = "one pass found no proof" if answered is None else answered[1].answer
+                tally.note = "one pass found no proof" if answered is None else _ANSWERED
             else:
                 answered = await self._ask(chat, cut_evidence(candidates, READ_TOKENS), tally)
             if answered is not None and not await self._keep(candidates, answered):
@@ -138,7 +140,7 @@ class OnePass:
             # A reading needs a vector, as everywhere. Clarifying may find another reading.
             tally.note = f"one pass found no proof: {describe(error)}"
             return None
-        tally.note = result.value.answer
+        tally.note = _ANSWERED
         return verdict
 
     async def _doubt(self, proven: Proven, tally: Tally) -> str | None:

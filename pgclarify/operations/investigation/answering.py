@@ -76,7 +76,8 @@ class StepAnswerer:
             return replace(step, reason="the search found nothing", abstention_code=StopCode.NO_PASSAGE)
         with self._trace.stage("answering", step_ordinal=ordinal) as tally:
             step = await self._answer(step, gathered, tally)
-            tally.note = step.answer or step.reason
+            # Only the step has the answer: it is hidden from roles that may not read its documents, unlike the note.
+            tally.note = step.outcome.value
         return step
 
     async def _answer(self, step: Step, gathered: Gathered, tally: Tally) -> Step:

@@ -100,7 +100,8 @@ class Conclusion:
                 step = replace(end, outcome=StepOutcome.CONTRADICTED, reason=clash)
             else:
                 step = self._from_chain(end, chain)
-            tally.note = step.outcome.value if step.reason is None else f"{step.outcome}: {step.reason}"
+            # The reason may repeat answers. So only the step has it.
+            tally.note = step.outcome.value
         return step
 
     async def _from_evidence(self, end: Step, chain: Chain, clash: str | None, tally: Tally) -> Step:

@@ -204,7 +204,7 @@ def _confirming(asked: ScriptedCompleter, confirmed: set[str]) -> None:
 @pytest.mark.parametrize(
     ("said", "route", "why"),
     [
-        ('{"confirmed": [true]}', "answered", "two years"),
+        ('{"confirmed": [true]}', "answered", "answered"),
         ('{"confirmed": [false]}', "clarified", "one pass found no proof"),
         (EndpointUnavailable("away"), "clarified", "one pass found no proof: away"),
     ],

@@ -191,6 +191,8 @@ class TestReadingsOfACorpus:
         assert (found.reasons[-1].source, found.reasons[-1].name) == ("corpus", "readings")
         assert found.reasons[-1].document_ids == ("d1", "d2")
         assert [(stage.name, stage.rows) for stage in record.stages] == [("detection", 1), ("checking", 2)]
+        # No answers: unlike the reason, the note is not hidden from roles that may not read their documents.
+        assert record.stages[1].note == "2 readings in 2 passages"
 
     async def test_are_not_counted_if_the_caller_wants_no_passage(self) -> None:
         (found,), record, _ = await carry_out(VAGUE, verdicts={DRIVERS: LICENSE}, settings={"top_k": 0})

@@ -86,9 +86,9 @@ async def test_every_stage_is_noted_with_its_step():
         ("reasoning", 3, 1),
     ]
     assert [stage.note for stage in told.record.stages if stage.name == "decomposition"] == [
-        f"next question: {WHO}",
-        f"next question: {WHERE}",
-        "concluded: Ortval",
+        None,
+        None,
+        "no further question",
     ]
 
 

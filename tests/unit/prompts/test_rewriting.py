@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from pgclarify.dialogue import HISTORY_LENGTH, Turn
-from pgclarify.errors import InvalidReply
+from pgclarify.errors import InvalidReply, describe
 from pgclarify.model_calls import ModelCall
 from pgclarify.prompts.rewriting import reformulation, rewriting
 from tests.unit.prompts.asking import asked, body_over_http, said
@@ -152,6 +152,9 @@ def test_a_reformulation_is_a_question():
 def test_a_reply_that_does_not_fit_is_told_short():
     with pytest.raises(InvalidReply) as refused:
         READ_REWRITING(said("word\n" * 1000))
-    assert refused.value.detail is not None
-    assert len(refused.value.detail) < 400
-    assert "\n" not in refused.value.detail
+    assert refused.value.reply is not None
+    assert len(refused.value.reply) < 400
+    assert "\n" not in refused.value.reply
+    # Only with_reply quotes it, because it may repeat a passage.
+    assert "word" not in describe(refused.value)
+    assert "word" in describe(refused.value, with_reply=True)

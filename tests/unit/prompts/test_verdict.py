@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pgclarify.errors import InvalidReply
+from pgclarify.errors import InvalidReply, describe
 from pgclarify.model import Passage, Reading
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.verdict import verdict
@@ -150,9 +150,9 @@ def test_a_reading_about_texts_stands(interpretation):
 def test_what_does_not_fit_is_refused(reply):
     with pytest.raises(InvalidReply) as caught:
         READ(said(reply))
-    assert caught.value.detail
+    assert caught.value.reply
     assert "\n" not in caught.value.message
-    assert len(str(caught.value)) < 1000
+    assert len(describe(caught.value, with_reply=True)) < 1000
 
 
 @pytest.mark.parametrize("reply", ["", {"query": " "}, {"query": None}, {"query": "x" * 501}, {"q": "x"}, "prose"])

@@ -1,0 +1,82 @@
+"""After a document is closed to the role that asked, none of its runs repeats the document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.openai_server import Server
+from tests.workers import scalar, until, wait_until_searchable
+
+Connection = psycopg.Connection[Any]
+
+CORPUS = "sealed"
+# Only this document has the word.
+WORD, CLOSED = "eleven", "fee"
+TEXTS = {
+    CLOSED: f"The deductible of a rental car is {WORD} Zorblat guilders.",
+    "mint": "Zorblat guilders are minted in old Quendale harbor.",
+}
+QUESTION = "How high is the deductible of a rental car?"
+# The second question contains the answer to the first one.
+STEPS = "Which deductible has a rental car? Where are #1 minted?"
+RUNS = {
+    "result": (
+        'select run_id from pgclarify.clarify(%s, %s, options => \'{"ask_back": "auto", "threshold": 1}\')',
+        [QUESTION, CORPUS],
+    ),
+    "investigation": ("select run_id from pgclarify.investigate(%s, %s)", [STEPS, CORPUS]),
+    "ambiguity": (
+        "select run_id from pgclarify.detect_ambiguity(%s, options => jsonb_build_object('corpus', %s::text))",
+        [QUESTION, CORPUS],
+    ),
+    "answers": ("select run_id from pgclarify.list_answers(%s, %s)", [QUESTION, CORPUS]),
+}
+TABLES = (
+    "run_summary", "stage", "candidate", "verdict", "interpretation", "citation", "step", "step_citation",
+    "investigation_step", "detection", "ambiguity_detection", "listed_answer", "evidence",
+)  # fmt: skip
+
+
+def seen(session: Connection, run_id: int, result: str) -> str:
+    """All that a role can read of a run."""
+    queries = [f"select to_jsonb(t) - 'vector' from pgclarify.{table} as t where run_id = %s" for table in TABLES]  # noqa: S608 - of the above
+    queries += [f"select * from pgclarify.{result}(%s)", 'select pgclarify.explain(%s, \'{"detail": "passages"}\')']  # noqa: S608 - of the above
+    return "\n".join(str(session.execute(query.encode(), [run_id]).fetchall()) for query in queries)
+
+
+def add(owner: Connection, document_id: str, readers: list[str] | None = None) -> None:
+    owner.execute(
+        "select pgclarify.add_document(%s, %s, %s, readers => %s)",
+        [CORPUS, document_id, TEXTS[document_id], readers],
+    )
+
+
+@pytest.fixture
+def corpus(superuser: Connection) -> None:
+    if not scalar(superuser, "select count(*) from pgclarify.corpus where name = %s", CORPUS):
+        superuser.execute("select pgclarify.create_corpus(%s)", [CORPUS])
+    for document_id in TEXTS:
+        add(superuser, document_id)
+    wait_until_searchable(superuser, CORPUS)
+
+
+@pytest.mark.usefixtures("corpus")
+@pytest.mark.parametrize("result", RUNS)
+def test_nothing_that_was_read_from_it_is_shown(
+    asker: Connection, superuser: Connection, model: Server, result: str
+) -> None:
+    statement, parameters = RUNS[result]
+    run_id = scalar(asker, statement, *parameters)
+    assert WORD in seen(asker, run_id, result)
+
+    add(superuser, CLOSED, ["nobody"])
+
+    shown = seen(asker, run_id, result)
+    assert WORD not in shown
+    # The run itself is still shown.
+    assert "finished_at" in shown
+    add(superuser, CLOSED)
+    assert WORD in until(lambda: seen(asker, run_id, result))
