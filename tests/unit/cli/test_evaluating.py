@@ -181,6 +181,12 @@ def test_failures_are_told_with_their_reasons() -> None:
     assert not {"\x1b", "\u202e", "\r"} & set(told)
 
 
+def test_judgements_that_failed_are_counted_below() -> None:
+    told = shown(evaluation_rendering.finished([finished(1, unjudged=0.75), finished(2, "rac", unjudged=0.0)]))
+    assert "3 judgements of clarify failed" in told
+    assert "judgements of rac" not in told
+
+
 def test_failures_of_one_kind_are_told_once() -> None:
     failures = {"run 14 failed": 1, "another": 2, "run 15 failed": 3}
     assert evaluation_rendering.kinds_of_failures(failures) == [("run 14 failed", 4), ("another", 2)]

@@ -93,7 +93,7 @@ def test_a_stratum_of_all_questions_has_the_figures_of_all() -> None:
 
 
 def test_what_has_to_be_known_stands_below() -> None:
-    failed = {**SUMMARIES, "failed": Summary(2 / 9, 0.0, 0.5, 9)}
+    failed = {**SUMMARIES, "failed": Summary(2 / 9, 0.0, 0.5, 9), "unjudged": Summary(3 / 9, 0.0, 0.5, 9)}
     told = shown(paper_rendering.tables(PAPER, [planned(failed, failures={"too long": 2})]), width=200)
     for text in (
         "The paper: ASQA, 948 questions.",
@@ -103,6 +103,7 @@ def test_what_has_to_be_known_stands_below() -> None:
         "nDCG: another gold.",
         "Ours: as it is.",
         "Ours: 2 questions failed, and counted as nothing: too long",
+        "3 judgements of Ours failed.",
         "Left out: DtV: it takes a language model. There is none.",
         "nDCG is over 4 questions.",
         "Not made: Three models.",

@@ -46,6 +46,14 @@ def test_a_judge_that_was_not_measured_has_a_warning() -> None:
     assert "has not been measured" in page_of(evaluation_report()).text
 
 
+def test_judgements_that_failed_are_counted() -> None:
+    report = evaluation_report()
+    first, *others = report.members
+    first = replace(first, summaries={**first.summaries, "unjudged": Summary(0.5, None, None, 6)})
+    told = page_of(replace(report, members=(first, *others))).text
+    assert "3 judgements of clarify failed." in told
+
+
 def table_of_metrics(page: Page) -> str:
     return page.text.partition("Metrics of all cases together.")[2].partition("Quality")[0]
 
