@@ -764,6 +764,8 @@ comment on column pgclarify.corpus.analyst is 'Role whose members see everyone''
 comment on table pgclarify.passage is 'A chunk of a document. One partition for each corpus.';
 comment on column pgclarify.passage.id is 'Unique over all corpora, but never used alone to look up a passage.';
 comment on column pgclarify.passage.content_hash is 'SHA-256 of title, heading and content, which are embedded.';
+comment on column pgclarify.passage.readers is
+'Readers of the document. While its current content is not indexed, only those that could also read the earlier content.';
 comment on column pgclarify.passage.lexeme_count is 'Number of its lexemes, with repetitions: the passage''s length in BM25.';
 comment on table pgclarify_private.passage_embedding is
     'A passage''s vector in a space. One partition for each space, with an HNSW index over vector::halfvec(dimensions).';

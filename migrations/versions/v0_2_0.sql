@@ -146,7 +146,8 @@ comment on column pgclarify.passage.content is 'The text, exactly as in the docu
 comment on column pgclarify.passage.start_char is 'Offset of its first character in the document, from 0.';
 comment on column pgclarify.passage.end_char is 'Offset after its last character.';
 comment on column pgclarify.passage.content_hash is 'SHA-256 of title, heading and content, which are embedded.';
-comment on column pgclarify.passage.readers is 'Copied from the document.';
+comment on column pgclarify.passage.readers is
+'Readers of the document. While its current content is not indexed, only those that could also read the earlier content.';
 comment on column pgclarify.passage.lexemes is 'Title, heading and content in the corpus''s language, with positions.';
 comment on column pgclarify.passage.lexeme_count is 'Number of its lexemes, with repetitions: the passage''s length in BM25.';
 

@@ -37,7 +37,14 @@ passage = Table(
     Column("start_char", Integer, nullable=False, comment="Offset of its first character in the document, from 0."),
     Column("end_char", Integer, nullable=False, comment="Offset after its last character."),
     Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of title, heading and content, which are embedded."),
-    Column("readers", ARRAY(Name), comment="Copied from the document."),
+    Column(
+        "readers",
+        ARRAY(Name),
+        comment=(
+            "Readers of the document. While its current content is not indexed, only those that could also read the "
+            "earlier content."
+        ),
+    ),
     Column(
         "lexemes",
         TSVECTOR,

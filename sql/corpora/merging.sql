@@ -52,7 +52,6 @@ declare
     v_failed text[];
     v_passages bigint;
     v_reread_tally pgclarify_private.corpus_tally;
-    v_readers name[];
     -- The origin of each document of a file, by its id.
     v_origins jsonb := (
         select coalesce(jsonb_object_agg(given.id, given.origin), '{}')
@@ -165,51 +164,6 @@ begin
         into v_kept, v_changed, v_reread, v_pending, v_failed, v_tally.failed, v_tally.restricted_documents
         from compared;
 
-        if cardinality(v_reread) > 0 then
-            -- New readers apply at once. Passages of the old content are found by the new readers only.
-            execute format(
-                $sql$
-                with reread as materialized (
-                    select given.id, given.readers, old.readers as old_readers
-                    from unnest($2) as given
-                    inner join pgclarify.document as old
-                        on old.corpus_id = $1 and old.id = any($3) and old.id = given.id
-                ),
-                updated as (
-                    update %s as passage
-                    set readers = reread.readers
-                    from reread
-                    where passage.corpus_id = $1
-                        and passage.document_id = any($3)
-                        and passage.document_id = reread.id
-                    returning
-                        passage.lexemes, passage.lexeme_count, reread.readers, reread.old_readers,
-                        (reread.readers is not null)::integer - (reread.old_readers is not null)::integer as restricted
-                ),
-                counted as (
-                    insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)
-                    select $1, occurrence.lexeme, 0, sum(updated.restricted)
-                    from updated
-                    cross join unnest(tsvector_to_array(updated.lexemes)) as occurrence (lexeme)
-                    where updated.restricted <> 0
-                    group by occurrence.lexeme
-                    having sum(updated.restricted) <> 0
-                )
-                select
-                    coalesce(sum(updated.restricted), 0), coalesce(sum(updated.restricted * updated.lexeme_count), 0),
-                    count(*) filter (where updated.readers is null or updated.old_readers is null),
-                    array(select distinct unnest(updated.readers || updated.old_readers) from updated)
-                from updated
-                $sql$,
-                pgclarify_private.partition_name('passage', put_documents.corpus_id)
-            ) into
-                v_reread_tally.restricted_passages, v_reread_tally.restricted_lexemes, v_reread_tally.revision, v_readers
-            using put_documents.corpus_id, v_left, v_reread;
-            v_tally.restricted_passages := v_tally.restricted_passages + v_reread_tally.restricted_passages;
-            v_tally.restricted_lexemes := v_tally.restricted_lexemes + v_reread_tally.restricted_lexemes;
-            v_tally.revision := greatest(v_tally.revision, least(v_reread_tally.revision, 1));
-            perform pgclarify_private.count_reader_changes(put_documents.corpus_id, v_readers, 1, 0);
-        end if;
         if cardinality(v_changed) > 0 then
             update pgclarify.document
             set
@@ -245,6 +199,13 @@ begin
                 v_tally.pending_passages - v_passages + coalesce(sum(queued.passages), 0)
             into v_tally.pending, v_tally.pending_passages
             from queued;
+        end if;
+        if cardinality(v_reread) > 0 then
+            -- After the queue was filled: new readers do not find passages of an earlier content.
+            v_reread_tally := pgclarify_private.copy_readers(put_documents.corpus_id, v_reread, false);
+            v_tally.restricted_passages := v_tally.restricted_passages + v_reread_tally.restricted_passages;
+            v_tally.restricted_lexemes := v_tally.restricted_lexemes + v_reread_tally.restricted_lexemes;
+            v_tally.revision := greatest(v_tally.revision, v_reread_tally.revision);
         end if;
         -- A new origin is not a change of the document.
         update pgclarify.document

@@ -230,7 +230,8 @@ end
 $$;
 
 comment on function pgclarify_private.fail_document(bigint, bigint, text, bytea, text) is
-'Mark a leased document as one that cannot be indexed. Passages of its earlier content stay.';
+'Mark a leased document as one that cannot be indexed. Passages of its earlier content stay, for roles that may '
+'read both contents.';
 grant execute on function pgclarify_private.fail_document(bigint, bigint, text, bytea, text) to pgclarify_worker;
 
 create or replace function pgclarify_private.delay_documents(embedding_space_id bigint, error text)

@@ -1,4 +1,4 @@
--- Passages: they are deleted with their documents, and other rows with them.
+-- Passages: they are deleted with their documents, and other rows with them; their readers are those of their documents.
 
 create or replace function pgclarify_private.forget_vectors(corpus_id bigint, document_ids text[], passage_ids bigint[])
 returns bigint
@@ -127,6 +127,99 @@ $$;
 comment on function pgclarify_private.delete_passages(bigint, text[]) is
 'Delete the passages and vectors of documents, and their part of the graph; returns the counts for corpus_tally, as negative '
 'numbers, and revision 1 if any passage had no readers of its own. Term counts go to term_change.';
+
+create or replace function pgclarify_private.copy_readers(corpus_id bigint, document_ids text[], are_indexed boolean)
+returns pgclarify_private.corpus_tally
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- The number of passages is unknown, and a nested loop would take forever for a long document.
+set enable_nestloop = off
+as $$
+declare
+    v_tally pgclarify_private.corpus_tally;
+    v_readers name[];
+begin
+    execute format(
+        $sql$
+        with given as materialized (
+            select
+                document.id, document.readers,
+                not $3 and (
+                    document.error is not null
+                    or exists (
+                        select from pgclarify_private.pending_document as pending
+                        where pending.corpus_id = $1 and pending.document_id = any($2) and pending.document_id = document.id
+                    )
+                ) as is_waiting
+            from pgclarify.document
+            where document.corpus_id = $1 and document.id = any($2)
+        ),
+        old as materialized (
+            select
+                passage.document_id, passage.id, passage.lexemes, passage.lexeme_count, passage.readers as old_readers,
+                given.readers as new_readers, given.is_waiting
+            from %1$s as passage
+            inner join given on given.id = passage.document_id
+            where passage.corpus_id = $1
+                and passage.document_id = any($2)
+                and passage.readers is distinct from given.readers
+        ),
+        common as (
+            select
+                old.document_id, old.id, old.lexemes, old.lexeme_count, old.old_readers,
+                case
+                    when not old.is_waiting or old.old_readers is null then old.new_readers
+                    when old.new_readers is null then old.old_readers
+                    else array(
+                        select listed.reader
+                        from unnest(old.new_readers) as listed (reader)
+                        where listed.reader = any(old.old_readers)
+                    )
+                end as readers
+            from old
+        ),
+        changed as materialized (
+            select common.*, (common.readers is not null)::integer - (common.old_readers is not null)::integer as restricted
+            from common
+            where common.readers is distinct from common.old_readers
+        ),
+        updated as (
+            update %1$s as passage
+            set readers = changed.readers
+            from changed
+            where passage.corpus_id = $1
+                and passage.document_id = any($2)
+                and passage.document_id = changed.document_id
+                and passage.id = changed.id
+        ),
+        counted as (
+            insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)
+            select $1, occurrence.lexeme, 0, sum(changed.restricted)
+            from changed
+            cross join unnest(tsvector_to_array(changed.lexemes)) as occurrence (lexeme)
+            where changed.restricted <> 0
+            group by occurrence.lexeme
+            having sum(changed.restricted) <> 0
+        )
+        select
+            coalesce(sum(changed.restricted), 0), coalesce(sum(changed.restricted * changed.lexeme_count), 0),
+            coalesce(bool_or(changed.readers is null or changed.old_readers is null), false)::integer,
+            array(select distinct unnest(changed.readers || changed.old_readers) from changed)
+        from changed
+        $sql$,
+        pgclarify_private.partition_name('passage', copy_readers.corpus_id)
+    ) into v_tally.restricted_passages, v_tally.restricted_lexemes, v_tally.revision, v_readers
+    using copy_readers.corpus_id, copy_readers.document_ids, copy_readers.are_indexed;
+    perform pgclarify_private.count_reader_changes(copy_readers.corpus_id, v_readers, 1, 0);
+    return v_tally;
+end
+$$;
+
+comment on function pgclarify_private.copy_readers(bigint, text[], boolean) is
+'Give passages the readers of their documents; returns the counts for corpus_tally: restricted_passages, restricted_lexemes, '
+'and revision 1 if passages got or lost readers of their own. Term counts go to term_change. are_indexed: false if the '
+'passages may still be those of an earlier content. Then passages of pending and failed documents only lose readers, so that '
+'new readers never see the earlier content. Called with the documents locked.';
 
 create or replace function pgclarify_private.readable_passages(
     caller pgclarify_private.caller, corpus_id bigint, document_ids text[], passage_ids bigint[]

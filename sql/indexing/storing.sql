@@ -133,6 +133,7 @@ declare
     v_restricted_added bigint[];
     -- For what has changed.
     v_readers name[];
+    v_copied pgclarify_private.corpus_tally;
     v_tally pgclarify_private.corpus_tally;
     v_unlinked bigint;
     v_cleared record;
@@ -197,6 +198,8 @@ begin
     where matched.passage_id is not null and matched.document_id not in (select lost.document_id from lost);
     v_stored := array(select stored.id from unnest(v_stored) as stored (id) where stored.id <> all(v_lost));
     if cardinality(v_stored) > 0 then
+        -- Kept passages belong to the current content from here on.
+        v_copied := pgclarify_private.copy_readers(store_documents.corpus_id, v_stored, true);
         select
             pgclarify_private.forget_vectors(
                 store_documents.corpus_id,
@@ -373,8 +376,8 @@ begin
         )
         values (
             store_documents.corpus_id, -v_cleared.documents, -v_cleared.passages, v_tally.passages,
-            v_tally.restricted_passages, v_tally.passages, -v_unlinked, v_tally.lexemes, v_tally.restricted_lexemes,
-            v_tally.revision
+            v_tally.restricted_passages + v_copied.restricted_passages, v_tally.passages, -v_unlinked, v_tally.lexemes,
+            v_tally.restricted_lexemes + v_copied.restricted_lexemes, greatest(v_tally.revision, v_copied.revision)
         );
         perform pgclarify_private.count_reader_changes(store_documents.corpus_id, v_readers, 1, 0);
     end if;
@@ -410,7 +413,7 @@ $$;
 
 comment on function pgclarify_private.store_documents(bigint, uuid, bigint, bigint, text[], bytea[]) is
 'Publish a staged batch, and return how many documents were stored. Passages that only moved keep their id, vector and edges; '
-'those with a new title or heading keep their id. A document is skipped if it changed or vanished since it was leased, if '
-'another transaction locks it, or if its staged passages lack vectors that no longer exist. All are skipped if another space '
-'is active by now.';
+'those with a new title or heading keep their id. All get the readers of their document. A document is skipped if it changed '
+'or vanished since it was leased, if another transaction locks it, or if its staged passages lack vectors that no longer '
+'exist. All are skipped if another space is active by now.';
 grant execute on function pgclarify_private.store_documents(bigint, uuid, bigint, bigint, text[], bytea[]) to pgclarify_worker;

@@ -51,7 +51,12 @@ _WRONG_PASSAGES = """
     left join pgclarify_private.passage_embedding as e
         on e.embedding_space_id = corpus.embedding_space_id
         and e.document_id = p.document_id and e.passage_id = p.id
-    where d.id is null or e.passage_id is null or d.readers is distinct from p.readers
+    left join pgclarify_private.pending_document as q on q.corpus_id = d.corpus_id and q.document_id = d.id
+    where d.id is null or e.passage_id is null
+        -- Passages of an earlier content may have fewer readers than the document.
+        or d.readers is distinct from p.readers and (
+            q.document_id is null and d.error is null or p.readers is null or not coalesce(p.readers <@ d.readers, true)
+        )
         or p.lexeme_count <> (
             select coalesce(sum(cardinality(occurrence.positions)), 0) from unnest(p.lexemes) as occurrence
         )

@@ -8,7 +8,7 @@ import pytest
 
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
 
-ADD = "select pgclarify.add_document('insurance', %s, %s, title => %s)"
+ADD = "select pgclarify.add_document('insurance', %s, %s, title => %s, readers => %s::name[])"
 CARS, TRUCKS, VANS, BOATS = (
     "Cars are insured for a year.",
     "Trucks are insured for a month.",
@@ -27,8 +27,14 @@ def worker(connection: Connection, hire: Hire) -> HandWorker:
     return worker
 
 
-def add(connection: Connection, *contents: str, document_id: str = "1", title: str | None = None) -> None:
-    scalar(connection, ADD, document_id, "\n\n".join(contents), title)
+def add(
+    connection: Connection,
+    *contents: str,
+    document_id: str = "1",
+    title: str | None = None,
+    readers: list[str] | None = None,
+) -> None:
+    scalar(connection, ADD, document_id, "\n\n".join(contents), title, readers)
 
 
 def rows(connection: Connection, query: str, *parameters: Any) -> list[Row]:

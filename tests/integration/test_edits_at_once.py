@@ -71,7 +71,7 @@ class TestAtTheSameTime:
     @pytest.mark.committed
     @pytest.mark.parametrize("seed", range(4))
     def test_edits_in_any_order(self, connection: Connection, hire: Hire, seed: int) -> None:
-        """Edited, renamed, claimed, asked for, stored by two workers and removed, in any order."""
+        """Edited, renamed, opened, claimed, asked for, stored by two workers and removed, in any order."""
         chance = random.Random(seed)  # noqa: S311 - not for secrets
         connection.execute("select pgclarify.create_corpus('insurance')")
         workers = [hire(), hire()]
@@ -81,7 +81,13 @@ class TestAtTheSameTime:
 
         def edit() -> None:
             contents = chance.choices(texts, k=chance.randint(1, 8))
-            add(connection, *contents, document_id=str(chance.randint(1, 4)), title=chance.choice([None, "A", "B"]))
+            add(
+                connection,
+                *contents,
+                document_id=str(chance.randint(1, 4)),
+                title=chance.choice([None, "A", "B"]),
+                readers=chance.choice([None, [], ["boss"], ["boss", "staff"]]),
+            )
 
         def claim() -> None:
             worker = chance.choice(workers)

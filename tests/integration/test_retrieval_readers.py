@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, vector_of
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
+from tests.integration.counts import assert_counts_agree
 from tests.integration.test_retrieval import add_all, cosine, lexical, retrieve
 
 pytestmark = pytest.mark.rolled_back
 
 QUESTION = [1.0, 0.0, 0.0, 0.0]
+SECRET, REDACTED, KEPT = "Cars cost 70 dollars.", "Cars cost money.", "Vans and cars differ."
 
 
 @pytest.mark.parametrize(
@@ -162,6 +164,77 @@ def test_a_new_reader_reads_at_once(connection: Connection, connect: Connect, hi
         assert [key for key, _ in lexical(user, "cars")] == readable
         found = retrieve(user, worker, "cars", vector_of("x"), search="dense")
         assert [passage["document_id"] for passage in found] == readable
+
+
+def put(connection: Connection, contents: list[str], readers: list[str] | None) -> None:
+    add_all(connection, {"memo": "\n\n".join(contents)}, {} if readers is None else {"memo": readers})
+
+
+def seen(user: Connection, worker: HandWorker) -> list[str]:
+    """The passages that a role reads in the table; a search by words and one by vectors find the same."""
+    contents = [row[0] for row in user.execute("select content from pgclarify.passage order by content")]
+    for search in ("lexical", "dense"):
+        found = retrieve(user, worker, "cars", vector_of("x"), search=search)
+        assert sorted(passage["content"] for passage in found) == contents
+    return contents
+
+
+@pytest.mark.parametrize("is_for_everyone", [True, False])
+@pytest.mark.parametrize("is_redacted_before", [True, False])
+def test_new_readers_never_find_an_earlier_content(
+    connection: Connection,
+    connect: Connect,
+    hire: Hire,
+    make_role: MakeRole,
+    is_redacted_before: bool,
+    is_for_everyone: bool,
+) -> None:
+    boss, alice = make_role("pgclarify_user", name="boss"), make_role("pgclarify_user", name="alice")
+    manager, user = connect(boss), connect(alice)
+    wider = None if is_for_everyone else [boss, alice]
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    put(connection, [SECRET, KEPT], [boss])
+    worker = hire()
+    worker.index_everything()
+
+    if is_redacted_before:
+        put(connection, [REDACTED, KEPT], [boss])
+    put(connection, [REDACTED, KEPT], wider)
+    assert seen(user, worker) == []
+    assert seen(manager, worker) == [SECRET, KEPT]
+    assert_counts_agree(connection)
+
+    worker.fail(worker.claim()[0])
+    assert seen(user, worker) == []
+    assert_counts_agree(connection)
+
+    put(connection, [REDACTED, KEPT], wider)
+    assert seen(user, worker) == []
+    worker.index_everything()
+    assert seen(user, worker) == seen(manager, worker) == [REDACTED, KEPT]
+    assert_counts_agree(connection)
+
+
+def test_readers_of_an_earlier_content_only_become_fewer(connection: Connection, hire: Hire) -> None:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    put(connection, [SECRET, KEPT], None)
+    worker = hire()
+    worker.index_everything()
+    readers = "select jsonb_agg(distinct readers) from pgclarify.passage"
+
+    for given, left in (
+        (["boss", "staff"], ["boss", "staff"]),
+        (["guest", "staff"], ["staff"]),
+        (None, ["staff"]),
+        (["boss"], []),
+        (["boss", "guest"], []),
+    ):
+        put(connection, [REDACTED, KEPT], given)
+        assert scalar(connection, readers) == [left]
+        assert_counts_agree(connection)
+    worker.index_everything()
+    assert scalar(connection, readers) == [["boss", "guest"]]
+    assert_counts_agree(connection)
 
 
 def test_roles_count_when_the_run_is_carried_out(
