@@ -392,17 +392,23 @@ begin
             for no key update skip locked
         );
     end if;
-    -- What was not stored is free for the next worker.
+    -- What was not stored is free for the next worker. A document that changed meanwhile may be leased again, by another
+    -- claim of this worker.
     update pgclarify_private.pending_document
     set leased_by = null, leased_until = null
     where pending_document.corpus_id = store_documents.corpus_id
         and pending_document.document_id in (
             select pending.document_id
-            from pgclarify_private.pending_document as pending
-            where pending.corpus_id = store_documents.corpus_id
-                and pending.document_id = any(store_documents.document_ids)
+            from unnest(store_documents.document_ids, store_documents.content_hashes) as given (id, content_hash)
+            inner join pgclarify.document
+                on document.corpus_id = store_documents.corpus_id
+                and document.id = given.id
+                and document.content_hash = given.content_hash
+            inner join pgclarify_private.pending_document as pending
+                on pending.corpus_id = store_documents.corpus_id
+                and pending.document_id = given.id
                 and pending.leased_by = store_documents.worker_id
-            for update skip locked
+            for update of pending skip locked
         );
     delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;
     -- Last, because other transactions wait for the rows of common words.

@@ -331,6 +331,19 @@ class TestIndexing:
         assert worker.release(changed) == 1
         assert worker.claim() == changed
 
+    def test_what_was_changed_and_leased_again_is_not_released_by_a_late_store(
+        self, connection: Connection, worker: HandWorker
+    ) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+        before = worker.claim()
+        scalar(connection, ADD, "1", "Boats.")
+        changed = worker.claim()
+
+        assert worker.store(before) == 0
+
+        assert worker.claim() == []
+        assert worker.store(changed) == 1
+
     def test_what_is_given_back_is_anybodys(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
         for number in range(3):
             scalar(connection, ADD, str(number), "Cars.")
