@@ -765,7 +765,7 @@ comment on table pgclarify.passage is 'A chunk of a document. One partition for 
 comment on column pgclarify.passage.id is 'Unique over all corpora, but never used alone to look up a passage.';
 comment on column pgclarify.passage.content_hash is 'SHA-256 of title, heading and content, which are embedded.';
 comment on column pgclarify.passage.readers is
-'Readers of the document. While its current content is not indexed, only those that could also read the earlier content.';
+    'Readers of the document. While its current content is not indexed, only those that could also read the earlier content.';
 comment on column pgclarify.passage.lexeme_count is 'Number of its lexemes, with repetitions: the passage''s length in BM25.';
 comment on table pgclarify_private.passage_embedding is
     'A passage''s vector in a space. One partition for each space, with an HNSW index over vector::halfvec(dimensions).';
@@ -1000,6 +1000,8 @@ comment on column pgclarify_private.source.id_prefix is 'Prefix of the id in doc
 comment on column pgclarify_private.source.state is
     'loading (compared row by row), following, failed (see error), detached (its documents stay) or removing (its documents '
     'are removed).';
+comment on column pgclarify_private.source.error is
+    'Why it failed, or which rows cannot be documents; it stays until resync. Null if nothing is wrong.';
 comment on column pgclarify_private.source.layout is
     'Structure of the table at the last check. Partitions and files that changed without firing a trigger are compared '
     'again. Null before the first check.';

@@ -147,7 +147,7 @@ comment on column pgclarify.passage.start_char is 'Offset of its first character
 comment on column pgclarify.passage.end_char is 'Offset after its last character.';
 comment on column pgclarify.passage.content_hash is 'SHA-256 of title, heading and content, which are embedded.';
 comment on column pgclarify.passage.readers is
-'Readers of the document. While its current content is not indexed, only those that could also read the earlier content.';
+    'Readers of the document. While its current content is not indexed, only those that could also read the earlier content.';
 comment on column pgclarify.passage.lexemes is 'Title, heading and content in the corpus''s language, with positions.';
 comment on column pgclarify.passage.lexeme_count is 'Number of its lexemes, with repetitions: the passage''s length in BM25.';
 
@@ -1176,7 +1176,7 @@ comment on column pgclarify_private.source.state is
     'loading (compared row by row), following, failed (see error), detached (its documents stay) or removing (its documents '
     'are removed).';
 comment on column pgclarify_private.source.error is
-    'Why it failed, or which rows cannot be documents; null if nothing is wrong.';
+    'Why it failed, or which rows cannot be documents; it stays until resync. Null if nothing is wrong.';
 comment on column pgclarify_private.source.layout is
     'Structure of the table at the last check. Partitions and files that changed without firing a trigger are compared '
     'again. Null before the first check.';

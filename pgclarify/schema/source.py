@@ -73,7 +73,7 @@ source = Table(
     Column(
         "error",
         Text,
-        comment="Why it failed, or which rows cannot be documents; null if nothing is wrong.",
+        comment="Why it failed, or which rows cannot be documents; it stays until resync. Null if nothing is wrong.",
     ),
     Column(
         "layout",

@@ -11,7 +11,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.note_unfit(pgclarify_private.source, text) is
-'Record that some rows of an attached table cannot be documents; it is still followed.';
+'Record that some rows of an attached table cannot be documents; it is still followed. The rows are not stored, so only the '
+'next load or resync, which reads all rows, clears this.';
 
 create or replace function pgclarify_private.merge_fit_rows(
     source pgclarify_private.source, keys text[], out added bigint, out changed bigint, out removed bigint
@@ -57,7 +58,7 @@ begin
             merge_fit_rows.source,
             format(
                 'some rows cannot be documents: an id has 1 to 1000 characters, in at most 2600 bytes, and "%s" has not. '
-                'Change it, and the document follows.',
+                'Change it, and the document follows. pgclarify.resync clears this message.',
                 v_read.unfit
             )
         );
@@ -117,7 +118,8 @@ begin
     perform pgclarify_private.note_unfit(
         merge_rows.source,
         format(
-            'some rows cannot be documents, "%s", say: %s%s. Change it, and the document follows.',
+            'some rows cannot be documents, "%s", say: %s%s. Change it, and the document follows. pgclarify.resync clears '
+            'this message.',
             left(v_key, 100), v_message, coalesce(': ' || nullif(rtrim(v_detail, '.'), ''), '')
         )
     );

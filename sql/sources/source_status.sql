@@ -88,7 +88,8 @@ comment on column pgclarify.source_status.state is
 'loading (rows are compared with documents), following, failed (see error), detached (its documents are kept) or removing '
 '(its documents are being removed).';
 comment on column pgclarify.source_status.error is
-'Why it failed, or which rows cannot be documents; null if there is no problem.';
+'Why it failed, or which rows cannot be documents; this stays after such a row is changed, until you call resync. Null if '
+'there is no problem.';
 comment on column pgclarify.source_status.pending_changes is 'Recorded changes that no worker has taken; counted up to 10,000.';
 comment on column pgclarify.source_status.rows_added is 'Rows without a document that the last load or resync found.';
 comment on column pgclarify.source_status.rows_changed is

@@ -78,9 +78,16 @@ class TestValues:
         assert any(f'"{number}"' in error(connection) for number in (9, 21))
         assert "22P05" in error(connection)
         assert scalar(connection, "select rows_added from pgclarify_private.source") == 28
+        connection.execute("""update article set more = '{"a": "b"}' where id = 9""")
+        connection.execute("select pgclarify.resync('kb', 'article')")
+        attached.follow_everything(max_rows=max_rows)
+        assert '"21"' in error(connection)
         connection.execute("""update article set more = '{"a": "b"}'""")
         attached.follow_everything()
         assert_in_step(connection)
+        connection.execute("select pgclarify.resync('kb', 'article')")
+        attached.follow_everything(max_rows=max_rows)
+        assert scalar(connection, "select error from pgclarify.source_status") is None
         assert_counts_agree(connection)
 
     def test_what_a_row_was_before_is_not_found(self, connection: Connection, attached: HandWorker) -> None:
