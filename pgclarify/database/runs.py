@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -198,6 +198,7 @@ class LedgerTables:
         self._corpus_id = corpus_id
         # By row of the ledger. Each attempt at a run has its own, so that none releases another's lease.
         self._leases: dict[int, datetime] = {}
+        self._sources: dict[str, None] = {}
         self.refusal: NotAllowed | None = None
 
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
@@ -225,7 +226,7 @@ class LedgerTables:
         shown = [
             (ordinal, document_id)
             for ordinal, request in enumerate(requests, start=1)
-            for document_id in request.document_ids
+            for document_id in dict.fromkeys((*request.document_ids, *self._sources))
         ]
         return await fetch(
             self._runs.pool,
@@ -275,6 +276,10 @@ class RunTables(LedgerTables):
         super().__init__(runs, run.run_id, attempt=run.attempt)
         self.status: RunStatus | None = None
         self.code = ""
+
+    def note_sources(self, document_ids: Iterable[str]) -> None:
+        """See RunStore."""
+        self._sources.update(dict.fromkeys(document_ids))
 
     async def settle(self) -> None:
         """Store the cost of a run that others have ended; does nothing if the run is not over.

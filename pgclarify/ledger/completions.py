@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
@@ -207,7 +207,10 @@ class _LedgerClient:
         first: dict[object, int] = {}
         for index, request in enumerate(requests):
             leader = first.setdefault(request.key, index)
-            self._requests.setdefault(leader, request)
+            known = self._requests.setdefault(leader, request)
+            # Equal texts of several documents are one request, which is erased together with any of the documents.
+            document_ids = tuple(dict.fromkeys((*known.document_ids, *request.document_ids)))
+            self._requests[leader] = replace(known, document_ids=document_ids)
             self._occurrences.setdefault(leader, []).append(index)
 
     async def run(self) -> None:

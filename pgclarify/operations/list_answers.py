@@ -113,6 +113,7 @@ class _Listing:
 
     def __init__(self, context: RunContext, windows: Sequence[Sequence[Candidate]]) -> None:
         self._run = context.run
+        self._store = context.store
         self._dialogue = context.stores.dialogue
         self._trace = context.trace
         self._windows = windows
@@ -149,6 +150,7 @@ class _Listing:
         for number, window in enumerate(self._windows, start=1):
             self._shown = window
             self._refused.clear()
+            spellings = len(self._read_in)
             try:
                 doubt = await self._read(self._place_of(number))
             except CompletionError as error:
@@ -162,6 +164,9 @@ class _Listing:
                 return Ending()
             if doubt is not None:
                 early.append(doubt)
+            if len(self._read_in) > spellings:
+                # Requests about later windows repeat answers from this one.
+                self._store.note_sources(candidate.passage.document_id for candidate in window)
         if early:
             self._end_early(early)
             return Ending(RunStatus.PARTIAL)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
@@ -65,12 +67,18 @@ class _Reply(BaseModel):
     entails: bool
 
 
-def entailment(question: str, premise: str, hypothesis: str) -> ModelCall[bool]:
+def entailment(question: str, premise: str, hypothesis: str, *, document_ids: Sequence[str] = ()) -> ModelCall[bool]:
     """Ask whether the second answer to a question is right if the first one is.
+
+    Args:
+        question: The question.
+        premise: The first answer.
+        hypothesis: The second answer.
+        document_ids: The documents that the answers come from, each once.
 
     Source: SUNAR, §3.2 (the condition on pairs; wording ours).
     """
-    return model_call(
+    call = model_call(
         "entailment",
         _SYSTEM,
         [question_line(question), line("First answer", premise), line("Second answer", hypothesis)],
@@ -79,3 +87,4 @@ def entailment(question: str, premise: str, hypothesis: str) -> ModelCall[bool]:
         max_tokens=_MAX_TOKENS,
         reminder=_REMINDER,
     )
+    return replace(call, document_ids=tuple(document_ids))

@@ -15,11 +15,12 @@ from pgclarify.prompts.versions import version_of
 _VERDICTS = TypeAdapter(list[bool])
 
 
-def inference(pairs: Sequence[tuple[str, str]]) -> ModelCall[list[bool]]:
+def inference(pairs: Sequence[tuple[str, str]], document_ids: Sequence[str] = ()) -> ModelCall[list[bool]]:
     """Ask which pairs of texts are entailed, in one call.
 
     Args:
         pairs: Premise and hypothesis; at least one pair.
+        document_ids: The documents that the texts come from, each once.
 
     Returns:
         A call whose reply is a JSON list of truth values, one for each pair, in order.
@@ -33,6 +34,7 @@ def inference(pairs: Sequence[tuple[str, str]]) -> ModelCall[list[bool]]:
         schema={},
         read=partial(_read, count=len(pairs)),
         max_tokens=0,
+        document_ids=tuple(document_ids),
     )
 
 

@@ -134,13 +134,19 @@ class Entailment(Protocol):
     """Tells whether one answer to a question entails another."""
 
     async def entails(
-        self, question: str, pairs: Sequence[tuple[str, str]], *, tally: Meter | None = None
+        self,
+        question: str,
+        pairs: Sequence[tuple[str, str]],
+        *,
+        document_ids: Sequence[str] = (),
+        tally: Meter | None = None,
     ) -> Sequence[bool]:
         """Judge pairs without blocking the event loop.
 
         Args:
             question: The question of both answers.
             pairs: Premise and hypothesis: two answers. Any number, also none.
+            document_ids: The documents that the answers come from: replies are erased together with any of them.
             tally: Counts the replies; None counts nothing.
 
         Returns:

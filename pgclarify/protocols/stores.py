@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -58,6 +58,12 @@ class Ledger(Protocol):
 
 class RunStore(Ledger, Protocol):
     """The tables of a run."""
+
+    def note_sources(self, document_ids: Iterable[str]) -> None:
+        """Note that later inputs of the run may repeat text of these documents, which earlier replies have read.
+
+        Replies to later inputs are erased together with any of the documents, even when the run is gone.
+        """
 
     async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
         """Keep the relaxed question.

@@ -42,7 +42,7 @@ begin
         from pgclarify_private.completion_document as noted
         where noted.corpus_id = erase_replies.corpus_id and noted.document_id = erase_replies.document_id
         union
-        -- Their inputs contain earlier replies of the run, or were stored before inputs were recorded.
+        -- Their inputs contain earlier replies of the run, and were stored before documents of such inputs were recorded.
         select paid.completion_id
         from unnest(erase_replies.run_ids) as asked (run_id)
         cross join lateral (
@@ -52,7 +52,7 @@ begin
             -- Not by the purpose, which also has an index: that would read the whole ledger.
             offset 0
         ) as paid
-        where paid.purpose in ('follow_up', 'sample', 'entailment', 'answer', 'conclusion', 'listing')
+        where paid.purpose in ('follow_up', 'sample', 'entailment', 'answer', 'conclusion', 'inference', 'listing')
     ),
     locked as (
         select completion.completion_id

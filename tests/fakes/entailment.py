@@ -25,7 +25,12 @@ class FakeEntailment:
         self._error = error
 
     async def entails(
-        self, question: str, pairs: Sequence[tuple[str, str]], *, tally: Meter | None = None
+        self,
+        question: str,
+        pairs: Sequence[tuple[str, str]],
+        *,
+        document_ids: Sequence[str] = (),
+        tally: Meter | None = None,
     ) -> Sequence[bool]:
         """Judge pairs. Calls are not counted."""
         self.calls.append((question, list(pairs)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from pgclarify.errors import BudgetSpent, NotAllowed
 from pgclarify.model_calls import Claim, Completion, CompletionRequest
@@ -79,13 +79,21 @@ class FakeLedger:
         self.table = FakeLedgerTable() if table is None else table
         self.worker = worker
         self.refusal: NotAllowed | None = None
+        self._sources: list[str] = []
+
+    def note_sources(self, document_ids: Iterable[str]) -> None:
+        """Add these documents to those of each later request."""
+        self._sources += document_ids
 
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
         """Look requests up, and lease those without a reply and without a lease."""
         # A real server lets other tasks run here, before the statement but not within it.
         await asyncio.sleep(0)
         self.table.claims += 1
-        claims = [self._claim(request) for request in requests]
+        claims = [
+            self._claim(replace(request, document_ids=tuple(dict.fromkeys((*request.document_ids, *self._sources)))))
+            for request in requests
+        ]
         self.refusal = self.refusal or next((claim.refusal for claim in claims if claim.refusal), None)
         return claims
 

@@ -84,6 +84,22 @@ def test_no_table_and_no_dump_has_a_word_of_it(
     assert not any(secret in document_ids for (document_ids,) in rows)
 
 
+def test_replies_of_deleted_runs_are_found_by_their_documents(
+    superuser: Connection, asker: Connection, secret: str
+) -> None:
+    options = json.dumps({"entailment": "model", "max_calls": 1000})
+    asker.execute("select * from pgclarify.investigate(%s, options => %s)", [FOLLOWED, options])
+    asker.execute("select * from pgclarify.list_answers(%s)", [QUESTION])
+    repeated = "select distinct purpose from pgclarify.completion where reply ilike %s"
+    purposes = {purpose for (purpose,) in superuser.execute(repeated, [f"%{CANARY}%"]).fetchall()}
+    assert purposes >= {"follow_up", "sample", "answer", "conclusion", "listing"}
+    superuser.execute("delete from pgclarify.run")
+
+    assert scalar(superuser, "select pgclarify.erase_document(%s, %s)", CORPUS, secret)
+
+    assert until(lambda: not places(superuser))
+
+
 def test_replies_that_are_on_their_way_do_not_bring_it_back(
     superuser: Connection, asker: Connection, model: Server, secret: str
 ) -> None:

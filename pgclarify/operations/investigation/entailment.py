@@ -102,6 +102,7 @@ class EmbeddingEntailment:
         question: str,
         pairs: Sequence[Pair],
         *,
+        document_ids: Sequence[str] = (),
         tally: Meter | None = None,
     ) -> Sequence[bool]:
         """Judge pairs.
@@ -149,14 +150,21 @@ class ModelEntailment:
         self._chat = chat
         self._poll = poll
 
-    async def entails(self, question: str, pairs: Sequence[Pair], *, tally: Meter | None = None) -> Sequence[bool]:
+    async def entails(
+        self,
+        question: str,
+        pairs: Sequence[Pair],
+        *,
+        document_ids: Sequence[str] = (),
+        tally: Meter | None = None,
+    ) -> Sequence[bool]:
         """Judge pairs, one call each, all at once. If a reply cannot be read, its pair counts as different.
 
         Raises:
             CompletionError: If a call failed, no reply could be read, or there are too few calls left.
             RunLost: If the run is no longer this worker's.
         """
-        asked = [entailment(question, *pair) for pair in pairs]
+        asked = [entailment(question, *pair, document_ids=document_ids) for pair in pairs]
         return await ask_each(self._ledger, self._chat, asked, False, poll=self._poll, tally=tally, calls=self._calls)
 
 
@@ -175,6 +183,7 @@ class CrossEncoderEntailment:
         question: str,
         pairs: Sequence[Pair],
         *,
+        document_ids: Sequence[str] = (),
         tally: Meter | None = None,
     ) -> Sequence[bool]:
         """Judge pairs, each answer with the question before it, because a name alone entails nothing.
@@ -201,7 +210,14 @@ class EndpointEntailment:
         self._model = model
         self._poll = poll
 
-    async def entails(self, question: str, pairs: Sequence[Pair], *, tally: Meter | None = None) -> Sequence[bool]:
+    async def entails(
+        self,
+        question: str,
+        pairs: Sequence[Pair],
+        *,
+        document_ids: Sequence[str] = (),
+        tally: Meter | None = None,
+    ) -> Sequence[bool]:
         """Judge pairs, 32 a call, each answer with the question before it, because a name alone entails nothing.
 
         Raises:
@@ -209,7 +225,10 @@ class EndpointEntailment:
             RunLost: If the run is no longer this worker's.
         """
         shown = _with_question(question, pairs)
-        asked = [inference(shown[start : start + _PAIRS_AT_ONCE]) for start in range(0, len(shown), _PAIRS_AT_ONCE)]
+        asked = [
+            inference(shown[start : start + _PAIRS_AT_ONCE], document_ids)
+            for start in range(0, len(shown), _PAIRS_AT_ONCE)
+        ]
         return [*chain(*await ask_every(self._ledger, self._model, asked, poll=self._poll, tally=tally))]
 
 

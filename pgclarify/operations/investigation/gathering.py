@@ -142,6 +142,8 @@ class Gatherer:
         # Passages that are gone by now cannot be cited.
         recorded = set(await self._context.stores.passages.record_candidates(self._run, kept))
         kept = tuple(candidate for candidate in kept if candidate.rank in recorded)
+        # Answers, the next questions and the conclusion repeat what these passages say.
+        self._context.store.note_sources(candidate.passage.document_id for candidate in kept)
         return Gathered(
             kept, {one.rank: relevance[one.passage.passage_id] for one in kept}, samples, errors, has_unsampled
         )

@@ -28,10 +28,12 @@ class Samples:
     Attributes:
         answers: sa_1 ... sa_m; None means "not in these passages", or an unreadable reply.
         sets: ac_1 ... ac_s: indices of answers with the same meaning; each None is a set of its own.
+        document_ids: The documents of the batch, each once.
     """
 
     answers: tuple[str | None, ...]
     sets: tuple[tuple[int, ...], ...]
+    document_ids: tuple[str, ...] = ()
 
 
 class SemanticEquivalence:
@@ -46,7 +48,9 @@ class SemanticEquivalence:
     def __init__(self, entailment: Entailment) -> None:
         self._entailment = entailment
 
-    async def group(self, question: str, answers: Sequence[str | None], tally: Tally) -> list[tuple[int, ...]]:
+    async def group(
+        self, question: str, answers: Sequence[str | None], tally: Tally, *, document_ids: Sequence[str] = ()
+    ) -> list[tuple[int, ...]]:
         """Group answers that entail each other.
 
         Equal texts are the same without a judgement. None, "not in these passages", agrees with nothing, not even with
@@ -56,6 +60,7 @@ class SemanticEquivalence:
             question: The question of all answers.
             answers: Any number.
             tally: Counts the replies.
+            document_ids: Documents that the answers come from, if the run has not noted them as sources.
 
         Returns:
             As `semantic_sets`.
@@ -72,7 +77,10 @@ class SemanticEquivalence:
                 speakers.setdefault(text, answer)
         pairs = list(permutations(speakers, 2))
         judged = await self._entailment.entails(
-            question, [(speakers[one], speakers[other]) for one, other in pairs], tally=tally
+            question,
+            [(speakers[one], speakers[other]) for one, other in pairs],
+            document_ids=document_ids,
+            tally=tally,
         )
         entailed = {pair for pair, is_entailed in zip(pairs, judged, strict=True) if is_entailed}
         matrix = [
@@ -93,7 +101,8 @@ class SemanticEquivalence:
             In (0, 1]; 1 / (m + 1) if no sampled answer agrees.
         """
         answers = [*samples.answers, answer]
-        return confidence(await self.group(question, answers, tally), len(samples.answers))
+        sets = await self.group(question, answers, tally, document_ids=samples.document_ids)
+        return confidence(sets, len(samples.answers))
 
 
 async def draw_samples(
@@ -138,6 +147,7 @@ async def draw_samples(
             unread.append(error)
     if len(unread) == samples:
         raise unread[0]
-    sets = await equivalence.group(question, answers, tally)
+    document_ids = tuple(dict.fromkeys(passage.document_id for passage in passages))
+    sets = await equivalence.group(question, answers, tally, document_ids=document_ids)
     tally.rows = len(sets)
-    return Samples(tuple(answers), tuple(sets))
+    return Samples(tuple(answers), tuple(sets), document_ids)

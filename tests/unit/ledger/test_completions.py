@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,13 @@ from pgclarify.model_calls import Claim, Completion, CompletionRequest, Message,
 from tests.fakes import FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.unit.ledger.buying import FAST, NOTHING, buy, replies, request, reused, until_in_flight
+
+
+async def test_an_input_of_several_documents_is_noted_for_each() -> None:
+    ledger = FakeLedger()
+    equal = [replace(request("boilerplate"), document_ids=(document_id,)) for document_id in ("1", "2", "1")]
+    await buy(ledger, scripts.verifier(), equal)
+    assert [row.request.document_ids for row in ledger.table.rows.values()] == [("1", "2")]
 
 
 async def test_what_is_paid_for_is_not_asked_again() -> None:

@@ -130,6 +130,17 @@ async def test_a_model_is_asked_about_each_pair_at_once_and_once() -> None:
     assert len(judge.calls) == 2
 
 
+async def test_a_reply_is_of_the_documents_of_its_answers() -> None:
+    endpoint, ledger = FakeRerankEndpoint({}, []), FakeLedger()
+    for entailment in (
+        await by_model(scripts.entailment_judge(otherwise="yes"), ledger),
+        await Entailments(None, missing, PACE, endpoint.at_endpoint).get("endpoint:nli", ledger, FakeEmbedder()),
+    ):
+        await entailment.entails(QUESTION, [("a", "b")], document_ids=["1", "2"])
+    noted = {row.request.purpose: row.request.document_ids for row in ledger.table.rows.values()}
+    assert noted == {"entailment": ("1", "2"), "inference": ("1", "2")}
+
+
 async def test_no_pairs_cost_nothing() -> None:
     judge, embedder = scripts.entailment_judge(), FakeEmbedder()
     assert await (await by_model(judge, FakeLedger())).entails(QUESTION, []) == []

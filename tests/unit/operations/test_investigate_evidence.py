@@ -11,17 +11,21 @@ from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Ledger, Meter, Reranker
 from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding
 from pgclarify.vocabulary import RunStatus, StepOutcome
-from tests.fakes import scripts
+from tests.fakes import FakeLedgerTable, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import no_cross_encoder
 from tests.fakes.scripts import Told as Line
 from tests.unit.operations.investigating import (
     ALTAR,
+    ANSWERS,
     BIRTH,
     BIRTHPLACE,
+    BOTH,
     CASTLE,
     CONTENTS,
+    FOLLOW_UPS,
     RIVAL,
+    SAMPLES,
     WHERE,
     Told,
     carry_out,
@@ -59,6 +63,19 @@ async def test_neighbors_come_along():
         (ALTAR, "dense", None, 1),
     ]
     assert told.end.answer == "Ortval"
+
+
+async def test_later_inputs_are_of_the_documents_of_earlier_steps():
+    investigator = scripts.investigator(FOLLOW_UPS, answers=ANSWERS, samples=SAMPLES, conclusion=BOTH)
+    table = FakeLedgerTable()
+    # The first step keeps only the passage about the altar.
+    await carry_out(investigator, first=[1, 2], signals=SIGNALS, top_k=1, budget=2, table=table)
+    noted: dict[str, list[tuple[str, ...]]] = {}
+    for row in table.rows.values():
+        noted.setdefault(row.request.purpose, []).append(row.request.document_ids)
+    assert noted["follow_up"] == [(), ("d1",), ("d1",)]
+    # Sampling reads the whole batch. The question of the second step may repeat the answer of the first step.
+    assert set(noted["sample"]) == {("d1", "d2")}
 
 
 async def test_an_answer_may_rest_on_several_passages():

@@ -224,6 +224,13 @@ class TestWindows:
             (5, 0, "window 3 of 3 (#3): none further"),
         ]
 
+    async def test_later_requests_are_of_the_documents_of_earlier_answers(self) -> None:
+        world = self.world(("Ida Holm", FILM))
+        await world.carry_out()
+        noted = [row.request.document_ids for row in world.store.table.rows.values()]
+        # The second window gives no answer, so the request about the third window has none of its text.
+        assert noted == [("d1",), ("d1",), ("d2", "d1"), ("d3", "d1")]
+
     async def test_they_have_several_passages_where_there_is_room(self) -> None:
         world = self.world(("Ida Holm", FILM), evidence_tokens=30)
         record = await world.carry_out()

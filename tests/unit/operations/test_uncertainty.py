@@ -37,7 +37,7 @@ async def sampled(*said: object, entailment: FakeEntailment | None = None) -> Sa
 async def test_answers_are_grouped_by_two_way_entailment():
     both = [("Ortval", "in Ortval"), ("in Ortval", "Ortval")]
     drawn = await sampled("Ortval", "Lindvik", "in Ortval", entailment=FakeEntailment(both))
-    assert drawn == Samples(("Ortval", "Lindvik", "in Ortval"), ((0, 2), (1,)))
+    assert drawn == Samples(("Ortval", "Lindvik", "in Ortval"), ((0, 2), (1,)), ("a",))
 
 
 async def test_one_way_is_not_enough():
@@ -64,7 +64,7 @@ async def test_not_here_agrees_with_nothing_and_is_never_judged():
 
 async def test_what_cannot_be_read_agrees_with_nothing():
     drawn = await sampled("Ortval", UNREADABLE, "Ortval")
-    assert drawn == Samples(("Ortval", None, "Ortval"), ((0, 2), (1,)))
+    assert drawn == Samples(("Ortval", None, "Ortval"), ((0, 2), (1,)), ("a",))
 
 
 async def test_nothing_that_can_be_read_is_an_error():
@@ -102,6 +102,18 @@ async def test_groups_are_the_rows_of_the_stage():
 async def test_the_share_of_an_answer_counts_itself(answer: str, expected: float):
     drawn = Samples(("Ortval", "Ortval", "Lindvik"), ((0, 1), (2,)))
     assert await SemanticEquivalence(FakeEntailment()).share(QUESTION, drawn, answer, Tally()) == expected
+
+
+async def test_comparisons_are_of_the_documents_of_the_batch():
+    ledger = FakeLedger()
+    limited = calls(scripts.investigator(samples={QUESTION: ["Ortval", "Lindvik"]}))
+    equivalence = SemanticEquivalence(ModelEntailment(ledger, scripts.entailment_judge(), PACE, None))
+    drawn = await draw_samples(
+        QUESTION, [*PASSAGES, Passage("b", 2, "B.")], samples=2, calls=limited, equivalence=equivalence, tally=Tally()
+    )
+    assert len(ledger.table.rows) == 2
+    await equivalence.share(QUESTION, drawn, "Copenhagen", Tally())
+    assert [row.request.document_ids for row in ledger.table.rows.values()] == [("a", "b")] * 6
 
 
 async def test_answers_agree_if_each_entails_the_other():
