@@ -25,6 +25,8 @@ _logger = logging.getLogger(__name__)
 _LOCK_NOT_AVAILABLE = "55P03"
 # Each attempt waits at least half a second, so a reply is given up after ten minutes.
 _MOST_STORE_ATTEMPTS = 1200
+# A request whose call another claim is making, or that cannot be claimed now.
+_PENDING = Claim(completion_id=None, completion=None, is_ours=False)
 _REFUSALS: Mapping[str, type[NotAllowed]] = {"PC007": BudgetSpent, "PC008": PriceMissing}
 
 
@@ -198,27 +200,39 @@ class LedgerTables:
         self._corpus_id = corpus_id
         # By row of the ledger. Each attempt at a run has its own, so that none releases another's lease.
         self._leases: dict[int, datetime] = {}
+        # Requests that this attempt has leased, or is claiming now, and the request of each leased row.
+        self._in_flight: set[object] = set()
+        self._keys: dict[int, object] = {}
         self._sources: dict[str, None] = {}
         self.refusal: NotAllowed | None = None
 
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
         """See Ledger. If another session locks what a claim needs, all claims of the batch are answered "wait"."""
+        # An earlier attempt may have left its leases, so the database gives a run its own rows again. Claims of one
+        # attempt overlap: a request that another claim is making must wait.
+        free = {request.key: request for request in requests if request.key not in self._in_flight}
+        self._in_flight.update(free)
+        ours: dict[int, object] = {}
         try:
-            rows = await self._claim_rows(requests)
+            rows = await self._claim_rows(list(free.values())) if free else []
+            ours = {row["completion_id"]: key for row, key in zip(rows, free, strict=True) if row["is_ours"]}
         except DatabaseBusy as busy:
             if busy.sqlstate != _LOCK_NOT_AVAILABLE:
                 raise
             # The attempt must not end here, because a run may be started only a few times.
             self._runs.warn_of_lock(busy)
-            return [Claim(completion_id=None, completion=None, is_ours=False)] * len(requests)
-        claims = [_claim(row) for row in rows]
+            return [_PENDING] * len(requests)
+        finally:
+            self._in_flight.difference_update(free.keys() - ours.values())
+            self._keys.update(ours)
+        claims = {key: _claim(row) for row, key in zip(rows, free, strict=True)}
         self._leases.update((row["completion_id"], row["leased_until"]) for row in rows if row["is_ours"])
         if self.refusal is None:
-            self.refusal = next((claim.refusal for claim in claims if claim.refusal is not None), None)
+            self.refusal = next((claim.refusal for claim in claims.values() if claim.refusal is not None), None)
             if self.refusal is not None:
                 # Only once, because all later refusals have the same reason.
                 _logger.warning("%s", self.refusal.message)
-        return claims
+        return [claims.get(request.key, _PENDING) for request in requests]
 
     async def _claim_rows(self, requests: Sequence[CompletionRequest]) -> list[DictRow]:
         keys = [request.key for request in requests]
@@ -251,17 +265,28 @@ class LedgerTables:
     async def store_completion(self, completion_id: int, completion: Completion) -> None:
         """See Ledger."""
         lease = self._leases.get(completion_id)
-        await self._runs.completions.add(_Bought(completion_id, self._run_id, lease, completion))
+        try:
+            await self._runs.completions.add(_Bought(completion_id, self._run_id, lease, completion))
+        finally:
+            self._end([completion_id])
 
     async def release_completions(self, completion_ids: Sequence[int]) -> None:
         """See Ledger."""
-        await fetch(
-            self._runs.pool,
-            "release_completions",
-            worker_id=self._runs.worker_id,
-            completion_ids=list(completion_ids),
-            leases=[self._leases.get(completion_id) for completion_id in completion_ids],
-        )
+        try:
+            await fetch(
+                self._runs.pool,
+                "release_completions",
+                worker_id=self._runs.worker_id,
+                completion_ids=list(completion_ids),
+                leases=[self._leases.get(completion_id) for completion_id in completion_ids],
+            )
+        finally:
+            self._end(completion_ids)
+
+    def _end(self, completion_ids: Iterable[int]) -> None:
+        """Note that these calls are over, so that a later claim may make them again."""
+        for completion_id in completion_ids:
+            self._in_flight.discard(self._keys.pop(completion_id, None))
 
 
 class RunTables(LedgerTables):

@@ -44,9 +44,9 @@ class Ledger(Protocol):
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
         """Look up requests, and lease those without a reply and lease. Returns one claim per request, in order.
 
-        A lease belongs to one claim: two runs of a worker are two claimants, and the second waits as it would for
-        another worker. A repeated claim of the same requests also takes over leases that expired or whose worker is
-        gone.
+        A lease belongs to one claim: two runs of a worker are two claimants, and so are two claims of one attempt at a
+        run. The second waits as it would for another worker. A repeated claim of the same requests also takes over
+        leases that expired or whose worker is gone.
         """
 
     async def store_completion(self, completion_id: int, completion: Completion) -> None:

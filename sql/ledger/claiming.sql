@@ -14,7 +14,8 @@ begin atomic
             (is_claimable.known).leased_until is null
             or (is_claimable.known).leased_until < is_claimable.at
             or (is_claimable.known).leased_by <> all(is_claimable.living)
-            -- This row was claimed by an earlier attempt of the same run, which is over.
+            -- This row was claimed by an earlier attempt of the same run, which is over. The worker itself keeps apart what
+            -- one attempt claims.
             or coalesce(
                 (is_claimable.known).leased_by = is_claimable.worker_id
                 and (is_claimable.known).run_id = is_claimable.run_id,

@@ -1,4 +1,4 @@
-"""A worker that counts as dead stores a reply, while another worker has a call for the same input in its queue."""
+"""Overlapping claims of one input: of a worker that counts as dead and a living one, and of one attempt at a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from psycopg.conninfo import make_conninfo
 
 from pgclarify.database.pool import open_pool
 from pgclarify.database.runs import LedgerTables, Runs
-from pgclarify.errors import CompletionError
+from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.ledger.completions import Paid, PollInterval, complete_all
 from pgclarify.model_calls import Completion, CompletionRequest, Message
 from tests.fakes import scripts
@@ -64,3 +64,60 @@ async def test_a_reply_that_comes_late_spares_a_call_in_line(
     assert connection.execute(late).fetchone() == ((2, 1) if comes_late else None)
     # Each call is counted once, and nothing stays reserved.
     assert status(connection)[1] == 2
+
+
+async def test_overlapping_batches_of_one_attempt_pay_once(connection: Connection, database: str, hire: Hire) -> None:
+    worker = hire()
+    price(connection, "fake")
+    budget(connection, max_calls=10)
+    run_id = enter(connection)
+    gate = asyncio.Event()
+    verifier = scripts.verifier({"a": "once"}, gate=gate, gated={"a"})
+    landed: list[Paid | CompletionError] = []
+
+    async def on_result(_: int, result: Paid | CompletionError) -> None:
+        landed.append(result)
+
+    async with open_pool(make_conninfo(database, user=worker.connection.info.user)) as pool, asyncio.timeout(60):
+        runs = Runs(pool, worker.worker_id)
+        attempt = LedgerTables(runs, run_id)
+        # Also two claims whose statements overlap.
+        first, second = await asyncio.gather(*(attempt.claim_completions([request("b")]) for _ in range(2)))
+        assert [claim.is_ours for claim in (*first, *second)] == [True, False]
+
+        # An attempt after a restart does not wait for the leases of the one before.
+        (again,) = await LedgerTables(runs, run_id).claim_completions([request("b")])
+        assert (again.is_ours, again.is_taken_over) == (True, True)
+
+        batches = [
+            asyncio.create_task(complete_all(attempt, verifier, [request("a")], on_result, poll=FAST)) for _ in range(2)
+        ]
+        while not verifier.in_flight:  # noqa: ASYNC110 - what is waited for has no event
+            await asyncio.sleep(0)
+        # Looks at the ledger several times meanwhile.
+        await asyncio.sleep(5 * FAST.longest)
+        gate.set()
+        await asyncio.gather(*batches)
+
+    assert len(verifier.calls) == 1
+    assert sorted(isinstance(result, Paid) and result.is_reused for result in landed) == [False, True]
+    assert status(connection)[1] == 1
+
+
+async def test_a_batch_that_waits_for_a_call_makes_it_if_that_call_fails(
+    connection: Connection, database: str, hire: Hire
+) -> None:
+    worker = hire()
+    run_id = enter(connection)
+    verifier = scripts.verifier({"a": EndpointUnavailable("no")})
+    landed: list[Paid | CompletionError] = []
+
+    async def on_result(_: int, result: Paid | CompletionError) -> None:
+        landed.append(result)
+
+    async with open_pool(make_conninfo(database, user=worker.connection.info.user)) as pool, asyncio.timeout(60):
+        attempt = LedgerTables(Runs(pool, worker.worker_id), run_id)
+        await asyncio.gather(*(complete_all(attempt, verifier, [request("a")], on_result, poll=FAST) for _ in range(2)))
+
+    assert [type(result) for result in landed] == [EndpointUnavailable] * 2
+    assert len(verifier.calls) == 2
