@@ -19,6 +19,7 @@ _TO_DO = re.compile(r"\b(?:how to|steps to|to) ([a-z]{3,12}(?: [^,.;:]{2,60})?)"
 _NO_COLUMN = word_set(
     "description meaning means note notes comment comments remark remarks type read text value details"
 )
+_CELL_END = re.compile(r"(?<!\\)\|")
 _MARKED = re.compile(r"^`([^`]*)`$")
 _ELSEWHERE = ("as in ", "see ", "same as ")
 _LEAST_TOLD = 3
@@ -78,6 +79,9 @@ def _are_commands(items: tuple[str, ...]) -> bool:
 def draft_row(evidence: Evidence) -> list[Draft]:
     """Return one draft for each cell of a table row: "rental cars: daily limit"."""
     names, cells = _cells(evidence.header), _cells(evidence.text)
+    if len(cells) > len(names):
+        # An unescaped "|" is part of a cell, and no name is known to belong to its cell.
+        return []
     drafts = []
     for name, cell in list(zip(names, cells, strict=False))[1:]:
         # A number alone says nothing, because its unit may only be clear from the whole table.
@@ -94,4 +98,7 @@ def draft_row(evidence: Evidence) -> list[Draft]:
 
 
 def _cells(row: str) -> list[str]:
-    return [_MARKED.sub(r"\1", plain_text(cell).strip(" *")) for cell in row.strip().strip("|").split("|")]
+    cells = _CELL_END.split(row.strip().removeprefix("|"))
+    if not cells[-1].strip():
+        del cells[-1]
+    return [_MARKED.sub(r"\1", plain_text(cell.replace(r"\|", "|")).strip(" *")) for cell in cells]

@@ -29,7 +29,7 @@ from pgclarify.vocabulary import StopCode
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-11"
+PROMPT_VERSION: Final = "extractive-12"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8

@@ -156,6 +156,21 @@ def test_a_row_names_its_column_if_that_says_something() -> None:
     ]
 
 
+def test_a_bar_in_a_cell_moves_no_answer_to_another_column() -> None:
+    header = "| Pattern | Default timeout | Size limit |\n|---|---|---|\n"
+    told = [("red|blue: default timeout", "5 s"), ("red|blue: size limit", "10 MB")]
+    (limit,) = readings("red size limit", header + "| `red\\|blue` | 5 s | 10 MB |")
+    assert limit == told[1]
+    (timeout,) = readings("red timeout", header + "| `red\\|blue` | 5 s | 10 MB |")
+    assert timeout == told[0]
+    # A bar that is not escaped, and a row whose last cell is missing.
+    assert not {"5 s", "10 MB", "blue"}.intersection(
+        answer for _, answer in readings("red size limit", header + "| red|blue | 5 s | 10 MB |")
+    )
+    assert readings("red timeout", header + "| red | 5 s |") == [("red: default timeout", "5 s")]
+    assert readings("red size limit", header + "| red | | 10 MB |") == [("red: size limit", "10 MB")]
+
+
 @pytest.mark.parametrize(
     "text",
     [
