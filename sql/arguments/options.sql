@@ -360,4 +360,4 @@ end
 $$;
 
 comment on function pgclarify_private.deadline(interval) is
-'The time at which a call with this timeout stops waiting, or error 22023; null, never, for null.';
+'The time at which a call with this timeout stops waiting, or error 22023. For null it is in 100 years.';

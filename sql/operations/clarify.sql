@@ -161,10 +161,11 @@ begin
         ) as seen
     )
     select
-        asked.ordinal::integer, clarify_many.keys[asked.ordinal], asked.question, asked.run_id, outcome.status,
+        asked.ordinal::integer, asked.key, asked.question, asked.run_id, outcome.status,
         reading.ordinal, reading.interpretation, reading.answer, reading.support, reading.cohesion,
         reading.document_ids, reading.citations, outcome.stop_code
-    from unnest(v_questions, v_run_ids) with ordinality as asked (question, run_id, ordinal)
+    -- Not keys[ordinal], because the first key may have another index than 1.
+    from unnest(v_questions, v_run_ids, clarify_many.keys) with ordinality as asked (question, run_id, key, ordinal)
     inner join outcome on outcome.run_id = asked.run_id
     left join reading on reading.run_id = asked.run_id
     where reading.run_id is not null or outcome.status <> 'succeeded' or outcome.stop_code <> 'not_answered'

@@ -70,6 +70,16 @@ def test_as_many_keys_as_questions(asker: Connection, model: Server) -> None:
         asker.execute("select * from pgclarify.clarify_many(array['one', 'two'], keys => array['a'])")
 
 
+def test_keys_belong_to_questions_by_their_order(asker: Connection, model: Server) -> None:
+    rows = asker.execute(
+        """
+        select distinct question_key, question
+        from pgclarify.clarify_many(array['many hail', 'many fuel'], keys => '[0:1]={h,f}', top_k => 4)
+        """
+    ).fetchall()
+    assert set(rows) == {("h", "many hail"), ("f", "many fuel")}
+
+
 def test_submitted_questions_share_runs(asker: Connection, model: Server) -> None:
     run_ids = scalar(asker, "select pgclarify.submit_many(array['shared one', 'shared two', 'shared one'], top_k => 4)")
 
