@@ -102,6 +102,6 @@ def test_units_of_numbers() -> None:
 
 
 def test_negative_numbers_are_taken_out() -> None:
-    assert split_negatives("from -20 to 5 °C") == ({"-20"}, "from   to 5 °C")
-    assert split_negatives("minus twenty or -$1.5 million") == ({"-20", "-1500000"}, "  or  ")
+    assert split_negatives("from -20 to 5 °C") == (frozenset({"-20"}), "from   to 5 °C")
+    assert split_negatives("minus twenty or -$1.5 million") == (frozenset({"-20", "-1500000"}), "  or  ")
     assert split_negatives("10-20 and 5 -3") == (frozenset(), "10-20 and 5 -3")
