@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pgclarify.language.amounts import find_units, has_amounts, split_negatives
 
@@ -105,3 +107,10 @@ def test_negative_numbers_are_taken_out() -> None:
     assert split_negatives("from -20 to 5 °C") == (frozenset({"-20"}), "from   to 5 °C")
     assert split_negatives("minus twenty or -$1.5 million") == (frozenset({"-20", "-1500000"}), "  or  ")
     assert split_negatives("10-20 and 5 -3") == (frozenset(), "10-20 and 5 -3")
+
+
+@given(st.text(max_size=60) | st.text(alphabet="0123456789 .,:/-$€%apm\n\u0663", max_size=60))
+def test_any_text_has_its_own_numbers(text: str) -> None:
+    assert has_amounts(text, [text])
+    assert isinstance(find_units(text), frozenset)
+    assert isinstance(split_negatives(text), tuple)
