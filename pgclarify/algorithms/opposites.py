@@ -18,6 +18,8 @@ _NEGATION: Final = re.compile(
     r"|unless)\b",
     re.IGNORECASE,
 )
+# "Not many miles from Lion Head" is about a place near Lion Head.
+_NEGATED: Final = 3
 _CLAUSE_END: Final = re.compile(r"[,;:!?](?=\s|$)|\.(?=\s\D|$)|[()]|\s[-\u2013\u2014]\s|\bbut\b", re.IGNORECASE)
 # At most three words are between a limit and its number: "over the age of 18".
 _BEFORE_NUMBER: Final = rf"(?=\s(?:[^\W\d]+\s){{0,3}}[^\w\s]?(?:\d|(?:{'|'.join((*CARDINALS, *TENS, *MONTHS))})\b))"
@@ -88,12 +90,12 @@ def spell_negations(text: str) -> str:
 
 
 def _negated(text: str) -> Iterator[str]:
-    """Yield the words that a negation applies to: those after it in its clause, or else those before it."""
+    """Yield the words that a negation applies to: the first ones after it in its clause, or else the last before it."""
     for clause in _CLAUSE_END.split(text):
         negation = _NEGATION.search(clause)
         if negation is not None:
             before, after = plain_words(clause[: negation.start()]), plain_words(clause[negation.end() :])
-            yield from (singular(word.casefold()) for word in after or before)
+            yield from (singular(word.casefold()) for word in after[:_NEGATED] or before[-_NEGATED:])
 
 
 def _are_opposite(one: frozenset[str], other: frozenset[str]) -> bool:

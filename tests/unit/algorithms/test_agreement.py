@@ -107,6 +107,7 @@ def test_answers_that_plainly_differ_conflict(one: str, other: str) -> None:
         ("members", "members, but not guests"),
         ("not only cars but also trucks", "cars and trucks"),
         ("Symphony No. 5", "the Symphony 5"),
+        ("a spot not many miles from Lion Head called Twin Rocks", "Twin Rocks"),
     ],
 )
 def test_answers_that_say_the_same_agree(one: str, other: str) -> None:
