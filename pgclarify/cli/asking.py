@@ -71,24 +71,25 @@ def ask(
     with connection.connect(connection.running_dsn(settings)) as database, budgets_told(database):
         with terminal.notices().status("Reading passages"):
             if options.get("ask_back") is None:
-                rows = clarify(database, question, corpus, top_k=top_k, timeout=timeout, options=options)
+                rows, run_id = clarify(database, question, corpus, top_k=top_k, timeout=timeout, options=options)
                 route = None
             else:
                 rows, route = clarify_through_gate(
                     database, question, corpus, top_k=top_k, timeout=timeout, options=options
                 )
+                run_id = route["run_id"]
         if as_json:
             way = {} if route is None else {name: route[name] for name in ("route", "saved_completions")}
             for row in rows:
                 terminal.print_json({**row, **way})
         console = terminal.notices() if as_json else terminal.results()
         if not as_json or not rows:
-            console.print(answer(database, question, corpus, rows))
+            console.print(answer(database, question, corpus, rows, run_id))
         if route is not None and (not as_json or not rows):
             console.print(dialogue_rendering.route(route))
         if rows and not as_json:
-            (run,) = connection.fetch(database, "cli_get_run", run_id=rows[0]["run_id"])
-            console.print(rendering.explain_hint(rows[0]["run_id"], run["cost_usd"]))
+            (run,) = connection.fetch(database, "cli_get_run", run_id=run_id)
+            console.print(rendering.explain_hint(run_id, run["cost_usd"]))
 
 
 @contextmanager
@@ -115,6 +116,14 @@ def budgets_told(database: connection.Database) -> Iterator[None]:
         terminal.notices().print(rendering.warning(message, hint))
 
 
+def ask_and_wait(database: connection.Database, statement: str, /, **parameters: object) -> tuple[list[Row], int]:
+    """Send a named statement that waits for a run; return its rows, and the run, which no row names if it is empty."""
+    with database.transaction():
+        rows = [*connection.fetch(database, statement, **parameters)]
+        (run,) = connection.fetch(database, "cli_get_asked_run")
+    return rows, int(run["run_id"])
+
+
 def clarify(
     database: connection.Database,
     question: str,
@@ -123,8 +132,8 @@ def clarify(
     top_k: int = 20,
     timeout: str = "60s",
     options: Mapping[str, object] | None = None,
-) -> list[Row]:
-    """Ask, and wait for the rows of `pgclarify.clarify`: one for each reading.
+) -> tuple[list[Row], int]:
+    """Ask, and wait for the rows of `pgclarify.clarify`, one for each reading; return them and the run.
 
     Raises:
         InputError: If the timeout is not an interval.
@@ -136,9 +145,7 @@ def clarify(
     asked = {"question": question, "corpus": corpus, "top_k": top_k}
     given = options or {}
     try:
-        return [
-            *connection.fetch(database, "client_clarify", timeout=timeout, options=json.dumps(given), **asked),
-        ]
+        return ask_and_wait(database, "client_clarify", timeout=timeout, options=json.dumps(given), **asked)
     except (psycopg.errors.InvalidDatetimeFormat, psycopg.errors.DatetimeFieldOverflow) as error:
         raise waiting.no_interval(timeout) from error
     except KeyboardInterrupt:
@@ -148,8 +155,7 @@ def clarify(
     except psycopg.Error as error:
         if error.sqlstate != _NO_LOOPBACK:
             raise
-    _, rows = _start_and_wait(database, {**asked, "options": given}, timeout)
-    return rows
+    return _start_and_wait(database, {**asked, "options": given}, timeout)
 
 
 def clarify_through_gate(
@@ -172,13 +178,13 @@ def clarify_through_gate(
     waiting.read_seconds(database, timeout)
     asked = {"question": question, "corpus": corpus, "top_k": top_k, "options": options}
     # Without results, no row has the run's id.
-    run_id, rows = _start_and_wait(database, asked, timeout)
+    rows, run_id = _start_and_wait(database, asked, timeout)
     (route,) = connection.fetch(database, "client_get_route", run_id=run_id)
     return rows, route
 
 
-def _start_and_wait(database: connection.Database, asked: Mapping[str, object], timeout: str) -> tuple[int, list[Row]]:
-    """Ask without dblink: no transaction of ours is open that could hide the run. Returns the run and its readings."""
+def _start_and_wait(database: connection.Database, asked: Mapping[str, object], timeout: str) -> tuple[list[Row], int]:
+    """Ask without dblink: no transaction of ours is open that could hide the run. Returns the readings and the run."""
     if not connection.fetch(database, "client_list_workers"):
         raise NoWorker("no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker.")
     run_id = started(database, "clarify", **asked)
@@ -194,7 +200,7 @@ def _start_and_wait(database: connection.Database, asked: Mapping[str, object], 
             hint="Ask again with a longer --timeout, or see its state with: pgclarify status",
             run_ids=[run_id],
         )
-    return run_id, [*connection.fetch(database, "client_result", run_id=run_id)]
+    return [*connection.fetch(database, "client_result", run_id=run_id)], run_id
 
 
 def started(database: connection.Database, operation: str, /, **arguments: object) -> int:
@@ -224,22 +230,18 @@ def cancel(database: connection.Database, run_id: int) -> None:
 
 
 def answer(
-    database: connection.Database, question: str, corpus: str | None, rows: list[Row], *, operation: str = "clarify"
+    database: connection.Database, question: str, corpus: str | None, rows: list[Row], run_id: int
 ) -> RenderableType:
-    """Render the rows of a run that has just ended."""
+    """Render the rows of a run that has ended."""
     from pgclarify.cli import nothing_rendering, rendering
 
     if rows:
         return rendering.readings(question, rows)
-    # No row has the run's id.
-    runs = connection.fetch(database, "cli_find_run", operation=operation, question=question.strip())
-    passages: Sequence[Row] = []
-    codes: Sequence[Row] = []
-    if runs:
-        passages = connection.fetch(database, "client_closest_passages", run_id=runs[0]["run_id"], top_k=_MOST_CLOSEST)
-        codes = connection.fetch(database, "cli_get_stop_code", stop_code=runs[0]["stop_code"])
-        if runs[0]["status"] == "partial" and runs[0]["stop_code"] != StopCode.UNPROVEN:
-            return nothing_rendering.not_looked_at(runs[0], passages)
+    (run,) = connection.fetch(database, "cli_get_run", run_id=run_id)
+    passages = connection.fetch(database, "client_closest_passages", run_id=run_id, top_k=_MOST_CLOSEST)
+    codes = connection.fetch(database, "cli_get_stop_code", stop_code=run["stop_code"])
+    if run["status"] == "partial" and run["stop_code"] != StopCode.UNPROVEN:
+        return nothing_rendering.not_looked_at(run, passages)
     corpora = connection.fetch(database, "client_list_corpora")
     asked = corpora if corpus is None else [row for row in corpora if row["corpus"] == corpus]
     if _hold_nothing(asked):
@@ -247,7 +249,7 @@ def answer(
     return nothing_rendering.nothing_found(
         question,
         corpus,
-        run=runs[0] if runs else None,
+        run=run,
         why=codes[0] if codes else None,
         passages=passages,
         pending=sum(row["pending"] or 0 for row in asked),

@@ -90,14 +90,13 @@ def ask_back(
     options = with_flags(context, option or [], form=form.value, scheme=scheme.value, timeout=timeout)
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
-        rows = _propose(database, question, corpus, history or [], options)
+        rows, run_id = _propose(database, question, corpus, history or [], options)
         if as_json:
             for row in rows:
                 terminal.print_json(row)
             return
-        _show(database, question, corpus, rows)
+        _show(database, question, corpus, rows, run_id)
         talk = _Talk(question, corpus, Form(str(options["form"])), rows)
-        run_id = rows[0]["run_id"] if rows else None
         try:
             # If no document can answer, nothing is left to ask.
             if sys.stdin.isatty() and sys.stdout.isatty() and (rows or not asking.is_empty(database, corpus)):
@@ -106,7 +105,7 @@ def ask_back(
             # In any case, so that typed replies and paid calls are not lost.
             console = terminal.results()
             console.print(_way_on(talk), soft_wrap=True)
-            if run_id is not None and talk.turn is None:
+            if rows and talk.turn is None:
                 console.print(rendering.explain_hint(run_id))
 
 
@@ -116,35 +115,32 @@ def _propose(
     corpus: str | None,
     history: list[str],
     options: Mapping[str, object],
-) -> list[Row]:
+) -> tuple[list[Row], int]:
     with waiting("Thinking of what to ask back"):
-        return [
-            *connection.fetch(
-                database,
-                "client_clarifying_questions",
-                question=question,
-                corpus=corpus,
-                history=history,
-                options=json.dumps(options),
-            )
-        ]
+        return asking.ask_and_wait(
+            database,
+            "client_clarifying_questions",
+            question=question,
+            corpus=corpus,
+            history=history,
+            options=json.dumps(options),
+        )
 
 
-def _show(database: connection.Database, question: str, corpus: str | None, rows: list[Row]) -> None:
+def _show(database: connection.Database, question: str, corpus: str | None, rows: list[Row], run_id: int) -> None:
     from pgclarify.cli import dialogue_rendering, rendering
 
     console = terminal.results()
+    (run,) = connection.fetch(database, "cli_get_run", run_id=run_id)
     if not rows:
-        runs = connection.fetch(database, "cli_find_run", operation="clarifying_questions", question=question.strip())
         if asking.is_empty(database, corpus):
             console.print(rendering.empty_corpus(corpus))
-        elif runs and runs[0]["stop_code"] not in (None, "not_answered"):
-            console.print(asking.answer(database, question, corpus, [], operation="clarifying_questions"))
+        elif run["stop_code"] not in (None, "not_answered"):
+            console.print(asking.answer(database, question, corpus, [], run_id))
         else:
             console.print(dialogue_rendering.nothing_to_ask_back(question))
         return
     console.print(dialogue_rendering.proposals(question, rows))
-    (run,) = connection.fetch(database, "cli_get_run", run_id=rows[0]["run_id"])
     console.print(dialogue_rendering.cut_short(run, "Some of these were not checked against the corpus."))
 
 
@@ -179,8 +175,8 @@ def _converse(database: connection.Database, talk: _Talk, history: list[str], op
             break
         going_on = {**options, "conversation": turn["conversation_id"]}
         # The server knows the turns of the conversation itself.
-        talk.rows = _propose(database, None, None, history, going_on)
-        _show(database, talk.question, talk.corpus, talk.rows)
+        talk.rows, run_id = _propose(database, None, None, history, going_on)
+        _show(database, talk.question, talk.corpus, talk.rows, run_id)
     if _agrees("Ask this? [Y/n] ", default=True):
         _ask(database, talk)
 
@@ -209,13 +205,13 @@ def _ask(database: connection.Database, talk: _Talk) -> None:
     from pgclarify.cli import rendering
 
     with terminal.notices().status("Reading passages"):
-        rows = asking.clarify(database, talk.question, talk.corpus)
+        rows, run_id = asking.clarify(database, talk.question, talk.corpus)
     talk.is_asked = True
     console = terminal.results()
     console.print()
-    console.print(asking.answer(database, talk.question, talk.corpus, rows))
+    console.print(asking.answer(database, talk.question, talk.corpus, rows, run_id))
     if rows:
-        console.print(rendering.explain_hint(rows[0]["run_id"]))
+        console.print(rendering.explain_hint(run_id))
 
 
 def _prompt(text: str) -> str | None:

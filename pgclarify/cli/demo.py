@@ -170,8 +170,8 @@ def _ask_in_sql(database: connection.Database, console: Console) -> list[Row]:
         # It has no parameters.
         shown: list[Row] = [*database.execute(STATEMENT).fetchall()]
     # The result is reused, because the question was just asked.
-    rows = asking.clarify(database, QUESTION, CORPUS)
-    console.print(rendering.psql_table(shown) if shown else asking.answer(database, QUESTION, CORPUS, rows))
+    rows, run_id = asking.clarify(database, QUESTION, CORPUS)
+    console.print(rendering.psql_table(shown) if shown else asking.answer(database, QUESTION, CORPUS, rows, run_id))
     return rows
 
 
@@ -184,7 +184,7 @@ def _open_up(database: connection.Database, rows: Sequence[Row], console: Consol
     console.print()
     console.print(Text("The first one opened up, as pgclarify ask shows each:", style="bold"))
     first = {**rows[0], "citations": rows[0]["citations"][:_MOST_CITATIONS]}
-    printed = asking.answer(database, QUESTION, CORPUS, [first])
+    printed = rendering.readings(QUESTION, [first])
     with console.capture() as capture:
         console.print(printed)
     # Without the first line, which counts the readings.
@@ -216,7 +216,7 @@ def _ask_the_manual(database: connection.Database, took: str, console: Console) 
     console.print(f"{len(MANUAL)} pages of pgclarify's own manual are {took}.")
     for question in MANUAL_QUESTIONS:
         with terminal.notices().status("Reading passages"):
-            rows = asking.clarify(database, question, MANUAL_CORPUS)
+            rows, _ = asking.clarify(database, question, MANUAL_CORPUS)
         console.print(in_brief(question, rows))
 
 

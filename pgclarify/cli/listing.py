@@ -52,19 +52,18 @@ def list_answers(
     options = with_flags(context, option or [], top_k=top_k, max_answers=max_answers, timeout=timeout)
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
-        with waiting("Looking for answers", lambda: _interrupted(database, question)):
-            rows = connection.fetch(
+        with waiting("Looking for answers", lambda: _interrupted(database, question, corpus)):
+            rows, run_id = asking.ask_and_wait(
                 database, "client_list_answers", question=question, corpus=corpus, options=json.dumps(options)
             )
         if not rows:
             console = terminal.notices() if as_json else terminal.results()
-            console.print(asking.answer(database, question, corpus, [], operation="list_answers"))
+            console.print(asking.answer(database, question, corpus, [], run_id))
             return
         if as_json:
             for row in rows:
                 terminal.print_json(row)
             return
-        run_id = rows[0]["run_id"]
         (run,) = connection.fetch(database, "cli_get_run", run_id=run_id)
     console = terminal.results()
     console.print(dialogue_rendering.answers(question, rows))
@@ -72,7 +71,7 @@ def list_answers(
     console.print(rendering.explain_hint(run_id))
 
 
-def _interrupted(database: connection.Database, question: str) -> str:
+def _interrupted(database: connection.Database, question: str, corpus: str | None) -> str:
     import psycopg
 
     from pgclarify.cli import dialogue_rendering
@@ -80,5 +79,5 @@ def _interrupted(database: connection.Database, question: str) -> str:
     runs: list[Row] = []
     # The connection itself may be lost.
     with suppress(psycopg.Error):
-        runs += connection.fetch(database, "cli_find_run", operation="list_answers", question=question.strip())
+        runs += connection.fetch(database, "cli_find_cancelled_list", question=question, corpus=corpus)
     return dialogue_rendering.list_cancelled(runs[0]["run_id"]) if runs else WHAT_IS_KEPT

@@ -17,7 +17,7 @@ def nothing_found(
     question: str,
     corpus: str | None,
     *,
-    run: Row | None,
+    run: Row,
     why: Row | None,
     passages: Sequence[Row],
     pending: int,
@@ -27,7 +27,7 @@ def nothing_found(
     Args:
         question: The question.
         corpus: The corpus, as it was named.
-        run: A row of statement cli_find_run; None if the run is unknown.
+        run: A row of statement cli_get_run.
         why: A row of statement cli_get_stop_code; None if the run has no code.
         passages: Rows of statement client_closest_passages, best first.
         pending: How many documents of the corpus are not searchable yet.
@@ -35,7 +35,7 @@ def nothing_found(
     where = f"the corpus {printable(corpus)}" if corpus else "this corpus"
     asked = f'"{printable(question)}"'
     text = Text()
-    if run is not None and run["stop_code"] == "not_answered":
+    if run["stop_code"] == "not_answered":
         text.append(
             "The one passage that was" if run["judged"] == 1 else f"None of the {run['judged']:,} passages that were"
         )
@@ -80,7 +80,7 @@ def not_looked_at(run: Row, passages: Sequence[Row]) -> RenderableType:
     """Say that a run found nothing and did not judge all passages.
 
     Args:
-        run: A row of statement cli_find_run, for a partial run.
+        run: A row of statement cli_get_run, for a partial run.
         passages: Rows of statement client_closest_passages, best first.
     """
     how = "Looked at in part" if run["judged"] else "Not looked at"

@@ -115,17 +115,22 @@ where corpus.name = %(corpus)s and document.id > coalesce(%(after)s::text, '')
 order by document.id
 limit %(most)s;
 
--- name: cli_find_run
--- The caller's last run of an operation with this trimmed question: its state, and how many passages it judged.
-select
-    run_id, status, stop_reason, stop_code, coalesce(stop_code = 'budget', false) as is_over_budget, candidates,
-    (
-        select count(*) from pgclarify.verdict
-        where verdict.run_id = run_summary.run_id and verdict.outcome <> 'failed'
-    ) as judged
+-- name: cli_get_asked_run
+-- The run of the last question of this transaction.
+select current_setting('pgclarify.asked_run')::bigint as run_id;
+
+-- name: cli_find_cancelled_list
+-- The run of list_answers with this question that the caller has just cancelled; the corpus, if one was named.
+select run_id
 from pgclarify.run_summary
-where operation = %(operation)s and requested_by = current_user and question = %(question)s
-order by run_id desc
+where
+    operation = 'list_answers'
+    and requested_by = current_user
+    and status = 'cancelled'
+    and finished_at > now() - interval '1 minute'
+    and question = btrim(%(question)s, E' \t\r\n\f\x0b')
+    and corpus = coalesce(%(corpus)s, corpus)
+order by finished_at desc
 limit 1;
 
 -- name: cli_explain
@@ -148,8 +153,12 @@ where corpus.name = %(corpus)s and document.id <> all(%(document_ids)s::text[]);
 -- name: cli_get_run
 -- One run: its state, how many passages it judged, why it stopped early, and its cost.
 select
-    status, candidates, verdicts, interpretations, stop_reason, stop_code,
-    coalesce(stop_code = 'budget', false) as is_over_budget, cost_usd
+    run_id, status, candidates,
+    (
+        select count(*) from pgclarify.verdict
+        where verdict.run_id = run_summary.run_id and verdict.outcome <> 'failed'
+    ) as judged,
+    verdicts, interpretations, stop_reason, stop_code, coalesce(stop_code = 'budget', false) as is_over_budget, cost_usd
 from pgclarify.run_summary
 where run_id = %(run_id)s;
 

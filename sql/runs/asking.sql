@@ -268,6 +268,8 @@ declare
     v_run_ids bigint[];
 begin
     v_run_ids := pgclarify_private.ask(ask_one.caller, ask_one.run, array[(ask_one.run).question], ask_one.timeout);
+    -- The command line explains an empty result, whose rows do not name the run.
+    perform set_config('pgclarify.asked_run', v_run_ids[1]::text, true);
     perform pgclarify_private.raise_unless_succeeded(seen, (ask_one.run).operation)
     from pgclarify_private.current_rows(null::pgclarify.run_outcome, v_run_ids, null) as seen;
     return v_run_ids;
@@ -275,4 +277,5 @@ end
 $$;
 
 comment on function pgclarify_private.ask_one(pgclarify_private.caller, pgclarify.run, interval) is
-'Enter one new run and wait for it. Returns the run, with the errors and warnings of raise_unless_succeeded.';
+'Enter one new run and wait for it. Returns the run, with the errors and warnings of raise_unless_succeeded. Until the '
+'transaction ends, setting pgclarify.asked_run is its id.';

@@ -1,0 +1,68 @@
+"""The command line explains an empty result with its own run, not with another run of the same question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+from rich.console import Console, RenderableType
+
+from pgclarify.cli import asking
+from tests.openai_server import Server
+from tests.workers import Service, scalar, wait_until_searchable
+
+Connection = psycopg.Connection[Any]
+
+# By the rules of the model, passages of so few words answer nothing.
+TEXTS = {"one": ["Hail."], "two": ["Hail.", "Snow."]}
+QUESTION = "  deductible\u00a0"
+
+
+@pytest.fixture
+def database(service: Service, superuser: Connection) -> Iterator[psycopg.Connection[dict[str, Any]]]:
+    for corpus, texts in TEXTS.items():
+        if not scalar(superuser, "select count(*) from pgclarify.corpus where name = %s", corpus):
+            superuser.execute("select pgclarify.create_corpus(%s)", [corpus])
+        for text in texts:
+            superuser.execute("select pgclarify.add_document(%s, %s, %s)", [corpus, text, text])
+        wait_until_searchable(superuser, corpus)
+    with closing(psycopg.connect(service.dsn, user=service.asker, autocommit=True, row_factory=dict_row)) as connection:
+        yield connection
+
+
+def printed(what: RenderableType) -> str:
+    console = Console(width=200)
+    with console.capture() as capture:
+        console.print(what)
+    return capture.get()
+
+
+@pytest.mark.wording
+def test_a_reused_run_is_told_from_a_newer_one(database: psycopg.Connection[dict[str, Any]], model: Server) -> None:
+    runs = []
+    for corpus in ("one", "two", "one"):
+        rows, run_id = asking.clarify(database, QUESTION, corpus)
+        assert rows == []
+        runs.append(run_id)
+        looked_at = "The one passage that was" if corpus == "one" else "None of the 2 passages that were"
+        said = printed(asking.answer(database, QUESTION, corpus, rows, run_id))
+        assert said.startswith(f"{looked_at} looked at in the corpus {corpus}")
+    assert runs[0] == runs[2] < runs[1]
+
+
+@pytest.mark.parametrize(
+    ("statement", "options"),
+    [("client_list_answers", "{}"), ("client_clarifying_questions", '{"count": 1}')],
+)
+def test_other_commands_know_their_run_too(
+    database: psycopg.Connection[dict[str, Any]], model: Server, statement: str, options: str
+) -> None:
+    more = {"history": []} if statement == "client_clarifying_questions" else {}
+    rows, run_id = asking.ask_and_wait(database, statement, question=QUESTION, corpus="one", options=options, **more)
+    assert rows == []
+    (run,) = database.execute("select corpus from pgclarify.run_summary where run_id = %s", [run_id])
+    assert run["corpus"] == "one"
