@@ -23,11 +23,13 @@ class LanguageModels:
         completer: Judges passages.
         extractive: Returns a completer that makes no model calls; None if completer is one, or if it is not needed.
         reasoning_effort: The reasoning effort that is sent to the model; None if none is sent.
+        embedding_model: The embedding model with which the rules judge passages; None if a language model judges them.
     """
 
     completer: Completer
     extractive: Callable[[], Awaitable[Completer]] | None = None
     reasoning_effort: str | None = None
+    embedding_model: str | None = None
 
     @property
     def chat(self) -> Completer | None:
@@ -36,12 +38,15 @@ class LanguageModels:
 
     @property
     def prompt_version(self) -> str:
-        """Return the versions of all prompts and the effort, as the worker announces them."""
+        """Return what answers depend on besides the model, as the worker announces it; other answers are not reused.
+
+        These are the versions of all prompts and the effort, or the version of the rules and their embedding model.
+        """
         if self.chat is not None:
             return in_service(self.reasoning_effort)
         from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 
-        return PROMPT_VERSION
+        return ", embedding model ".join(filter(None, (PROMPT_VERSION, self.embedding_model)))
 
     async def asking_nobody(self) -> Completer:
         """Return a completer that makes no model calls, so that it needs no ledger.
@@ -94,7 +99,7 @@ async def open_language_models(settings: Settings, embedders: Embedders) -> Asyn
             async with open_endpoints(settings) as endpoint:
                 yield LanguageModels(ChatModel(endpoint), extractive, settings.llm_reasoning_effort)
         else:
-            yield LanguageModels(await extractive())
+            yield LanguageModels(await extractive(), embedding_model=settings.embedding_model)
     finally:
         for reader in readers:
             await asyncio.to_thread(reader.close)

@@ -83,9 +83,10 @@ async def test_without_one_there_is_a_verifier_alone(
     given = Settings(embedding_model=model, **settings)  # type: ignore[arg-type]
     async with open_language_models(given, embedders) as models:
         assert isinstance(models.completer, ExtractiveVerifier)
-        assert models == LanguageModels(models.completer)
+        assert models == LanguageModels(models.completer, embedding_model=model)
         assert models.chat is None
-        assert models.prompt_version == PROMPT_VERSION
+        # Runs that were judged with another embedding model are not reused.
+        assert models.prompt_version == f"{PROMPT_VERSION}, embedding model {model}"
     assert embedders.loaded == [model]
 
 
