@@ -69,7 +69,10 @@ begin
         select
             candidate.step_ordinal, candidate.batch, count(*) as rows,
             count(distinct verdict.completion_id) filter (where not verdict.is_reused) as calls,
-            count(distinct verdict.completion_id) filter (where verdict.is_reused) as reused_calls,
+            -- Equal passages share one reply, which the run may have paid for itself.
+            count(distinct verdict.completion_id) filter (
+                where verdict.is_reused and completion.run_id is distinct from verdict.run_id
+            ) as reused_calls,
             sum(completion.prompt_tokens) filter (where not verdict.is_reused) as prompt_tokens,
             sum(completion.completion_tokens) filter (where not verdict.is_reused) as completion_tokens
         from pgclarify.verdict

@@ -116,10 +116,12 @@ begin atomic
         completions = paid.completions,
         reused_completions = coalesce(
             run.reused_completions,
+            -- It was cancelled, so it has no stages. Equal passages share one reply, which it may have paid for itself.
             (
                 select count(distinct verdict.completion_id)
                 from pgclarify.verdict
-                where verdict.run_id = run.run_id and verdict.is_reused
+                inner join pgclarify.completion on completion.completion_id = verdict.completion_id
+                where verdict.run_id = run.run_id and verdict.is_reused and completion.run_id is distinct from run.run_id
             )
         ),
         prompt_tokens = paid.prompt_tokens,

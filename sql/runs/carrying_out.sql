@@ -377,15 +377,14 @@ begin
         completion_tokens = paid.completion_tokens,
         cost_usd = paid.cost_usd,
         reused_completions = (
-            select count(distinct verdict.completion_id)
-            from pgclarify.verdict
-            where verdict.run_id = v_run.run_id and verdict.is_reused and v_run.route is distinct from 'answered'
-        ) + (
-            -- Verdicts are counted by their own rows, also those that a consolidation copied. The exception is a run that
-            -- answers in one pass: its reused call is in another stage.
             select coalesce(sum(stage.reused_calls), 0)
             from pgclarify.stage
-            where stage.run_id = v_run.run_id and stage.name <> 'judgement'
+            where stage.run_id = v_run.run_id
+        ) + (
+            -- A consolidation has copied its verdicts; no stage of it counts them.
+            select count(distinct verdict.completion_id)
+            from pgclarify.verdict
+            where verdict.run_id = v_run.run_id and v_run.operation = 'consolidate'
         )
     from pgclarify_private.paid(v_run.run_id) as paid
     where run.run_id = v_run.run_id
