@@ -119,7 +119,7 @@ def budgets_told(database: connection.Database) -> Iterator[None]:
 def ask_and_wait(database: connection.Database, statement: str, /, **parameters: object) -> tuple[list[Row], int]:
     """Send a named statement that waits for a run; return its rows, and the run, which no row names if it is empty."""
     with database.transaction():
-        rows = [*connection.fetch(database, statement, **parameters)]
+        rows: list[Row] = [*connection.fetch(database, statement, **parameters)]
         (run,) = connection.fetch(database, "cli_get_asked_run")
     return rows, int(run["run_id"])
 

@@ -61,7 +61,7 @@ def test_a_reused_run_is_told_from_a_newer_one(database: psycopg.Connection[dict
 def test_other_commands_know_their_run_too(
     database: psycopg.Connection[dict[str, Any]], model: Server, statement: str, options: str
 ) -> None:
-    more = {"history": []} if statement == "client_clarifying_questions" else {}
+    more: dict[str, Any] = {"history": []} if statement == "client_clarifying_questions" else {}
     rows, run_id = asking.ask_and_wait(database, statement, question=QUESTION, corpus="one", options=options, **more)
     assert rows == []
     (run,) = database.execute("select corpus from pgclarify.run_summary where run_id = %s", [run_id])
