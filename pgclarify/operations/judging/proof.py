@@ -122,7 +122,8 @@ def _is_told_by(
         there = _texts([one for one, _ in english])
         quotes = [write_numbers(citation.quote) for _, citation in english]
         known = [step.answer for step in steps if step.answer is not None]
-        if has_amounts(answer, [*there, *known, asked]) and (
+        # 1.5 percent are "1,5 Prozent".
+        if (is_foreign(asked) or has_amounts(answer, [*there, *known, asked])) and (
             is_told(answer, there, asked=asked, steps=steps)
             or is_told(write_numbers(answer), quotes, asked=write_numbers(asked), steps=steps)
         ):

@@ -110,7 +110,8 @@ def _refusal(
         # "She" refers to the person in the title.
         texts = [quote, *leading, *(_headings(passage) if _PRONOUN.search(quote) else ())]
         is_said = (
-            has_amounts(answer, [*texts, given])
+            # 1.5 percent are "1,5 Prozent".
+            (is_foreign(asked) or is_foreign(question) or has_amounts(answer, [*texts, given]))
             and (
                 says_answer(answer, texts, asked=given)
                 or says_answer(write_numbers(answer), list(map(write_numbers, texts)), asked=write_numbers(given))

@@ -194,3 +194,12 @@ def test_a_word_with_digits_has_to_be_told():
     told = "The Airbus A320 of the bank is in Ortval."
     assert is_told("Airbus A320", [told], asked="which plane")
     assert not is_told("Airbus A380", [told], asked="which plane")
+
+
+def test_an_answer_in_another_language_may_write_a_number_otherwise():
+    told = "The revenue of the bank in Ortval grew by 1.5 percent, and it was the first time."
+    shown = [Candidate(3, Passage("report", 1, told), 0.9, "dense")]
+    asked = "Um wie viel ist der Umsatz der Bank in Ortval gewachsen?"
+    assert prove(finding("1,5 Prozent", (1, told)), shown, asked=asked) is not None
+    with pytest.raises(Unproven):
+        prove(finding("1,7 Prozent", (1, told)), shown, asked=asked)

@@ -361,6 +361,12 @@ def test_what_a_passage_does_not_say_goes(
     assert check(content, asked, answer, quote, title=title) is refusal
 
 
+def test_an_answer_in_another_language_may_write_a_number_otherwise() -> None:
+    asked, quote = "Um wie viel ist der Umsatz der Bank gewachsen?", "The revenue of the bank grew by 1.5 percent"
+    assert isinstance(check(REPORT, asked, "1,5 Prozent", quote, question=asked), Quoted)
+    assert check(REPORT, asked, "1,7 Prozent", quote, question=asked) is Refusal.ANSWER_NOT_QUOTED
+
+
 def test_a_name_of_the_question_counts_even_where_the_reading_drops_it() -> None:
     asked = (
         "Who played the Doctor in season 1?",
