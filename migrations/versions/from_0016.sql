@@ -292,8 +292,9 @@ set reasons = (
     select
         jsonb_agg(
             case
-                when reason.value ->> 'source' = 'corpus' then
-                    reason.value || jsonb_build_object('text', regexp_replace(reason.value ->> 'text', ', with the answer.*', ''))
+                when reason.value ->> 'source' = 'corpus' then reason.value || jsonb_build_object(
+                    'text', regexp_replace(reason.value ->> 'text', ', with the answer.*', '')
+                )
                 else reason.value
             end
             order by reason.ordinal

@@ -7,6 +7,7 @@ role, a budget for a corpus, and a rule.
 
 from __future__ import annotations
 
+import json
 import lzma
 import re
 from collections.abc import Callable, Iterator
@@ -169,3 +170,29 @@ def test_attached_tables_are_followed(bridged: psycopg.Connection[Any], owner: s
 
     assert bridged.execute("select count(*) from pgclarify_private.change").fetchone() == (3,)
     assert bridged.execute("select pgclarify.submit('bicycles', 'shop')").fetchone() == (13,)
+
+
+def test_no_note_and_no_reason_quotes_a_document(old: str) -> None:
+    told = {
+        "source": "corpus",
+        "name": "readings",
+        "text": 'the corpus supports one reading, with the answer "12 dollars"',
+    }
+    felt = {"source": "feature", "name": "it", "text": 'it has "it", with the answer'}
+    with closing(psycopg.connect(old, autocommit=True)) as connection:
+        (run_id,) = connection.execute(
+            "update pgclarify.stage set name = 'answering', note = '12 dollars'"
+            " where (run_id, ordinal) = (select run_id, ordinal from pgclarify.stage limit 1) returning run_id"
+        ).fetchall()[0]
+        connection.execute(
+            "insert into pgclarify.detection"
+            " (run_id, ordinal, question, is_ambiguous, probability, kind, reasons, classifier_version)"
+            " values (%s, 1, 'What does it cost?', false, 0.1, null, %s, 'v1')",
+            [run_id, json.dumps([felt, told])],
+        )
+        installer.install(old)
+        notes = "select note from pgclarify.stage where run_id = %s and name = 'answering'"
+        assert connection.execute(notes, [run_id]).fetchall() == [(None,)]
+        reasons = "select reasons from pgclarify.detection where run_id = %s"
+        ((kept,),) = connection.execute(reasons, [run_id]).fetchall()
+        assert kept == [felt, told | {"text": "the corpus supports one reading"}]
