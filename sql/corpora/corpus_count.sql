@@ -185,6 +185,11 @@ begin atomic
         seen.revision,
         space.model,
         coalesce(
+            case
+                when not pgclarify_private.has_search_config(visible) then format(
+                    'text search configuration %s does not exist: create it again, or rename it back', visible.search_config
+                )
+            end,
             -- The error of the active space explains why documents wait.
             case when not space.is_active or not hidden.is_anything and counted.pending > 0 then space.error end,
             next_space.error
@@ -321,7 +326,7 @@ comment on column pgclarify.corpus_status.revision is
 'How often the content that you can find in it has changed. Other roles can find other documents, and have other revisions.';
 comment on column pgclarify.corpus_status.embedding_model is 'Embedding model.';
 comment on column pgclarify.corpus_status.error is
-'Why it cannot be searched (such as a model that could not be loaded), or why pending documents wait for its model; with a '
+'Why it cannot be searched (such as a model that could not be loaded), or why pending documents wait; with a '
 'next_embedding_model, why the change does not proceed. Null if nothing is wrong.';
 comment on column pgclarify.corpus_status.next_embedding_model is
 'The model that it changes to (see set_embedding_model); null if it does not change.';

@@ -40,6 +40,8 @@ begin
                 )
         )
         and not pgclarify_private.is_paused(corpus.corpus_id)
+        -- Otherwise the embeddings are paid for and cannot be stored.
+        and pgclarify_private.has_search_config(corpus)
         -- The space of another model is nearly complete, and has priority (delay_ingestion).
         and not exists (
             select from pgclarify.embedding_space as next

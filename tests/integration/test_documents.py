@@ -367,6 +367,26 @@ class TestIndexing:
         assert status(connection) == (1, 0, 1, 0, 0)
         assert scalar(connection, "select error from pgclarify.document") is None
 
+    def test_documents_wait_for_a_text_search_configuration_that_is_gone(
+        self, connection: Connection, worker: HandWorker
+    ) -> None:
+        connection.execute('create text search configuration public."My words" (copy = simple)')
+        options = '{"search_config": "public.\\"My words\\""}'
+        scalar(connection, "select pgclarify.create_corpus('other', options => %s)", options)
+        worker.open_spaces()
+        connection.execute("select pgclarify.add_document('other', '1', 'Cars.')")
+        scalar(connection, ADD, "2", "Trucks.")
+        error = "select error from pgclarify.corpus_status where corpus = 'other'"
+
+        connection.execute('alter text search configuration public."My words" rename to theirs')
+        claims = [worker.claim() for _ in range(2)]
+        assert [[document["document_id"] for document in claim] for claim in claims] == [["2"], []]
+        assert scalar(connection, error) is not None
+
+        connection.execute('alter text search configuration public.theirs rename to "My words"')
+        assert scalar(connection, error) is None
+        assert worker.store(worker.claim()) == 1
+
     def test_no_worker_can_load_the_model(self, connection: Connection, worker: HandWorker) -> None:
         connection.execute("select pgclarify.create_corpus('other', 'no-such-model')")
         space = worker.send("list_building_spaces")[0]
