@@ -13,7 +13,7 @@ declare
     -- Passages that have a list, or get one by the current walk.
     v_listed bigint;
     v_needed bigint;
-    v_free_ids bigint[];
+    v_free bigint;
     v_space pgclarify.embedding_space := begin_walk.space;
 begin
     select counted.linked + coalesce(v_space.linking_passages, 0) into v_listed
@@ -30,9 +30,33 @@ begin
         return v_space;
     end if;
     -- Passages that are being removed do not count: a walk would leave them in the queue, and so another walk would
-    -- follow.
-    select free.passage_ids into v_free_ids from pgclarify_private.free_waiting(v_space_id, v_needed) as free;
-    if cardinality(v_free_ids) < v_needed then
+    -- follow. As in free_waiting, but without arrays of ids, because there may be many millions.
+    begin
+        execute format(
+            $sql$
+            select count(*)
+            from (
+                select
+                from pgclarify_private.pending_link as pending
+                inner join %1$s as embedding
+                    on embedding.embedding_space_id = pending.embedding_space_id
+                    and embedding.document_id = pending.document_id
+                    and embedding.passage_id = pending.passage_id
+                where pending.embedding_space_id = $1
+                limit $2
+                for update of pending skip locked
+                for key share of embedding skip locked
+            ) as free
+            $sql$,
+            pgclarify_private.partition_name('passage_embedding', v_space_id)
+        ) into v_free
+        using v_space_id, v_needed;
+        -- The exception releases the locks, which would make users wait.
+        raise exception 'counted' using errcode = 'PC099';
+    exception
+        when sqlstate 'PC099' then null;
+    end;
+    if v_free < v_needed then
         return v_space;
     end if;
     -- All lists are built, or rebuilt, from here on. So each passage that leaves the queue here will be in them.

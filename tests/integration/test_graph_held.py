@@ -140,6 +140,30 @@ def test_what_is_being_removed_stands_in_front_of_nobody(corpus: Connection, con
     assert_counts_agree(corpus)
 
 
+def test_a_walk_that_does_not_begin_leaves_the_queue_as_it_was(
+    corpus: Connection, connect: Connect, hire: Hire
+) -> None:
+    add(corpus, MANY)
+    hire().index_everything()
+    begin = """
+        select (pgclarify_private.begin_walk(space, 1, 40)).linking_document_id
+        from pgclarify.embedding_space as space
+    """
+    corpus.execute("update pgclarify_private.corpus_tally set linked = 40 where passages > 0")
+    other, worker = connect(), connect()
+    with other.transaction(force_rollback=True):
+        other.execute("select pgclarify.remove_document('insurance', '0')")
+        with worker.transaction():
+            # 40 passages wait, but one of them is being removed.
+            assert scalar(worker, begin) is None
+
+            free = "select count(*) from (select from pgclarify_private.pending_link for update skip locked) as free"
+            assert scalar(corpus, free) == 39
+    assert scalar(corpus, "select count(*) from pgclarify_private.pending_link") == 40
+    assert scalar(corpus, begin) == ""
+    assert scalar(corpus, "select count(*) from pgclarify_private.pending_link") == 0
+
+
 def test_looking_for_what_is_free_holds_nothing(corpus: Connection, connect: Connect, hire: Hire) -> None:
     add(corpus, MANY)
     hire().index_everything()
