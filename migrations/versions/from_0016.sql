@@ -9,9 +9,11 @@ create table pgclarify.reader_revision (
     reader name not null,
     revision bigint not null default 0,
     graph_revision bigint not null default 0,
+    is_merged boolean not null default false,
     constraint reader_revision_pk primary key (reader_revision_id)
 );
 create index reader_revision_corpus_id_reader_idx on pgclarify.reader_revision (corpus_id, reader);
+create index reader_revision_added_idx on pgclarify.reader_revision (corpus_id, reader) where not is_merged;
 comment on table pgclarify.reader_revision is
     'Changes of restricted documents, for each role in their readers, as increments; their sum is the count. Writers only '
     'insert rows; workers merge the rows of a reader into one. Changes of documents without readers are in corpus_tally.';
@@ -21,6 +23,8 @@ comment on column pgclarify.reader_revision.reader is 'A role in readers of the 
 comment on column pgclarify.reader_revision.revision is 'Changes of the content that it can find.';
 comment on column pgclarify.reader_revision.graph_revision is
     'How often passages that it can read got neighbors.';
+comment on column pgclarify.reader_revision.is_merged is
+    'Whether a worker has merged earlier rows into it. Rows that writers insert wait for that.';
 
 alter table pgclarify.corpus_tally
     add column restricted_lexemes bigint not null default 0,

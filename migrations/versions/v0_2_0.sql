@@ -727,10 +727,12 @@ create table pgclarify_private.reader_revision (
     reader name not null,
     revision bigint default 0 not null,
     graph_revision bigint default 0 not null,
+    is_merged boolean default false not null,
     constraint reader_revision_pk primary key (reader_revision_id),
     constraint reader_revision_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
 );
 create index reader_revision_corpus_id_reader_idx on pgclarify_private.reader_revision (corpus_id, reader);
+create index reader_revision_added_idx on pgclarify_private.reader_revision (corpus_id, reader) where not is_merged;
 comment on table pgclarify_private.reader_revision is
     'Changes of restricted documents, for each role in their readers, as increments; their sum is the count. Writers only '
     'insert rows; workers merge the rows of a reader into one. Changes of documents without readers are in corpus_tally.';
@@ -739,6 +741,8 @@ comment on column pgclarify_private.reader_revision.corpus_id is 'The corpus.';
 comment on column pgclarify_private.reader_revision.reader is 'A role in readers of the changed documents.';
 comment on column pgclarify_private.reader_revision.revision is 'Changes of the content that it can find.';
 comment on column pgclarify_private.reader_revision.graph_revision is 'How often passages that it can read got neighbors.';
+comment on column pgclarify_private.reader_revision.is_merged is
+    'Whether a worker has merged earlier rows into it. Rows that writers insert wait for that.';
 
 create table pgclarify_private.pending_document (
     corpus_id bigint not null,

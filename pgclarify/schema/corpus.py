@@ -2,6 +2,7 @@
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     ForeignKey,
@@ -352,8 +353,16 @@ reader_revision = Table(
         server_default=text("0"),
         comment="How often passages that it can read got neighbors.",
     ),
+    Column(
+        "is_merged",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="Whether a worker has merged earlier rows into it. Rows that writers insert wait for that.",
+    ),
     PrimaryKeyConstraint("reader_revision_id", name="reader_revision_pk"),
     Index("reader_revision_corpus_id_reader_idx", "corpus_id", "reader"),
+    Index("reader_revision_added_idx", "corpus_id", "reader", postgresql_where=text("not is_merged")),
     comment=(
         "Changes of restricted documents, for each role in their readers, as increments; their sum is the count. "
         "Writers only insert rows; workers merge the rows of a reader into one. Changes of documents without readers "

@@ -121,24 +121,29 @@ begin
     ) as moved
     where corpus.corpus_id = moved.corpus_id and moved.revision <> 0;
 
+    -- Only readers with new rows: a corpus may have very many others.
     with locked as materialized (
         select corpus.corpus_id
         from pgclarify.corpus
         where corpus.corpus_id in (
-            select many.corpus_id
-            from pgclarify_private.reader_revision as many
-            group by many.corpus_id, many.reader
-            having count(*) > 1
+            select added.corpus_id from pgclarify_private.reader_revision as added where not added.is_merged
         )
         for no key update skip locked
     ),
+    due as materialized (
+        select distinct added.corpus_id, added.reader
+        from locked
+        inner join pgclarify_private.reader_revision as added
+            on added.corpus_id = locked.corpus_id and not added.is_merged
+    ),
     folded as (
         delete from pgclarify_private.reader_revision
-        where reader_revision.corpus_id in (select locked.corpus_id from locked)
+        using due
+        where reader_revision.corpus_id = due.corpus_id and reader_revision.reader = due.reader
         returning reader_revision.*
     )
-    insert into pgclarify_private.reader_revision (corpus_id, reader, revision, graph_revision)
-    select folded.corpus_id, folded.reader, sum(folded.revision), sum(folded.graph_revision)
+    insert into pgclarify_private.reader_revision (corpus_id, reader, revision, graph_revision, is_merged)
+    select folded.corpus_id, folded.reader, sum(folded.revision), sum(folded.graph_revision), true
     from folded
     group by folded.corpus_id, folded.reader;
 end

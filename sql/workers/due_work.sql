@@ -25,9 +25,7 @@ begin atomic
                 case when exists (
                     select from pgclarify_private.corpus_tally as tally group by tally.corpus_id having count(*) > 1
                 ) or exists (
-                    select from pgclarify_private.reader_revision as seen
-                    group by seen.corpus_id, seen.reader
-                    having count(*) > 1
+                    select from pgclarify_private.reader_revision as added where not added.is_merged
                 ) then 'tallies' end,
                 case when exists (select from pgclarify_private.waiting_sources()) then 'source_changes' end,
                 case when exists (select from pgclarify_private.source) then 'source_inspection' end,

@@ -41,6 +41,36 @@ def test_documents_until_they_are_indexed_and_counted(connection: Connection, hi
     assert due(worker) == {"terms", "tallies", "graph"}
 
 
+def test_only_readers_with_new_rows_are_merged(connection: Connection, hire: Hire) -> None:
+    worker = hire()
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    change = """
+        select pgclarify_private.count_reader_changes(corpus_id, array(select 'r' || unnest(%s::text[])::name), 1, 2)
+        from pgclarify.corpus
+    """
+    rows = """
+        select reader, (array_agg(reader_revision_id), sum(revision), sum(graph_revision))::text
+        from pgclarify_private.reader_revision group by reader
+    """
+    connection.execute(change, [[str(number) for number in range(100)]])
+    assert "tallies" in due(worker)
+    worker.send("fold_tallies")
+    assert "tallies" not in due(worker)
+    before = dict(connection.execute(rows).fetchall())
+    assert len(before) == 100
+
+    connection.execute(change, [["7", "new"]])
+    assert "tallies" in due(worker)
+    worker.send("fold_tallies")
+
+    assert "tallies" not in due(worker)
+    after = dict(connection.execute(rows).fetchall())
+    assert {reader for reader, row in after.items() if row != before.get(reader)} == {"r7", "rnew"}
+    merged = "select count(*), sum(revision), sum(graph_revision) from pgclarify_private.reader_revision"
+    assert connection.execute(merged + " where reader = 'r7'").fetchone() == (1, 2, 4)
+    assert connection.execute(merged).fetchone() == (101, 102, 204)
+
+
 def test_attached_tables(connection: Connection, hire: Hire) -> None:
     worker = hire()
     connection.execute("create table public.article (id bigint primary key, body text)")
