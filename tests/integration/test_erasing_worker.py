@@ -97,6 +97,8 @@ def test_replies_of_deleted_runs_are_found_by_their_documents(
 
     assert scalar(superuser, "select pgclarify.erase_document(%s, %s)", CORPUS, secret)
 
+    assert "completion.reply" not in places(superuser)
+    # A worker applies the changed counts of words.
     assert until(lambda: not places(superuser))
 
 
