@@ -248,9 +248,9 @@ def test_every_sqlstate_has_its_class(connection: Connection) -> None:
         end $$
     """)
     kinds = {code.ljust(5, "0"): kind for code, kind in REFUSALS.items()}
-    kinds |= {"57P01": ServerUnavailable, "40001": DatabaseBusy, "PC006": DatabaseError}
-    # A node of a cluster is gone, and not this server.
-    kinds |= {"08006": DatabaseBusy, "08P01": ServerUnavailable}
+    kinds |= {"40001": DatabaseBusy, "PC006": DatabaseError}
+    # A node of a cluster is gone or ends, and not this server.
+    kinds |= {"08006": DatabaseBusy, "57P01": DatabaseBusy, "08P01": ServerUnavailable}
     for sqlstate, kind in kinds.items():
         connection.execute("select set_config('test.sqlstate', %s, false)", [sqlstate])
         with pytest.raises(PgclarifyError) as caught:
