@@ -380,7 +380,9 @@ class RunTables(LedgerTables):
             stop_reason=stop_reason,
             stop_code=None if stop_code is None else stop_code.value,
         )
-        self.status, self.code = status, error_code or stored["stop_code"] or ""
+        stopped: str | None = stored["stop_code"]
+        # The alert about budgets must find the run also if other calls failed.
+        self.status, self.code = status, (stopped if stopped == StopCode.BUDGET else error_code or stopped) or ""
 
 
 def _claim(row: Mapping[str, Any]) -> Claim:

@@ -149,7 +149,7 @@ class WorkerMetrics(Monitor):
         self._runs = Gauge("pgclarify_runs_running", "Runs that this worker is carrying out", registry=registry)
         self._ended = Counter(
             "pgclarify_runs_ended",
-            "Runs that ended in this worker. code: why, as run.error_code or else run.stop_code has it",
+            "Runs that ended in this worker. code: budget, run.error_code or run.stop_code, the first that applies",
             ["operation", "status", "code"],
             registry=registry,
         )

@@ -20,6 +20,8 @@ from pgclarify.vocabulary import RunStatus
         (RunStatus.SUCCEEDED, None, "no_passage", "no_passage"),
         (RunStatus.FAILED, "PC013", None, "PC013"),
         (RunStatus.PARTIAL, "PC017", "failed_calls", "PC017"),
+        # The alert about budgets looks for this code.
+        (RunStatus.PARTIAL, "PC015", "budget", "budget"),
     ],
 )
 async def test_the_code_of_a_run_is_the_stored_one(
