@@ -157,7 +157,8 @@ class Output:
             a conversation, the passages of a search before the first turn and after each turn.
         status: succeeded, partial or failed.
         error: Why it failed; None if it did not fail.
-        error_code: The SQLSTATE of the error; None if it did not fail, or was cancelled.
+        error_code: The SQLSTATE of the error; of a partial output, the one of calls that failed because of the server
+            and may succeed later. Else None, also if the run was cancelled.
         run_id: The run; None for methods that are no operation of the SQL API.
         usage: The model usage.
         retrievals: Number of searches in the corpus.

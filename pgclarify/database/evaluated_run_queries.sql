@@ -4,6 +4,28 @@
 -- How a run ended and why, its relaxed question, the number of its searches; whether it existed before a time.
 select
     run.status, run.relaxed_question, run.stop_reason, run.stop_code, run.error_code,
+    case
+        when run.error_code is null then null
+        -- A call that fails ends these operations, so their stop_reason has its message.
+        when run.operation in ('list_answers', 'rewrite') then run.stop_reason
+        else coalesce(
+            (
+                select verdict.error
+                from pgclarify.verdict
+                where verdict.run_id = run.run_id and verdict.error_code = run.error_code
+                order by verdict.rank
+                limit 1
+            ),
+            (
+                -- The conclusion may repeat the message of an earlier call.
+                select step.reason
+                from pgclarify.step
+                where step.run_id = run.run_id and step.outcome = 'failed' and step.kind <> 'conclusion'
+                order by step.ordinal desc
+                limit 1
+            )
+        )
+    end as failure,
     run.created_at < %(time)s::timestamptz as was_there,
     (
         select count(*)

@@ -22,6 +22,7 @@ class RunFacts:
         stop_reason: Why it stopped early; None if it did not.
         stop_code: The code of that reason, or another reason why its result is not complete; None if it is.
         error_code: Why it failed, as a SQLSTATE; for a partial run, why calls failed; else None.
+        failure: For a run with an error_code, the message of a call that failed; None if no table has one.
         was_there: Whether it existed before a given time.
         retrievals: How often it searched the corpus. Looking up neighbors in the graph does not count.
     """
@@ -31,6 +32,7 @@ class RunFacts:
     stop_reason: str | None
     stop_code: str | None
     error_code: str | None
+    failure: str | None
     was_there: bool
     retrievals: int
 
@@ -67,7 +69,7 @@ class EvaluatedRuns:
         """
         rows = await self._world.fetch("eval_get_run_facts", run_id=run_id, time=time)
         if not rows:
-            return RunFacts(None, None, None, None, None, was_there=False, retrievals=0)
+            return RunFacts(None, None, None, None, None, None, was_there=False, retrievals=0)
         return RunFacts(**{**rows[0], "status": RunStatus(rows[0]["status"])})
 
     async def find_reply(self, run_id: int) -> int | None:

@@ -17,7 +17,7 @@ from pgclarify.database.evaluated_runs import EvaluatedRuns, RunFacts
 from pgclarify.database.evaluations import EvaluationTables
 from pgclarify.errors import PgclarifyError, RunFailed, code_of, describe
 from pgclarify.evaluated import Case, CorpusDescription, Output, Usage
-from pgclarify.evaluation.outages import describe_outage, outage_code
+from pgclarify.evaluation.outages import describe_outage, is_lost, outage_code
 from pgclarify.evaluation.waiting import RunWaiter
 from pgclarify.model import Passage
 from pgclarify.vocabulary import RunStatus
@@ -124,9 +124,9 @@ class Submitted(Operation):
         if outcome.status in (RunStatus.FAILED, RunStatus.CANCELLED):
             error = outcome.error or "the run was cancelled"
             return replace(output, status=RunStatus.FAILED, error=error, error_code=outcome.error_code)
-        cut_off = _cut_off(output, facts)
-        if cut_off is not None:
-            return cut_off
+        output = _with_outage(output, facts)
+        if output.status is RunStatus.FAILED:
+            return output
         return await self._read(case, run_id, facts, output, rankings)
 
     @abstractmethod
@@ -158,17 +158,19 @@ class Waiting(Operation):
         if run_id is None:
             return replace(self._read(case, found, ()), retrievals=self._retrievals_without_run, seconds=seconds)
         facts = await asking.runs.facts(run_id, asking.opened_at)
-        output = replace(
-            self._read(case, found, _pooled(await asking.tables.rankings(run_id))),
-            status=RunStatus.PARTIAL if facts.status is RunStatus.PARTIAL else RunStatus.SUCCEEDED,
-            run_id=run_id,
-            usage=await asking.used(run_id, facts),
-            retrievals=facts.retrievals,
-            seconds=seconds,
+        output = _with_outage(
+            replace(
+                self._read(case, found, _pooled(await asking.tables.rankings(run_id))),
+                status=RunStatus.PARTIAL if facts.status is RunStatus.PARTIAL else RunStatus.SUCCEEDED,
+                run_id=run_id,
+                usage=await asking.used(run_id, facts),
+                retrievals=facts.retrievals,
+                seconds=seconds,
+            ),
+            facts,
         )
-        cut_off = _cut_off(output, facts)
-        if cut_off is not None:
-            return cut_off
+        if output.status is RunStatus.FAILED:
+            return output
         return replace(
             output,
             notes={**output.notes, **({"stop_reason": facts.stop_reason} if facts.stop_reason else {})},
@@ -208,14 +210,16 @@ class Waiting(Operation):
         """Return the output of a result, without facts of its run."""
 
 
-def _cut_off(output: Output, facts: RunFacts) -> Output | None:
-    """Return the failed output of a partial run during which there was an outage; None if there was none.
+def _with_outage(output: Output, facts: RunFacts) -> Output:
+    """Add the code of an outage during a partial run to its output.
 
-    What the run found until then is not what the method finds.
+    The output fails if the outage lasts, or if no call was answered: the result would say nothing about the method.
     """
     code = outage_code(facts)
     if code is None:
-        return None
+        return output
+    if not is_lost(facts, code, output.usage):
+        return replace(output, error_code=code)
     return Output(
         status=RunStatus.FAILED,
         error=describe_outage(facts, code),

@@ -36,11 +36,13 @@ class UsageMeter:
     Attributes:
         usage: Model calls and tokens.
         retrievals: Number of searches.
+        outage: The code of an outage during a partial run that counts; None if there was none.
     """
 
     def __init__(self) -> None:
         self.usage = Usage()
         self.retrievals = 0
+        self.outage: str | None = None
         self.note: str | None = None
 
     def count(self, completion: Completion, *, is_reused: bool) -> None:

@@ -14,7 +14,8 @@ from pgclarify.errors import (
     ModelNotFound,
     PriceMissing,
 )
-from pgclarify.vocabulary import StopCode
+from pgclarify.evaluated import Usage
+from pgclarify.vocabulary import RunStatus, StopCode
 
 
 class Outage(Enum):
@@ -49,15 +50,28 @@ def outage_of(error_code: str | None) -> Outage | None:
 def outage_code(facts: RunFacts) -> str | None:
     """Return the code of the outage during a run, also a partial one; None if there was none.
 
-    A partial run of which a budget refused calls has no error code, but a stop code.
+    If a budget refused calls, the stop code shows it. The error code is of other calls that failed, so it comes second.
     """
-    if outage_of(facts.error_code) is not None:
-        return facts.error_code
-    return BudgetSpent.sqlstate if facts.stop_code == StopCode.BUDGET else None
+    if facts.stop_code == StopCode.BUDGET:
+        return BudgetSpent.sqlstate
+    return facts.error_code if outage_of(facts.error_code) is not None else None
+
+
+def is_lost(facts: RunFacts, code: str, usage: Usage) -> bool:
+    """Return whether a run with an outage has no result that counts.
+
+    A partial run counts if the outage passes and the server answered other calls of the run.
+
+    Args:
+        facts: The run.
+        code: The result of `outage_code`.
+        usage: The calls that were answered.
+    """
+    return facts.status is not RunStatus.PARTIAL or outage_of(code) is Outage.LASTING or not usage.calls
 
 
 def describe_outage(facts: RunFacts, code: str) -> str:
     """Describe the outage during a run that is partial."""
     if facts.stop_reason and facts.stop_code == StopCode.BUDGET:
         return facts.stop_reason
-    return f"calls failed with {code}" + (f": {facts.stop_reason}" if facts.stop_reason else "")
+    return f"calls failed with {code}" + (f": {facts.failure}" if facts.failure else "")

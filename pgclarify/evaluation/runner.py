@@ -199,6 +199,10 @@ class _Running:
                 output = await self.work.method.answer(case)
             except RunFailed as error:
                 output = Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error))
+            self.usage += output.usage
+            if self._is_put_off(ordinal, case, output):
+                self.tell()
+                continue
             evidence = await self.work.evidence(case) if given_readings(output) else ()
             judgements = await judge_output(case, output, self.work.judge, evidence)
             values = {
@@ -209,30 +213,29 @@ class _Running:
 
     async def _land(self, judged: _Judged) -> None:
         output = judged.output
-        self.usage += output.usage
-        if not self._is_put_off(judged):
-            if output.status is RunStatus.FAILED:
-                error = output.error or ""
-                self.failures[error] = self.failures.get(error, 0) + 1
-            await self.work.tables.record(
-                self.eval_run_id, judged.ordinal, judged.case, output, judged.values, judged.supported
-            )
-            self._note(judged.values)
-            self._done += 1
+        if output.status is RunStatus.FAILED:
+            error = output.error or ""
+            self.failures[error] = self.failures.get(error, 0) + 1
+        await self.work.tables.record(
+            self.eval_run_id, judged.ordinal, judged.case, output, judged.values, judged.supported
+        )
+        self._note(judged.values)
+        self._done += 1
         self.tell()
 
-    def _is_put_off(self, judged: _Judged) -> bool:
+    def _is_put_off(self, ordinal: int, case: Case, output: Output) -> bool:
         """Return whether a case is asked again before it counts.
 
         Raises:
             RunFailed: If no more calls can be made.
         """
-        error = judged.output.error or ""
-        outage = outage_of(judged.output.error_code)
+        error = output.error or ""
+        outage = outage_of(output.error_code)
+        # If the output is partial, the server answered some calls, so it is not down.
+        is_down = outage is not None and output.status is RunStatus.FAILED
+        self._outages_in_a_row = self._outages_in_a_row + 1 if is_down else 0
         if outage is None:
-            self._outages_in_a_row = 0
             return False
-        self._outages_in_a_row += 1
         if outage is Outage.LASTING:
             raise RunFailed(
                 "the evaluation cannot continue",
@@ -248,7 +251,7 @@ class _Running:
             )
         if self._put_off is None:
             return False
-        self._put_off.append((judged.ordinal, judged.case))
+        self._put_off.append((ordinal, case))
         return True
 
     def _note(self, values: Mapping[str, float]) -> None:

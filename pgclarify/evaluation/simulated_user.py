@@ -19,7 +19,7 @@ from pgclarify.evaluated import Case, Output
 from pgclarify.evaluation.asking import Asking
 from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out, search
 from pgclarify.evaluation.dialogue_methods import DEPTH, corpus_to_check, run_that_asked_nothing, said
-from pgclarify.evaluation.outages import describe_outage, outage_code
+from pgclarify.evaluation.outages import describe_outage, is_lost, outage_code
 from pgclarify.prompts.dialogue_baselines import simulated_choice, simulated_reply
 from pgclarify.vocabulary import RunStatus
 
@@ -97,6 +97,8 @@ class SimulatedUser:
             retrieved=tuple(rankings[-1]),
             steps=tuple(map(tuple, rankings)),
             questions=tuple(turn.since.question for turn in turns),
+            status=RunStatus.PARTIAL if meter.outage else RunStatus.SUCCEEDED,
+            error_code=meter.outage,
             notes={"turns": [[" / ".join(turn.said.asked), turn.said.reply] for turn in turns]},
         )
 
@@ -150,12 +152,16 @@ class SimulatedUser:
             reason: Why the run failed; None if it is complete or partial.
 
         Raises:
-            _Failed: If there was an outage during the run, which is unrelated to the case.
+            _Failed: If the run has no result that counts, because of an outage.
         """
         facts = await self._asking.runs.facts(run_id, self._asking.opened_at)
-        meter.usage += await self._asking.used(run_id, facts)
+        usage = await self._asking.used(run_id, facts)
+        meter.usage += usage
         meter.retrievals += facts.retrievals
         code = outage_code(facts)
-        if code is not None:
+        if code is None:
+            return
+        if is_lost(facts, code, usage):
             error = reason or describe_outage(facts, code)
             raise _Failed(Output(status=RunStatus.FAILED, error=error, error_code=code, run_id=run_id))
+        meter.outage = code

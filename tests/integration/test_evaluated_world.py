@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import psycopg
 import pytest
+from psycopg.rows import dict_row
 
 from pgclarify.database.queries import queries
 from pgclarify.errors import InputError, NotFound
@@ -139,6 +141,35 @@ class TestRuns:
                 with pytest.raises(NotFound) as refused:
                     await others.verdict_answers(other)
                 assert str(other) in refused.value.message
+
+    def test_what_a_call_failed_with(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        load(connection)
+        user = connect(make_role("pgclarify_user"))
+        run_id = carry_out(user, hire())
+
+        def failure() -> str | None:
+            with user.cursor(row_factory=dict_row) as cursor:
+                given = {"run_id": run_id, "time": "2026-01-01"}
+                (row,) = cursor.execute(queries["eval_get_run_facts"].encode(), given)
+            return cast("str | None", row["failure"])
+
+        assert failure() is None, "the run has no error_code"
+        connection.execute("update pgclarify.run set error_code = 'PC013', stop_reason = 'the key is refused'")
+        assert failure() is None, "the stop_reason of clarify is of no call"
+        connection.execute("update pgclarify.verdict set error_code = 'PC013' where outcome = 'failed'")
+        assert failure() == "the endpoint is gone"
+        connection.execute("update pgclarify.verdict set error_code = 'PC015' where outcome = 'failed'")
+        connection.execute(
+            "insert into pgclarify.step (run_id, ordinal, kind, question, outcome, reason)"
+            " select %s, ordinal, kind, 'q', 'failed', kind || ' failed'"
+            " from unnest(array['direct', 'follow_up', 'conclusion']) with ordinality as one (kind, ordinal)",
+            [run_id],
+        )
+        assert failure() == "follow_up failed"
+        connection.execute("update pgclarify.run set operation = 'rewrite'")
+        assert failure() == "the key is refused"
 
     async def test_retrieved_passages_are_those_of_now_that_may_be_read(
         self, connection: Connection, connect: Connect, database: str, hire: Hire, make_role: MakeRole

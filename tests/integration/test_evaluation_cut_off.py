@@ -25,9 +25,10 @@ from pgclarify.evaluation.data_sets import DataSet
 from pgclarify.evaluation.opening import Bench, open_bench
 from pgclarify.evaluation.runner import Progress
 from pgclarify.protocols import PaidTexts, Payer
+from pgclarify.vocabulary import RunStatus
 from tests.integration.by_hand import MakeRole
 from tests.integration.evaluation_runs import carry_out, data_set_of, estimated, of, rows, settings_of
-from tests.openai_server import HANG, MODEL, Reply, Server
+from tests.openai_server import HANG, MODEL, Chat, Reply, Server
 from tests.workers import (
     API_KEY,
     CORPUS,
@@ -121,13 +122,34 @@ async def test_an_endpoint_that_is_gone_in_the_middle_of_a_case_ends_it(
     new = data_set_of(tmp_path, [{"question": "Who comes in the middle?", "answers": ["x"]}])
     by_rules, left = model.behavior, iter(["the relaxed question", "one verdict"])
     model.behavior = lambda chat: by_rules(chat) if next(left, None) else Reply.error(401, "the key is no longer valid")
-    with pytest.raises(RunFailed):
+    with pytest.raises(RunFailed) as caught:
         await carry_out(bench, new, of("clarify", top_k=3), concurrency=1)
+    assert "status 401" in (caught.value.detail or "")
     how = "select status, error_code from pgclarify.run_summary where question = 'Who comes in the middle?'"
     assert rows(service, how) == [("partial", "PC013")]
     model.behavior = by_rules
     finished = await carry_out(bench, new, of("clarify", top_k=3))
     assert (finished.resumed_cases, finished.summaries["failed"].value) == (0, 0)
+
+
+async def test_a_call_that_always_takes_too_long_costs_a_case_only_its_passage(
+    bench: Bench, service: Service, model: Server, tmp_path: Path
+) -> None:
+    new = data_set_of(tmp_path, [{"question": "Who waits for one passage?", "answers": ["x"]}])
+    by_rules, slow = model.behavior, list[str | None]()
+
+    def all_but_one(chat: Chat) -> Reply:
+        if chat.purpose == "verdict":
+            slow.append(chat.passage)
+        return Reply.error(503, retry_after=0.01) if chat.passage in slow[:1] else by_rules(chat)
+
+    model.behavior = all_but_one
+    finished = await carry_out(bench, new, of("clarify", top_k=8), concurrency=1)
+    (case,) = await bench.tables.cases(finished.eval_run_id)
+    assert (case.status, case.error, finished.summaries["failed"].value) == (RunStatus.PARTIAL, None, 0)
+    assert case.output["interpretations"]
+    asked = "from pgclarify.run_summary where question ~ 'waits for one' and operation = 'clarify'"
+    assert rows(service, f"select status, error_code {asked}") == [("partial", "PC017")] * 2, "it was asked once more"
 
 
 def scalar_of(service: Service, statement: str) -> Any:

@@ -122,7 +122,7 @@ class FakeDetector:
 
     async def facts(self, run_id: int, time: datetime) -> RunFacts:
         assert run_id == 7
-        return RunFacts(RunStatus.FAILED, None, None, None, AWAY.sqlstate, was_there=False, retrievals=0)
+        return RunFacts(RunStatus.FAILED, None, None, None, AWAY.sqlstate, None, was_there=False, retrievals=0)
 
 
 async def answer_by_classifier(detector: FakeDetector, chat: ScriptedCompleter) -> Output:

@@ -59,6 +59,8 @@ def test_baselines_are_no_operations() -> None:
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 USAGE = Usage(calls=3, prompt_tokens=300)
+STOPPED = "the budget of calls is spent"
+FAILURE = "the endpoint answered with status 503"
 
 
 class World:
@@ -69,6 +71,7 @@ class World:
         self.error = error
         self.error_code = None if error is None else "PC014"
         self.stop_code: str | None = None
+        self.usage = USAGE
         self.corpus = CorpusDescription(1, "docs", 3, "m")
         self.opened_at = NOW
         self.client = self.tables = self.runs = self
@@ -124,11 +127,12 @@ class World:
 
     async def used(self, run_id: int, facts: RunFacts) -> Usage:
         assert (run_id, facts.retrievals) == (17, 3)
-        return USAGE
+        return self.usage
 
     async def facts(self, run_id: int, time: datetime) -> RunFacts:
-        stopped = "the budget of calls is spent"
-        return RunFacts(self.status, None, stopped, self.stop_code, self.error_code, was_there=False, retrievals=3)
+        return RunFacts(
+            self.status, None, STOPPED, self.stop_code, self.error_code, FAILURE, was_there=False, retrievals=3
+        )
 
 
 @pytest.mark.parametrize("method", ["list_answers", "search", "detect_ambiguity"])
@@ -169,8 +173,9 @@ async def test_a_question_that_stayed_because_of_an_outage_is_no_rewrite(
 ) -> None:
     world = World(RunStatus.PARTIAL)
     world.error_code = code
+    world.usage = Usage(calls=int(code == InvalidReply.sqlstate))
     output = await sql_method(cast("Asking", world), "rewrite", {}).answer(Case("1", "q"))
-    assert (output.status, output.questions, output.run_id, output.usage) == (status, questions, 17, USAGE)
+    assert (output.status, output.questions, output.run_id, output.usage) == (status, questions, 17, world.usage)
     if status is RunStatus.FAILED:
         assert output.error_code == code
 
@@ -179,8 +184,9 @@ async def test_a_question_that_stayed_because_of_an_outage_is_no_rewrite(
     ("code", "stop_code", "expected"),
     [
         (EndpointUnavailable.sqlstate, None, EndpointUnavailable.sqlstate),
-        (EndpointFailed.sqlstate, None, EndpointFailed.sqlstate),
         (None, StopCode.BUDGET, BudgetSpent.sqlstate),
+        # The budget lasts, so it ends the evaluation, although another call failed in passing.
+        (EndpointFailed.sqlstate, StopCode.BUDGET, BudgetSpent.sqlstate),
         (InvalidReply.sqlstate, StopCode.BUDGET, BudgetSpent.sqlstate),
         (InvalidReply.sqlstate, StopCode.FAILED_CALLS, None),
         (None, StopCode.LIMIT, None),
@@ -197,7 +203,17 @@ async def test_what_a_run_found_before_an_outage_is_no_result(
     assert (output.error_code, output.run_id, output.usage, output.retrievals) == (expected, 17, USAGE, 3)
     assert output.seconds > 0
     if expected is not None:
-        assert output.error
+        assert output.error == (STOPPED if stop_code is StopCode.BUDGET else f"calls failed with {code}: {FAILURE}")
+
+
+@pytest.mark.parametrize(("calls", "status"), [(3, RunStatus.PARTIAL), (0, RunStatus.FAILED)])
+@pytest.mark.parametrize("method", ["clarify", "investigate", "list_answers", "clarifying_questions", "rewrite"])
+async def test_a_partial_run_counts_if_some_calls_were_answered(method: str, calls: int, status: RunStatus) -> None:
+    world = World(RunStatus.PARTIAL)
+    world.error_code, world.usage = EndpointFailed.sqlstate, Usage(calls=calls)
+    output = await sql_method(cast("Asking", world), method, {}).answer(Case("1", "q"))
+    # The runner asks again because of the code.
+    assert (output.status, output.error_code, output.usage) == (status, EndpointFailed.sqlstate, world.usage)
 
 
 @pytest.mark.parametrize(("run_ids", "expected"), [([17], EndpointUnavailable.sqlstate), ([], RunFailed.sqlstate)])

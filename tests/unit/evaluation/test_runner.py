@@ -316,6 +316,20 @@ async def test_so_many_failures_of_a_server_in_a_row_are_its_own(count: int) -> 
     assert "oops 13. " in (caught.value.detail or "")
 
 
+async def test_a_case_of_which_some_calls_failed_is_asked_once_more_and_then_counts() -> None:
+    kept = Kept()
+    partly = replace(found("x"), status=RunStatus.PARTIAL, error_code="PC017")
+    method = Scripted({str(number): partly for number in range(1, 13)} | {"2": [partly, found("x")]})
+    finished = await run(kept, method, cases(12))
+    assert len(method.asked) == 24, "so many in a row do not end it: the server answers"
+    outputs = [output for _, (_, output, _) in sorted(kept.cases.items())]
+    assert [output.status for output in outputs] == [
+        RunStatus.SUCCEEDED if place == 2 else RunStatus.PARTIAL for place in range(1, 13)
+    ]
+    assert all(output.interpretations for output in outputs)
+    assert finished.failures == {}
+
+
 async def test_cut_off_it_tells_of_what_it_put_off() -> None:
     kept, told = Kept(), list[Progress]()
     method = Scripted({"1": failed(FAILED, "PC017"), "3": None})

@@ -11,7 +11,7 @@ import pytest
 
 from pgclarify.client import ProposedQuestion, ReformulatedQuestion
 from pgclarify.database.evaluated_runs import RunFacts
-from pgclarify.errors import EndpointUnavailable, InputError, InvalidReply, RunFailed
+from pgclarify.errors import EndpointFailed, EndpointUnavailable, InputError, InvalidReply, RunFailed
 from pgclarify.evaluated import Case, CorpusDescription, GoldInterpretation, Output, Usage
 from pgclarify.evaluation.asking import Asking
 from pgclarify.evaluation.baselines import Asked
@@ -100,8 +100,10 @@ class World:
         return run_id + 1
 
     async def facts(self, run_id: int, time: datetime) -> RunFacts:
-        code = self._code if run_id in (self._partial, 10 * (self._fails_at or 0)) else None
-        return RunFacts(RunStatus.PARTIAL, None, None, None, code, was_there=False, retrievals=1)
+        fails = 10 * (self._fails_at or 0)
+        code = self._code if run_id in (self._partial, fails) else None
+        status = RunStatus.FAILED if run_id == fails else RunStatus.PARTIAL
+        return RunFacts(status, None, None, None, code, None, was_there=False, retrievals=1)
 
     async def used(self, run_id: int, facts: RunFacts) -> Usage:
         return Usage(calls=1, prompt_tokens=100)
@@ -217,6 +219,13 @@ async def test_an_outage_is_no_result() -> None:
         assert output.usage.calls > 0
     of_the_user = await lead(World(), user(cast("Line", EndpointUnavailable("away"))))
     assert (of_the_user.status, of_the_user.error_code) == (RunStatus.FAILED, EndpointUnavailable.sqlstate)
+
+
+async def test_a_conversation_goes_on_after_an_outage_that_passes() -> None:
+    output = await lead(World(partial=20, code=EndpointFailed.sqlstate), user())
+    assert (output.status, output.error_code, len(output.questions)) == (RunStatus.PARTIAL, EndpointFailed.sqlstate, 3)
+    output = await lead(World(fails_at=2, code=EndpointFailed.sqlstate), user())
+    assert (output.status, output.error_code, output.questions) == (RunStatus.FAILED, EndpointFailed.sqlstate, ())
 
 
 async def test_each_turn_is_scored() -> None:
