@@ -308,6 +308,11 @@ set reasons = (
 where detection.reasons @? '$[*] ? (@.source == "corpus")';
 update pgclarify.stage set note = null where stage.name in ('checking', 'answering', 'decomposition', 'listing', 'reasoning');
 
+update pgclarify.run
+set error = regexp_replace(run.error, ':? It replied: .*', '')
+    || coalesce(substring(run.error from ' \([0-9]+ of [0-9]+ passages\)$'), '')
+where run.error like '% It replied: %';
+
 -- Runs have a stop code.
 alter table pgclarify.run
     add column stop_code text,

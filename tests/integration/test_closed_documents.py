@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.openai_server import Server
+from tests.openai_server import PROSE, Reply, Server
 from tests.workers import scalar, until, wait_until_searchable
 
 Connection = psycopg.Connection[Any]
@@ -80,3 +80,22 @@ def test_nothing_that_was_read_from_it_is_shown(
     assert "finished_at" in shown
     add(superuser, CLOSED)
     assert WORD in until(lambda: seen(asker, run_id, result))
+
+
+@pytest.mark.usefixtures("corpus")
+def test_the_error_of_a_failed_run_quotes_no_reply(asker: Connection, superuser: Connection, model: Server) -> None:
+    model.behavior = lambda chat: Reply(f"It is {WORD}.") if WORD in str(chat.passage) else PROSE
+    with pytest.raises(psycopg.Error) as caught:
+        asker.execute("select from pgclarify.clarify('Which deductible fails?', %s)", [CORPUS])
+    assert caught.value.sqlstate == "PC003"
+    assert WORD not in str(caught.value)
+    run_id = scalar(superuser, "select max(run_id) from pgclarify.run")
+    errors = "select string_agg(error, '') from pgclarify.verdict where run_id = %s"
+    assert WORD in scalar(asker, errors, run_id)
+
+    add(superuser, CLOSED, ["nobody"])
+
+    shown = seen(asker, run_id, "explain")
+    assert WORD not in shown
+    assert "PC015" in shown
+    add(superuser, CLOSED)

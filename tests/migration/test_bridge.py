@@ -196,3 +196,17 @@ def test_no_note_and_no_reason_quotes_a_document(old: str) -> None:
         reasons = "select reasons from pgclarify.detection where run_id = %s"
         ((kept,),) = connection.execute(reasons, [run_id]).fetchall()
         assert kept == [felt, told | {"text": "the corpus supports one reading"}]
+
+
+def test_no_error_of_a_run_quotes_a_reply(old: str) -> None:
+    with closing(psycopg.connect(old, autocommit=True)) as connection:
+        (run_id,) = connection.execute(
+            "update pgclarify.run set status = 'failed', stop_reason = null, error = %s,"
+            " started_at = coalesce(started_at, now()), finished_at = coalesce(finished_at, now())"
+            " where run_id = (select min(run_id) from pgclarify.run) returning run_id",
+            ['the model\'s reply does not fit its form: no JSON. It replied: "it costs 12 dollars" (3 of 4 passages)'],
+        ).fetchall()[0]
+        installer.install(old)
+        errors = "select error, error_code from pgclarify.run where run_id = %s"
+        kept = ("the model's reply does not fit its form: no JSON. (3 of 4 passages)", "PC015")
+        assert connection.execute(errors, [run_id]).fetchall() == [kept]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms import Density, Grouping, consolidate, relate_readings
-from pgclarify.errors import BudgetSpent
+from pgclarify.errors import BudgetSpent, without_reply
 from pgclarify.model import Citation, Cluster, Interpretation, Refusal, Run, Verdict
 from pgclarify.operations.context import OF_A_BUDGET, Ending, RunContext, code_of_failures
 from pgclarify.vocabulary import Outcome, RunStatus, StopCode
@@ -171,6 +171,9 @@ def _interpretation(grounded: Sequence[Grounded], cluster: Cluster) -> Interpret
 
 
 def summarize(errors: Sequence[tuple[str, str | None]]) -> tuple[str, str | None]:
-    """Return the most frequent error of many passages, with its code; the first among equals."""
-    (error, code), count = Counter(errors).most_common(1)[0]
+    """Return the most frequent error of many passages, with its code; the first among equals.
+
+    The error quotes no reply, because a role that may no longer read the passage still sees the error of the run.
+    """
+    (error, code), count = Counter((without_reply(error), code) for error, code in errors).most_common(1)[0]
     return error if len(errors) == 1 else f"{error} ({count} of {len(errors)} passages)", code
