@@ -185,6 +185,7 @@ declare
     v_table text;
     v_column text;
     v_values text;
+    v_continues boolean;
     v_unfinished bigint[];
 begin
     if cardinality(v_new) > 0 then
@@ -215,27 +216,30 @@ begin
             v_unfinished := pgclarify_private.await(v_entered, v_deadline);
             perform pgclarify_private.watch_run(null);
         exception
-            -- Nothing was entered, or it continues when a worker is running again.
-            when sqlstate 'PC001' or sqlstate 'PC004' or sqlstate 'PC005' or lock_not_available then
+            when query_canceled or others then
                 get stacked diagnostics
                     v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                     v_hint = pg_exception_hint, v_table = table_name, v_column = column_name, v_values = pg_datatype_name;
+                -- Nothing was entered, or it continues when a worker is running again.
+                v_continues := v_state in ('PC001', 'PC004', 'PC005') or v_state = '55P03' and cardinality(v_entered) = 0;
+                if not v_continues then
+                    -- The caller has stopped waiting, so its runs must not cost more. This cancels by the id of the call,
+                    -- because the call may not know the ids of its runs yet.
+                    begin
+                        perform pgclarify_private.loopback_call('loopback_cancel', jsonb_build_object('call_id', v_call_id));
+                    exception
+                        when query_canceled or others then
+                            null;
+                    end;
+                end if;
                 perform pgclarify_private.watch_run(null);
+                if not v_continues then
+                    raise;
+                end if;
                 -- Raise it again, because the context of the loopback does not help the caller.
                 raise exception
                     using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint, table = v_table,
                         column = v_column, datatype = v_values;
-            when query_canceled or others then
-                -- The caller has stopped waiting, so its runs must not cost more. This cancels by the id of the call, because
-                -- the call may not know the ids of its runs yet.
-                begin
-                    perform pgclarify_private.loopback_call('loopback_cancel', jsonb_build_object('call_id', v_call_id));
-                exception
-                    when query_canceled or others then
-                        null;
-                end;
-                perform pgclarify_private.watch_run(null);
-                raise;
         end;
         if cardinality(v_unfinished) > 0 then
             raise exception 'the answer did not come within %', ask.timeout

@@ -135,6 +135,23 @@ def test_a_question_waits_for_distribute(connection: Connection, connect: Connec
         assert waiting.result(60) is None
 
 
+def test_a_lock_error_while_it_waits_cancels_the_run(
+    connection: Connection, connect: Connect, worker: HandWorker
+) -> None:
+    asker = connect(connection.info.user)
+    asker.execute("set lock_timeout = '100ms'")
+    # Reading the table for a reused run would keep others from locking it.
+    asker.execute("set pgclarify.reuse_runs = off")
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(state_of, asker, "select from pgclarify.search('number')")
+        run_id = until(lambda: waiting.done() or scalar(connection, "select max(run_id) from pgclarify.run"))
+        with connection.transaction():
+            # The asker reads it every five seconds, to see whether a worker is still running.
+            connection.execute("lock table pgclarify_private.worker")
+            assert waiting.result(60) == "55P03"
+    assert scalar(connection, "select status from pgclarify.run where run_id = %s", run_id) == "cancelled"
+
+
 def test_the_new_partitions_are_not_scanned_when_they_are_attached(connection: Connection, worker: HandWorker) -> None:
     """The tables of all corpora are locked then. PostgreSQL names the tables that it does not scan in a message."""
     said: list[str] = []
