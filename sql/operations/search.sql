@@ -159,8 +159,8 @@ declare
     v_run_ids bigint[];
 begin
     if v_run.settings ->> 'search' = 'lexical' and not v_run.settings ? 'reranker' then
-        -- It needs no embedding, so it needs no worker. It waits only if the corpus is being moved: before the search, whose
-        -- snapshot would be too old afterwards.
+        -- It needs no embedding, so it needs no worker. It waits only if the corpus is being moved. It waits here, because a
+        -- search that waits has an old snapshot and finds nothing.
         perform pgclarify_private.lock_passages(v_run.corpus_id);
         return query
         select
