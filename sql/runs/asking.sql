@@ -128,19 +128,35 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_can_lock constant boolean := not current_setting('transaction_read_only')::boolean
+        and not pgclarify_private.has_frozen_snapshot();
     v_pause double precision := 0.05;
+    v_has_waited boolean := false;
+    v_has_lock boolean := false;
+    v_entered jsonb;
 begin
     loop
         begin
-            return pgclarify_private.loopback_call('loopback_enter', enter_when_free.payload);
+            if v_has_waited and v_can_lock then
+                -- With this lock, no other transaction can lock the corpus against loopback_enter. So if loopback_enter finds
+                -- it locked, this transaction has locked it, perhaps in a savepoint, whose id is not known.
+                perform from pgclarify.corpus where corpus.corpus_id = enter_when_free.corpus_id for key share skip locked;
+                v_has_lock := found;
+            end if;
+            v_entered := pgclarify_private.loopback_call('loopback_enter', enter_when_free.payload);
+            -- This releases the lock.
+            raise exception 'entered' using errcode = 'PC099';
         exception
+            when sqlstate 'PC099' then
+                return v_entered;
             when lock_not_available then
-                if exists (
-                    select
-                    from pgclarify.corpus
-                    where corpus.corpus_id = enter_when_free.corpus_id
-                        and pg_current_xact_id_if_assigned()::xid in (corpus.xmin, corpus.xmax)
-                ) then
+                if v_has_lock and sqlerrm like 'corpus "%" is locked'
+                    or exists (
+                        select
+                        from pgclarify.corpus
+                        where corpus.corpus_id = enter_when_free.corpus_id
+                            and pg_current_xact_id_if_assigned()::xid in (corpus.xmin, corpus.xmax)
+                    ) then
                     raise exception 'the corpus is locked by this transaction'
                         using errcode = 'PC004',
                             detail = 'An earlier statement of it has locked the corpus, so no question can be entered.',
@@ -150,6 +166,7 @@ begin
                     raise;
                 end if;
         end;
+        v_has_waited := true;
         perform pg_sleep(v_pause * (0.5 + random()));
         v_pause := least(v_pause * 1.5, 1);
     end loop;

@@ -130,9 +130,21 @@ def test_a_question_waits_for_distribute(connection: Connection, connect: Connec
             assert state_of(connection, ask, ['{"timeout": "5min"}']) == "PC004"
             assert not waiting.done()
         run_id = until(lambda: scalar(connection, "select max(run_id) from pgclarify.run"))
+        # The asker itself keeps no lock on the corpus while it waits for the run.
+        until(lambda: connection.execute(f"{LOCK} skip locked").rowcount == 1, 20)
         worker.start(run_id)
         worker.finish(run_id)
         assert waiting.result(60) is None
+
+
+def test_a_question_does_not_wait_for_a_lock_of_its_own_savepoint(connection: Connection, worker: HandWorker) -> None:
+    ask = "select from pgclarify.search('number', options => '{\"timeout\": \"20s\"}')"
+    with connection.transaction():
+        with connection.transaction():
+            connection.execute(LOCK)
+            assert state_of(connection, ask) == "PC004"
+        assert state_of(connection, ask) == "PC004"
+    assert scalar(connection, "select count(*) from pgclarify.run") == 0
 
 
 def test_a_lock_error_while_it_waits_cancels_the_run(
