@@ -11,7 +11,7 @@ import pytest
 
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.dialogue import Detection, DetectionReason, TrainedVersion
-from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, InvalidReply, RunLost
 from pgclarify.model import Passage, Reading, Run
 from pgclarify.operations.ambiguity.detector import Detector, summarize
 from pgclarify.operations.execution import execute
@@ -201,10 +201,11 @@ class TestReadingsOfACorpus:
         assert [stage.name for stage in record.stages] == ["detection"]
 
     async def test_fail_the_run_if_none_could_be_judged(self) -> None:
-        found, record, _ = await carry_out(CLEAR, verdicts={DRIVERS: CompletionError("no reply")})
+        found, record, _ = await carry_out(CLEAR, verdicts={DRIVERS: InvalidReply("no JSON", reply="secret")})
 
         assert found is None
-        assert record.error == "no passage of the corpus could be judged: no reply"
+        # The error quotes no reply: it is not hidden from roles that may not read the passages.
+        assert record.error == "no passage of the corpus could be judged: no JSON"
         assert record.status is RunStatus.FAILED
         assert [stage.name for stage in record.stages] == ["detection", "checking"]
 
