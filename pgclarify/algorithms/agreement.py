@@ -93,8 +93,8 @@ def relate(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np
     - One answer is yes and the other is no.
     - Both answers are names, and share no word.
     - Their interpretations differ in one word, and their answers do not agree.
-    - Their answers would agree, but one negates a word that both have ("covered", "not covered"), or one has a lower
-      limit and the other an upper one ("more than 30 days", "less than 30 days").
+    - Their answers would agree, but one negates a word that the other affirms ("covered", "not covered"), or one has a
+      lower limit and the other an upper one ("more than 30 days", "less than 30 days").
 
     They AGREE if they are not in conflict, and one answer contains all that the other says. That other answer has at
     least a fifth of the words of the first, or is a number. They also agree if they share half of their words.

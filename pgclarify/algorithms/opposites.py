@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,9 +17,19 @@ _NEGATION: Final = re.compile(
     r"|unless)\b",
     re.IGNORECASE,
 )
+# The commas in "No theft, loss or hail is covered" and "After May 1, the fee is not refunded" end no clause.
+_START: Final = re.compile(
+    r"^(?:(?:no|neither)\s)?(?!(?:yes|no),)\w+(?:,\s\w+)+,?\s(?:and|or|nor)\s"
+    r"|^(?:after|at|before|during|from|in|on|since|until|within)\s[^,.;:]+,",
+    re.IGNORECASE,
+)
 # "Not many miles from Lion Head" is about a place near Lion Head.
 _NEGATED: Final = 3
-_CLAUSE_END: Final = re.compile(r"[,;:!?](?=\s|$)|\.(?=\s\D|$)|[()]|\s[-\u2013\u2014]\s|\bbut\b", re.IGNORECASE)
+# In "free without a permit", only the permit is negated.
+_CLAUSE_END: Final = re.compile(
+    r"[,;:!?](?=\s|$)|\.(?=\s\D|$)|[()]|\s[-\u2013\u2014]\s|\bbut\b|\b(?=(?:without|except|excluding|unless)\b)",
+    re.IGNORECASE,
+)
 # At most three words are between a limit and its number: "over the age of 18".
 _BEFORE_NUMBER: Final = rf"(?=\s(?:[^\W\d]+\s){{0,3}}[^\w\s]?(?:\d|(?:{'|'.join((*CARDINALS, *TENS, *MONTHS))})\b))"
 # "Under the policy" is no limit, "under 30 days" is one. "No more than 30" is an upper limit.
@@ -47,26 +56,31 @@ class Sense:
 
     Attributes:
         negated: The words that a negation applies to, folded, without a plural s.
+        affirmed: The other words of clauses without a negation, in the same form.
         of_numbers: "lower" and "upper", the limits of its numbers and dates.
         of_others: The same for other limits: "within 30 days after the trip" has an upper and a lower one.
     """
 
     negated: frozenset[str]
+    affirmed: frozenset[str]
     of_numbers: frozenset[str]
     of_others: frozenset[str]
 
     def is_opposite(self, other: Sense, shared: frozenset[str]) -> bool:
-        """Tell whether only one of two texts negates a word that both have, or one has a lower limit, one an upper.
+        """Tell whether a text denies what another one says.
+
+        Either one negates a shared word that the other affirms, or one has a lower limit and the other an upper one.
+        With both, they say the same: "valid until 2020" and "not valid after 2020".
 
         Args:
             other: The sense of the other text.
             shared: The words that both texts have.
         """
-        return bool(shared) and (
-            not shared.isdisjoint(self.negated ^ other.negated)
-            or _are_opposite(self.of_numbers, other.of_numbers)
-            or _are_opposite(self.of_others, other.of_others)
+        is_negated = not shared.isdisjoint((self.negated & other.affirmed) | (other.negated & self.affirmed))
+        is_limited = bool(shared) and (
+            _are_opposite(self.of_numbers, other.of_numbers) or _are_opposite(self.of_others, other.of_others)
         )
+        return is_negated != is_limited
 
 
 def sense_of(text: str) -> Sense:
@@ -81,7 +95,9 @@ def sense_of(text: str) -> Sense:
         # "Five or more" has its number before it.
         is_of_number = match["number"] is not None or bool(match["and"])
         (of_numbers if is_of_number else of_others).add("lower" if is_lower else "upper")
-    return Sense(frozenset(_negated(_LIMIT.sub(" ", text))), frozenset(of_numbers), frozenset(of_others))
+    one_clause = _START.sub(lambda match: match[0].replace(",", ""), text)
+    negated, affirmed = _claims(_LIMIT.sub(" ", one_clause))
+    return Sense(negated, affirmed, frozenset(of_numbers), frozenset(of_others))
 
 
 def spell_negations(text: str) -> str:
@@ -89,13 +105,24 @@ def spell_negations(text: str) -> str:
     return " ".join(_CONTRACTION.sub("not", text).split())
 
 
-def _negated(text: str) -> Iterator[str]:
-    """Yield the words that a negation applies to: the first ones after it in its clause, or else the last before it."""
+def _claims(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words that are negated and affirmed.
+
+    A negation applies to the first words after it in its clause, or else to the last before it.
+    """
+    negated, affirmed = set[str](), set[str]()
     for clause in _CLAUSE_END.split(text):
         negation = _NEGATION.search(clause)
-        if negation is not None:
-            before, after = plain_words(clause[: negation.start()]), plain_words(clause[negation.end() :])
-            yield from (singular(word.casefold()) for word in after[:_NEGATED] or before[-_NEGATED:])
+        if negation is None:
+            affirmed.update(_singulars(clause))
+        else:
+            before, after = _singulars(clause[: negation.start()]), _singulars(clause[negation.end() :])
+            negated.update(after[:_NEGATED] or before[-_NEGATED:])
+    return frozenset(negated), frozenset(affirmed - negated)
+
+
+def _singulars(text: str) -> list[str]:
+    return [singular(word.casefold()) for word in plain_words(text)]
 
 
 def _are_opposite(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -59,6 +59,12 @@ def test_interpretations_that_name_different_numbers_conflict(one: str, other: s
         ("nothing is paid", "paid"),
         ("They pay nothing", "They pay"),
         ("refundable", "non-refundable"),
+        ("Theft is covered, loss is not", "Loss is covered, theft is not"),
+        ("Theft is covered, loss and hail are not", "Theft is not covered"),
+        ("members, but not guests", "guests, but not members"),
+        ("Parking is free without a permit", "Parking is not free without a permit"),
+        ("valid after 2020", "not valid after 2020"),
+        ("not valid before 2020", "not valid after 2020"),
         # Limits.
         ("more than 30 days", "less than 30 days"),
         ("over 30 days", "no more than 30 days"),
@@ -108,6 +114,16 @@ def test_answers_that_plainly_differ_conflict(one: str, other: str) -> None:
         ("not only cars but also trucks", "cars and trucks"),
         ("Symphony No. 5", "the Symphony 5"),
         ("a spot not many miles from Lion Head called Twin Rocks", "Twin Rocks"),
+        # Both say no, in other words.
+        ("Pets are not allowed", "No pets are allowed"),
+        ("Refunds are not given after 30 days", "No refunds after 30 days"),
+        ("Theft and loss are not covered", "Neither theft nor loss is covered"),
+        ("Theft, loss and hail are not covered", "No theft, loss or hail is covered"),
+        ("Theft, loss and hail are not covered", "Neither theft, loss nor hail is covered"),
+        ("It does not cover flood damage", "Flood damage is not covered"),
+        ("The fee is not refunded after cancellation", "After cancellation, the fee is not refunded"),
+        ("Parking is not free in winter", "In winter, parking is not free"),
+        ("Valid until 2020", "It is not valid after 2020"),
     ],
 )
 def test_answers_that_say_the_same_agree(one: str, other: str) -> None:
