@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
-from pgclarify.language.numbers import SCALES, find_quantities, write_numbers
+from pgclarify.language.numbers import MONTHS, SCALES, find_quantities, write_numbers
 from pgclarify.language.stems import singular
 
 _SIGNS: Final[Mapping[str, str]] = {
@@ -25,12 +25,13 @@ _SIGNS: Final[Mapping[str, str]] = {
     "jpy": "yen",
 }
 EXCLUSIVE_UNITS: Final = frozenset({*_SIGNS.values(), "celsius", "fahrenheit"})
-"""Units, as words, of which no amount is an amount in another one: $40, €40, 40 %."""
+"""Units, as words. An amount in one of these units never equals an amount in another: $40, €40, 40 %."""
 
 _CURRENCY: Final = "[$€£¥]"
-_SCALE: Final = "|".join(SCALES)
-# In "5 -20" and "10-20" it is no minus.
-_MINUS: Final = rf"(?:(?<!\d\s)(?:^|(?<=[\s(]))[-\u2212\u2013](?={_CURRENCY}?\d)|\bminus\s+)"
+# If case is ignored, "i" also matches letters beyond ASCII, unless this is forbidden.
+_SCALE: Final = f"(?a:{'|'.join(SCALES)})"
+# In "5 -20", "5 °C -20 °C" and "10-20" it is no minus.
+_MINUS: Final = rf"(?:(?<![\d°%$€£¥]\s)(?<!°[CF]\s)(?:^|(?<=[\s(]))[-\u2212\u2013](?={_CURRENCY}?\d)|\bminus\s+)"
 _BELOW_ZERO: Final = re.compile(
     rf"{_MINUS}(?P<number>{_CURRENCY}?\w(?:[\w.,]*\w)?(?:\s(?:{_SCALE})\b)?)", re.IGNORECASE
 )
@@ -50,6 +51,28 @@ _AMOUNT: Final = re.compile(
 _TIME: Final = re.compile(r"(?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))?")
 # 2017-18
 _YEARS: Final = re.compile(r"(?<![\w./-])(1\d|20)(\d\d)[-\u2013/](\d\d)(?![\d/-])")
+_PHONE: Final = re.compile(
+    r"(?<![\w.,-])(?:\+?(\d{1,2})[\s.-])?(?:\((\d{3})\)\s?|(\d{3})[\s.-])(\d{3})[\s.-](\d{4})(?![\w-])"
+)
+_MONTH: Final = f"(?a:{'|'.join(MONTHS)})"
+_WRITTEN_DATE: Final = re.compile(
+    rf"\b(?:(?P<month>{_MONTH})\s(?P<day>\d{{1,2}})|(?P<first>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<second>{_MONTH}))"
+    r"(?:st|nd|rd|th)?,?\s(?P<year>\d{4})\b",
+    re.IGNORECASE,
+)
+# "-30 days" may be an item of a list, and "10 kg -20 kg" may be a range.
+_ITEM: Final = re.compile(r"(?:^|\n)[^\S\n]*$")
+_AFTER_AMOUNT: Final = re.compile(r"\d\s?[^\W\d_]+\s$")
+# "It fell by 5 %" may be about -5 %, and so may "20 degrees below zero" be about -20.
+_FALLING: Final = re.compile(
+    r"\b(?:fell|falls?|fallen|drop(?:s|ped)?|decline[ds]?|decrease[ds]?|shrank|lost|loss|down|reduced|reduction|cut)"
+    r"(?:\s+(?:by|of|about|almost|around|nearly)){0,2}\s*$",
+    re.IGNORECASE,
+)
+_BELOW: Final = re.compile(
+    r"(?:\s*(?:°|degrees?))?(?:\s*(?:[cf]\b|celsius|fahrenheit))?\s*below\s+(?:zero|0|freezing)\b", re.IGNORECASE
+)
+_BEFORE_AMOUNT: Final = 40
 _MOST_DIGITS: Final = 28
 
 
@@ -81,12 +104,13 @@ def has_amounts(answer: str, texts: Iterable[str]) -> bool:
 
     1.5 is not 5.1, 12/05/2024 is not 05/12/2024, and -20 is not 20. A currency, percent, a scale of temperature,
     "million" and the like, am and pm have to be the same if both numbers have one. Texts may have a number in words.
+    The sign is not compared where a hyphen may be no minus, or where a number is said to be a loss.
 
     Args:
         answer: "$40".
         texts: "The fee is 40 dollars."
     """
-    wanted = [[*_readings(match)] for match in _found(answer)]
+    wanted = [[*_readings(match, _signs(match, is_answer=True))] for match in _found(answer)]
     if not wanted:
         return True
     there = [amount for text in texts for amount in _amounts(text)]
@@ -95,7 +119,7 @@ def has_amounts(answer: str, texts: Iterable[str]) -> bool:
 
 def find_units(text: str) -> frozenset[str]:
     """List the currencies, percent and scales of temperature of the numbers of a text, as EXCLUSIVE_UNITS has them."""
-    return frozenset(amount.unit for amount in _amounts(text)) & EXCLUSIVE_UNITS
+    return frozenset(map(_unit, (*_found(text), *_found_in_words(text)))) & EXCLUSIVE_UNITS
 
 
 def split_negatives(text: str) -> tuple[frozenset[str], str]:
@@ -113,19 +137,38 @@ def _amounts(text: str) -> tuple[_Amount, ...]:
     """List all readings of the numbers of a text, in digits and in words, and the parts of its dates."""
     amounts: list[_Amount] = []
     for match in _found(text):
-        amounts += _readings(match)
+        amounts += _readings(match, _signs(match))
         amounts += map(_Amount, _parts(match))
-    # Only numbers in words are left.
-    for match in _found(write_numbers(_AMOUNT.sub(" ; ", text))):
-        amounts += _readings(match)
+    for match in _found_in_words(text):
+        amounts += _readings(match, _signs(match))
+    for match in _WRITTEN_DATE.finditer(text):
+        month = MONTHS.index((match["month"] or match["second"]).lower()) + 1
+        day, year = _plain(match["day"] or match["first"]), _plain(match["year"])
+        amounts += map(_Amount, (f"{year}/{month}/{day}", f"{month}/{day}/{year}", f"{day}/{month}/{year}"))
     return tuple(amounts)
 
 
 def _found(text: str) -> Iterator[re.Match[str]]:
+    text = _PHONE.sub(lambda match: "-".join(filter(None, match.groups())), text)
     return _AMOUNT.finditer(_YEARS.sub(r"\1\2-\1\3", text))
 
 
-def _readings(match: re.Match[str]) -> Iterator[_Amount]:
+def _found_in_words(text: str) -> Iterator[re.Match[str]]:
+    return _found(write_numbers(_AMOUNT.sub(" ; ", text)))
+
+
+def _signs(match: re.Match[str], *, is_answer: bool = False) -> tuple[str, ...]:
+    """Return the signs that a number may have: "-", none, or both."""
+    text, start = match.string, match.start()
+    before = text[max(0, start - _BEFORE_AMOUNT) : start]
+    if not match["minus"]:
+        return ("", "-") if _FALLING.search(before) or _BELOW.match(text, match.end()) else ("",)
+    # An answer begins with a minus, and not with an item of a list.
+    is_item = match["minus"] in ("-", "\u2013") and (start or not is_answer) and _ITEM.search(before)
+    return ("-", "") if is_item or _AFTER_AMOUNT.search(before) else ("-",)
+
+
+def _readings(match: re.Match[str], signs: tuple[str, ...]) -> Iterator[_Amount]:
     """Yield the ways to read one number in digits."""
     if match["date"]:
         yield _Amount("/".join(map(_plain, match["date"].split(match["mark"]))))
@@ -140,11 +183,16 @@ def _readings(match: re.Match[str]) -> Iterator[_Amount]:
             yield _Amount(f"{of_day}:{minute}")
         if match["clock"] and minute == "00":
             yield _Amount(str(hour), unit)
-    if number:
-        sign, scale = "-" if match["minus"] else "", (match["scale"] or "").lower()
+    if not number:
+        return
+    scale = (match["scale"] or "").lower()
+    for sign in signs:
         yield _Amount(sign + _plain(number), unit, scale)
         if scale:
             yield _Amount(sign + _plain(number, SCALES[scale]), unit)
+        if unit == "cent":
+            for currency in ("dollar", "euro"):
+                yield _Amount(sign + _plain(number, Decimal("0.01")), currency, scale)
 
 
 def _parts(match: re.Match[str]) -> Iterator[str]:
@@ -174,7 +222,7 @@ def _unit(match: re.Match[str]) -> str:
     return _SIGNS.get(" ".join(unit.split()), singular(unit))
 
 
-def _plain(number: str, scale: int = 1) -> str:
+def _plain(number: str, scale: int | Decimal = 1) -> str:
     """Write digits without separators of thousands, without leading zeros, and without zeros of a fraction."""
     digits = re.sub(r"[,\s]", "", number)
     # A version has several dots; of too many digits, a decimal keeps only some.

@@ -82,9 +82,9 @@ def says_answer(
     "Lindvik" and "county"). If the question also has them together, the answer must be a known one, or the question
     must offer a choice. Yes and no are never in a text.
 
-    Other languages than English group digits with other marks, and may write numbers in words: 1.200 is 1,200, and
-    "vier" is 4. So their numbers are compared as a whole, not by pieces, which 1,25 and 1.250 share. For English texts,
-    `has_amounts` does this.
+    In an English text, the digits on each side of a mark are compared as words. So 5.1 counts as said if the text has
+    1.5; `has_amounts` tells the two apart. Other languages group digits with other marks, and may write numbers in
+    words: 1.200 is 1,200, and "vier" is 4. So their numbers are compared as a whole.
 
     Args:
         answer: A few words.

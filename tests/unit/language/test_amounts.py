@@ -41,7 +41,28 @@ from pgclarify.language.amounts import find_units, has_amounts, split_negatives
         ("$40", "40 USD"),
         ("$1,800", "1800"),
         ("40 per cent", "40%"),
+        ("50 cents", "$0.50"),
+        ("€0.50", "50 cents"),
+        ("10 to 20 °C", "10 °C \u201320 °C"),
+        ("10-20 kg", "10 kg \u201320 kg"),
+        ("-20 degrees", "20 degrees below zero"),
+        ("-20 °C", "20 °C below freezing"),
+        ("-20", "twenty degrees below zero"),
+        ("It fell by 5%", "-5%"),
+        ("-5%", "a decline of about 5%"),
+        ("a loss of $5 million", "-$5 million"),
+        # Telephone numbers.
+        ("555 123 4567", "555-123-4567"),
+        ("(555) 123-4567", "555.123.4567"),
+        ("1 800 555 0199", "1-800-555-0199"),
+        # Letters that equal "s" and "i" if case is ignored.
+        ("5 thou\u017fand", "5 thou\u017fand"),
+        ("5 m\u0131llion", "5 M\u0130LLION"),
+        ("2024", "5 apr\u0131l 2024"),
         # Dates and times.
+        ("2024-05-12", "signed on May 12, 2024"),
+        ("05/12/2024", "signed on the 12th of May 2024"),
+        ("12.05.2024", "signed on 12 May 2024"),
         ("May 5, 2024", "5 May 2024"),
         ("12 May 2024", "12/05/2024"),
         ("2024-05-12", "05/12/2024"),
@@ -83,6 +104,12 @@ def test_a_number_is_there_in_another_notation(answer: str, text: str) -> None:
         ("40 dollars", "40 euros"),
         ("$40", "40%"),
         ("$50", "50 cents"),
+        ("20 °C", "the lowest temperature, which is -20 °C"),
+        ("It fell to 20 °C", "-20 °C"),
+        ("50 cents", "0.50%"),
+        ("555 123 4567", "555-123-4568"),
+        ("2024-05-12", "signed on May 13, 2024"),
+        ("2024-12-05", "signed on May 12, 2024"),
         ("1.5 million", "1.5 billion"),
         ("9 am", "9 pm"),
         ("9 am", "9:30 am"),
@@ -91,6 +118,19 @@ def test_a_number_is_there_in_another_notation(answer: str, text: str) -> None:
 )
 def test_a_number_counts_as_a_whole(answer: str, text: str) -> None:
     assert not has_amounts(answer, ["nothing", f"This is {text}, then."])
+
+
+def test_a_hyphen_before_an_item_is_no_minus() -> None:
+    items = "You can return within:\n-30 days for the clothing\n -14 days for the rest"
+    assert has_amounts("30 days", [items])
+    assert has_amounts("14 days", [items])
+    assert has_amounts("30 days", ["-30 days for the clothing"])
+    assert has_amounts("-30", ["-30"])
+    assert not has_amounts("-30", ["30"])
+
+
+def test_blanks_are_read_in_linear_time() -> None:
+    assert not has_amounts("4", ["5" + " " * 20_000 + "below"])
 
 
 def test_all_numbers_must_be_there() -> None:
