@@ -119,7 +119,7 @@ async def _ask(
 
 async def _start(runs: Runs, run_id: int) -> Run:
     run = await runs.start(run_id)
-    assert run is not None
+    assert isinstance(run, Run)
     return run
 
 

@@ -203,21 +203,23 @@ def load(
         **options: Options of create_corpus.
     """
     with connect(dsn) as connection:
-        create(connection, corpus, **options)
+        create(connection, corpus, options)
         fill(dsn, connection, corpus, documents, vectors)
         connection.execute("vacuum analyze")
 
 
-def create(connection: Connection, corpus: str, *, shards: int | None = None, **options: object) -> None:
+def create(
+    connection: Connection, corpus: str, options: Mapping[str, object] | None = None, *, shards: int | None = None
+) -> None:
     """Create a corpus that can take vectors.
 
     Args:
         connection: To the database.
         corpus: Name of a corpus that does not exist.
+        options: Options of create_corpus.
         shards: If not None, the corpus is distributed to so many shards of a Citus cluster.
-        **options: Options of create_corpus.
     """
-    connection.execute("select pgclarify.create_corpus(%s, options => %s)", [corpus, Jsonb(options)])
+    connection.execute("select pgclarify.create_corpus(%s, options => %s)", [corpus, Jsonb(options or {})])
     if shards is not None:
         connection.execute("select pgclarify.distribute(%s, %s)", [corpus, Jsonb({"shards": shards})])
     connection.execute(

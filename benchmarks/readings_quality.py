@@ -30,6 +30,7 @@ from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs, RunTables
 from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.registry import Embedders
+from pgclarify.model import Run
 from pgclarify.operations.ambiguity.readings import count_readings
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.verifier import PROMPT_VERSION
@@ -98,7 +99,7 @@ async def signals(dsn: str, asked: Sequence[Group], top_k: int) -> dict[str, lis
                     found[group.name] = []
                     for run_id in _submit(dsn, group):
                         run = await runs.start(run_id)
-                        assert run is not None
+                        assert isinstance(run, Run)
                         run = replace(run, settings={**run.settings, "top_k": top_k})
                         context = context_of(
                             run, RunTables(runs, run), verifier, passages=exploration, embedder=embedder

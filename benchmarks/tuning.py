@@ -33,7 +33,7 @@ from pgclarify.database.runs import Runs
 from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.language.quotes import find_quote
-from pgclarify.model import Found
+from pgclarify.model import Found, Run
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.scoring import THRESHOLD
 from pgclarify.providers.extractive.verifier import PROMPT_VERSION
@@ -172,7 +172,7 @@ async def _judge(dsn: str, questions: Sequence[Question]) -> list[Judged]:
                         "select pgclarify.submit_many(%s, %s) as ids", [[question.text], question.corpus]
                     ).fetchall()
                 run = await runs.start(row["ids"][0])
-                assert run is not None
+                assert isinstance(run, Run)
                 (vector,) = await embedder.encode([question.text])
                 found = await passages.find_passages(run, question.text, vector, method="hybrid", depth=DEPTH)
                 readings = await asyncio.gather(

@@ -52,7 +52,7 @@ class Played:
         """Enter and start a run; with a corpus, its candidates are documents 101 and 102."""
         run_id = self.desk.enter(operation, others.pop("settings", {}), corpus_id=corpus_id, **others)
         run = await self.runs.start(run_id)
-        assert run is not None
+        assert isinstance(run, Run)
         if corpus_id is not None:
             self.desk.choose(run_id, *((document, 0.5, "dense", None, 1) for document in ("101", "102")))
         return run

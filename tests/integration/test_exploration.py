@@ -12,6 +12,7 @@ from pgclarify.database import exploration
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import Pool, fetch, open_pool
 from pgclarify.database.runs import Runs, RunTables
+from pgclarify.model import Run
 from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
 from tests.fakes.context import context_of
 from tests.integration.by_hand import Connection, HandWorker, Hire, MakeRole, scalar
@@ -113,7 +114,7 @@ async def test_an_exploration_sends_few_statements(
     async with open_pool(worker.connection.info.dsn) as pool:
         runs = Runs(pool, worker.worker_id)
         run = await runs.start(run_id)
-        assert run is not None
+        assert isinstance(run, Run)
         tables = ExplorationTables(runs)
         context = context_of(run, RunTables(runs, run), passages=tables)
         first = await find_first(context, query, depth=2)

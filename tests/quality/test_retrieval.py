@@ -13,6 +13,7 @@ from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.runs import Runs, RunTables
 from pgclarify.embedding import LocalEmbedder
+from pgclarify.model import Run
 from pgclarify.operations.execution import execute
 from tests.fakes.context import context_of
 from tests.integration.by_hand import HandWorker, Hire, hire, scalar
@@ -96,7 +97,7 @@ async def search(
         runs = Runs(pool, worker.worker_id)
         for run_id in run_ids.values():
             run = await runs.start(run_id)
-            assert run is not None
+            assert isinstance(run, Run)
             await execute(context_of(run, RunTables(runs, run), passages=ExplorationTables(runs), embedder=embedder))
     found = "select run_id, document_id from pgclarify.candidate where run_id = any(%s) order by run_id, rank"
     rows = connection.execute(found.encode(), [list(run_ids.values())]).fetchall()
