@@ -6,7 +6,7 @@ import asyncio
 import gc
 import logging
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -78,6 +78,8 @@ _INSPECTION_SECONDS = 5.0
 _UPKEEP_SECONDS = 10.0
 _AFTERWARDS_SECONDS = 2.0
 _PRUNING_SECONDS = 60.0
+# More than psycopg needs to cancel the statement of a cancelled task.
+_CANCEL_SECONDS = 6.0
 # About 256 passages, or ten seconds of embedding on two cores. Other embedding work waits no longer than that.
 _MOST_CHARS_A_CLAIM = 200_000
 
@@ -287,9 +289,21 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             connections.cut()
             raise
         finally:
-            for task in everything:
-                task.cancel()
-            await asyncio.gather(*everything, return_exceptions=True)
+            await _cancel(everything)
+
+
+async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel tasks until all have ended. Their errors are dropped.
+
+    Once may not be enough: while a task waits for a connection of the pool, `asyncio.wait_for` of Python 3.11 drops a
+    cancellation that arrives together with the connection.
+    """
+    left = set(tasks)
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=_CANCEL_SECONDS)
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _be_present(presence: Presence, queue: Queue, embedders: Embedders, on_ready: Callable[[], None]) -> None:
