@@ -88,7 +88,7 @@ def _of_process(server: Path) -> float:
     children = (server / "task" / server.name / "children").read_text().split()
     ticks = 0
     for process in (server, *(server.parent / child for child in children)):
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, ProcessLookupError):
             fields = (process / "stat").read_text().rpartition(")")[2].split()
             ticks += sum(map(int, fields[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
