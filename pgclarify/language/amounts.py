@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
-from pgclarify.language.numbers import MONTHS, SCALES, find_quantities, write_numbers
+from pgclarify.language.numbers import CARDINALS, MONTHS, SCALES, TENS, find_quantities, write_numbers
 from pgclarify.language.stems import singular
 
 _SIGNS: Final[Mapping[str, str]] = {
@@ -32,8 +32,14 @@ _CURRENCY: Final = "[$€£¥]"
 _SCALE: Final = f"(?a:{'|'.join(SCALES)})"
 # In "5 -20", "5 °C -20 °C" and "10-20" it is no minus.
 _MINUS: Final = rf"(?:(?<![\d°%$€£¥]\s)(?<!°[CF]\s)(?:^|(?<=[\s(]))[-\u2212\u2013](?={_CURRENCY}?\d)|\bminus\s+)"
+_NUMERAL: Final = f"(?a:{'|'.join(sorted((*CARDINALS, *TENS), key=len, reverse=True))})"
+# "The price minus tax" has no number.
 _BELOW_ZERO: Final = re.compile(
-    rf"{_MINUS}(?P<number>{_CURRENCY}?\w(?:[\w.,]*\w)?(?:\s(?:{_SCALE})\b)?)", re.IGNORECASE
+    rf"""
+    {_MINUS} (?P<number> {_CURRENCY}?\d (?:[\w.,]*\w)? (?:\s{_SCALE}\b)?
+      | {_NUMERAL}\b (?: (?: [\s-] | (?<=hundred)\sand\s ) (?:{_NUMERAL}|{_SCALE})\b )* )
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
 _AMOUNT: Final = re.compile(
     rf"""
@@ -63,6 +69,13 @@ _WRITTEN_DATE: Final = re.compile(
 # "-30 days" may be an item of a list, and "10 kg -20 kg" may be a range.
 _ITEM: Final = re.compile(r"(?:^|\n)[^\S\n]*$")
 _AFTER_AMOUNT: Final = re.compile(r"\d\s?[^\W\d_]+\s$")
+# "Ports 80,443" and "22,80,443" are lists, "45,123 people" is one number. A wrong 45 does more harm than a refused 443.
+# So digits are a list only after these nouns, or beside a number that has no place in thousands.
+_LISTED: Final = re.compile(
+    r"(?:\b(?:articles|buses|channels|chapters|flights|gates|lines|pages|paragraphs|ports|rooms|routes|rules|sections"
+    r"|seats|tracks|trains):?\s|\d,)$",
+    re.IGNORECASE,
+)
 # "It fell by 5 %" may be about -5 %, and so may "20 degrees below zero" be about -20.
 _FALLING: Final = re.compile(
     r"\b(?:fell|falls?|fallen|drop(?:s|ped)?|decline[ds]?|decrease[ds]?|shrank|lost|loss|down|reduced|reduction|cut)"
@@ -124,11 +137,9 @@ def find_units(text: str) -> frozenset[str]:
 
 def split_negatives(text: str) -> tuple[frozenset[str], str]:
     """Find the numbers below zero of an English text, and return them ("-20") and the text without them."""
-    said = ", ".join(match["number"] for match in _BELOW_ZERO.finditer(text))
-    if not said:
-        return frozenset(), text
-    found = find_quantities(said, is_question=False)[0].values()
-    return frozenset(f"-{value}" for values in found for value in values), _BELOW_ZERO.sub(" ", text)
+    numbers = [find_quantities(match["number"], is_question=False)[0] for match in _BELOW_ZERO.finditer(text)]
+    below_zero = frozenset(f"-{value}" for found in numbers for values in found.values() for value in values)
+    return below_zero, _BELOW_ZERO.sub(" ", text)
 
 
 # A cache, because many verdicts are about one passage.
@@ -196,7 +207,7 @@ def _readings(match: re.Match[str], signs: tuple[str, ...]) -> Iterator[_Amount]
 
 
 def _parts(match: re.Match[str]) -> Iterator[str]:
-    """Yield what else digits of a text may say: the parts of a date, its other notations, two numbers ("10 000")."""
+    """Yield what else digits of a text may say: parts and other notations of a date, numbers of a list ("10 000")."""
     if match["date"]:
         parts = [_plain(part) for part in match["date"].split(match["mark"])]
         yield from parts
@@ -207,8 +218,17 @@ def _parts(match: re.Match[str]) -> Iterator[str]:
             # The month may be first or second.
             yield from (f"{third}/{first}/{second}", f"{third}/{second}/{first}")
     elif match["digits"]:
-        parts = match["digits"].split()
+        parts = re.split(r"[,\s]", match["digits"]) if _is_list(match) else match["digits"].split()
         yield from map(_plain, parts if len(parts) > 1 else ())
+
+
+def _is_list(match: re.Match[str]) -> bool:
+    """Tell whether the commas of digits separate numbers, and not thousands ("1,024")."""
+    if match["sign"] or match["scale"] or _unit(match) or ",0" in match["digits"]:
+        return False
+    text, start, end = match.string, *match.span("digits")
+    before = text[max(0, start - _BEFORE_AMOUNT) : start]
+    return _LISTED.search(before) is not None or re.match(r",\d", text[end : end + 2]) is not None
 
 
 def _unit(match: re.Match[str]) -> str:
