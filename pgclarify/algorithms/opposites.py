@@ -8,13 +8,13 @@ from typing import Final
 
 from pgclarify.language.numbers import CARDINALS, MONTHS, TENS
 from pgclarify.language.stems import singular
-from pgclarify.language.words import plain_words
+from pgclarify.language.words import STOP_WORDS, plain_words
 
 _CONTRACTION: Final = re.compile(r"\b[^\W\d_]+n['\u2019]t\b|\bcannot\b", re.IGNORECASE)
-# "No. 5" is a number, and "not only" negates nothing.
+# "No. 5" and "Symphony No 5" are numbers, "no 24-hour service" is none. "Not only" negates nothing.
 _NEGATION: Final = re.compile(
-    r"\b(?:no(?!\.\s?\d)|not(?!\s(?:only|just|merely)\b)|never|none|nothing|neither|nor|non|without|except|excluding"
-    r"|unless)\b",
+    r"\b(?:no(?!\.\s?\d)(?!(?<=\w\s(?-i:No))\s?\d)|not(?!\s(?:only|just|merely)\b)|never|none|nothing|neither|nor"
+    r"|non|without|except|excluding|unless)\b",
     re.IGNORECASE,
 )
 # The commas in "No theft, loss or hail is covered" and "After May 1, the fee is not refunded" end no clause.
@@ -48,6 +48,7 @@ _LIMIT: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_FUNCTION_WORDS: Final = frozenset(map(singular, STOP_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,17 @@ class Sense:
     Attributes:
         negated: The words that a negation applies to, folded, without a plural s.
         affirmed: The other words of clauses without a negation, in the same form.
+        divided: Words that one clause negates and another affirms: "theft is covered, loss is not covered". They are
+            not among the affirmed words. If their clause has other words ("loss"), these are negated instead.
+        subjects: The words before the negations, in the same form.
         of_numbers: "lower" and "upper", the limits of its numbers and dates.
         of_others: The same for other limits: "within 30 days after the trip" has an upper and a lower one.
     """
 
     negated: frozenset[str]
     affirmed: frozenset[str]
+    divided: frozenset[str]
+    subjects: frozenset[str]
     of_numbers: frozenset[str]
     of_others: frozenset[str]
 
@@ -76,11 +82,17 @@ class Sense:
             other: The sense of the other text.
             shared: The words that both texts have.
         """
-        is_negated = not shared.isdisjoint((self.negated & other.affirmed) | (other.negated & self.affirmed))
+        is_negated = not shared.isdisjoint(
+            (self._denied(other) & other.affirmed) | (other._denied(self) & self.affirmed)
+        )
         is_limited = bool(shared) and (
             _are_opposite(self.of_numbers, other.of_numbers) or _are_opposite(self.of_others, other.of_others)
         )
         return is_negated != is_limited
+
+    def _denied(self, other: Sense) -> frozenset[str]:
+        """Return the negated words, and the subject if the other text says "covered" of one and "not" of another."""
+        return self.negated if self.negated.isdisjoint(other.divided) else self.negated | self.subjects - other.subjects
 
 
 def sense_of(text: str) -> Sense:
@@ -96,8 +108,7 @@ def sense_of(text: str) -> Sense:
         is_of_number = match["number"] is not None or bool(match["and"])
         (of_numbers if is_of_number else of_others).add("lower" if is_lower else "upper")
     one_clause = _START.sub(lambda match: match[0].replace(",", ""), text)
-    negated, affirmed = _claims(_LIMIT.sub(" ", one_clause))
-    return Sense(negated, affirmed, frozenset(of_numbers), frozenset(of_others))
+    return Sense(*_claims(_LIMIT.sub(" ", one_clause)), frozenset(of_numbers), frozenset(of_others))
 
 
 def spell_negations(text: str) -> str:
@@ -105,20 +116,30 @@ def spell_negations(text: str) -> str:
     return " ".join(_CONTRACTION.sub("not", text).split())
 
 
-def _claims(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the words that are negated and affirmed.
+def _claims(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]:
+    """Return the words that are negated, affirmed, divided and before a negation.
 
-    A negation applies to the first words after it in its clause, or else to the last before it.
+    A negation applies to the first words after it in its clause, or else to the last before it. If another clause
+    affirms one of these, the negation applies to the words that only its clause has, if there are any.
     """
-    negated, affirmed = set[str](), set[str]()
+    affirmed, around = set[str](), list[tuple[list[str], list[str]]]()
     for clause in _CLAUSE_END.split(text):
         negation = _NEGATION.search(clause)
         if negation is None:
             affirmed.update(_singulars(clause))
         else:
-            before, after = _singulars(clause[: negation.start()]), _singulars(clause[negation.end() :])
-            negated.update(after[:_NEGATED] or before[-_NEGATED:])
-    return frozenset(negated), frozenset(affirmed - negated)
+            around.append((_singulars(clause[: negation.start()]), _singulars(clause[negation.end() :])))
+    negated, divided, subjects = set[str](), set[str](), set[str]()
+    known = affirmed | _FUNCTION_WORDS
+    for before, after in around:
+        scope = set(after[:_NEGATED] or before[-_NEGATED:])
+        affirmed_too = (scope & affirmed) - _FUNCTION_WORDS
+        if affirmed_too:
+            scope = set(before) - known or set(after) - known or scope
+        negated |= scope
+        divided |= affirmed_too
+        subjects.update(before)
+    return frozenset(negated), frozenset(affirmed - negated - divided), frozenset(divided), frozenset(subjects)
 
 
 def _singulars(text: str) -> list[str]:

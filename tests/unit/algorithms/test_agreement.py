@@ -61,7 +61,19 @@ def test_interpretations_that_name_different_numbers_conflict(one: str, other: s
         ("refundable", "non-refundable"),
         ("Theft is covered, loss is not", "Loss is covered, theft is not"),
         ("Theft is covered, loss and hail are not", "Theft is not covered"),
+        ("Theft is covered, loss is not covered", "Loss is covered, theft is not covered"),
+        ("No theft is covered, but loss is covered", "No loss is covered, but theft is covered"),
+        (
+            "Theft of bags is covered, loss of bags is not covered",
+            "Loss of bags is covered, theft of bags is not covered",
+        ),
+        ("Flood is not covered, but fire is covered", "Flood is covered"),
+        ("Flood is not covered, but fire is covered", "Fire is not covered"),
+        ("Not covered: theft; covered: loss", "Theft is covered"),
+        ("Bags are covered at home, bags are not covered abroad", "No bags are covered"),
         ("members, but not guests", "guests, but not members"),
+        ("There is no 24-hour service", "There is a 24-hour service"),
+        ("No 24-hour service is offered", "A 24-hour service is offered"),
         ("Parking is free without a permit", "Parking is not free without a permit"),
         ("valid after 2020", "not valid after 2020"),
         ("not valid before 2020", "not valid after 2020"),
@@ -113,6 +125,12 @@ def test_answers_that_plainly_differ_conflict(one: str, other: str) -> None:
         ("members", "members, but not guests"),
         ("not only cars but also trucks", "cars and trucks"),
         ("Symphony No. 5", "the Symphony 5"),
+        ("Symphony No 5", "the Symphony 5"),
+        ("Flood is not covered, but fire is covered", "Fire is covered"),
+        ("Flood is not covered, but fire is covered", "Flood is not covered"),
+        ("No theft is covered, but loss is covered", "Loss is covered, theft is not covered"),
+        ("Theft of bags is covered, loss of bags is not covered", "Theft of bags is covered"),
+        ("Bags are covered at home, bags are not covered abroad", "Bags are not covered abroad"),
         ("a spot not many miles from Lion Head called Twin Rocks", "Twin Rocks"),
         # Both say no, in other words.
         ("Pets are not allowed", "No pets are allowed"),
@@ -155,6 +173,11 @@ def test_one_exchanged_word_makes_another_question() -> None:
     clothing, electronics = "What is the return window for clothing?", "What is the return window for electronics?"
     assert relation((clothing, "30 days"), (electronics, "30 days")) == Relation.UNKNOWN
     assert relation((clothing, "a month"), (electronics, "as agreed")) == Relation.CONFLICT
+
+
+def test_other_words_after_minus_make_another_question() -> None:
+    tax, depreciation = "What is the payout minus tax?", "What is the payout minus depreciation?"
+    assert relation((tax, "30 dollars"), (depreciation, "30 dollars")) == Relation.UNKNOWN
 
 
 @pytest.mark.parametrize(
