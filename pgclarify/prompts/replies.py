@@ -35,7 +35,9 @@ def read_form(form: type[_Form], completion: Completion) -> _Form:
         return form.model_validate_json(_unwrapped(completion.reply))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
+        # The last part of the place of an unexpected key is that key, so it is a word of the reply.
+        place = first["loc"][:-1] if first["type"] == "extra_forbidden" else first["loc"]
+        where = ".".join(map(str, place))
         # A model's reply may repeat a passage. So it is shown shortened, and not as the cause of the error.
         raise InvalidReply(
             "the model's reply does not fit its form",

@@ -6,10 +6,10 @@ from pkgutil import iter_modules
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from pgclarify import prompts
-from pgclarify.errors import InvalidReply
+from pgclarify.errors import InvalidReply, describe
 from pgclarify.model_calls import Completion
 from pgclarify.prompts.replies import one_for_each, places, read_form
 
@@ -78,6 +78,30 @@ def test_a_reply_that_repeats_itself_is_read_at_once(reply: str) -> None:
 
 def test_a_mark_within_an_answer_ends_no_thoughts() -> None:
     assert read('{"answer": "it ends with </think> there"}').answer == "it ends with </think> there"
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    answer: str | None = None
+    parts: list["Strict"] = []
+
+
+@pytest.mark.parametrize(
+    ("reply", "place"),
+    [
+        ('{"secret": 1}', ""),
+        ('{"parts": [{}, {"secret": 1}]}', "parts.1: "),
+        ('{"parts": [{"answer": {"secret": 1}}]}', "parts.0.answer: "),
+        ("secret", ""),
+    ],
+)
+def test_the_detail_has_the_place_but_no_word_of_the_reply(reply: str, place: str) -> None:
+    with pytest.raises(InvalidReply) as caught:
+        read_form(Strict, Completion(reply, None, None, 1.0))
+    assert (caught.value.detail or "").startswith(place)
+    assert "secret" not in describe(caught.value)
+    assert "secret" in describe(caught.value, with_reply=True)
 
 
 def forms() -> list[type[BaseModel]]:
