@@ -38,7 +38,6 @@ PgclarifyError
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -345,12 +344,3 @@ def describe(error: Exception, *, with_reply: bool = False) -> str:
     # A library's message may have characters that PostgreSQL's text or a terminal cannot take.
     text = text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
     return " ".join(text.split())[:_LONGEST_DESCRIPTION]
-
-
-def without_reply(description: str) -> str:
-    """Remove the model's reply from a description that `describe` made with_reply.
-
-    Args:
-        description: The description, on one line.
-    """
-    return re.sub(":? It replied: .*", "", description)

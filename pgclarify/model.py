@@ -246,7 +246,9 @@ class Verdict:
         completion_id: The ledger row of the verdict.
         is_reused: True if the completion had been paid for before.
         reason: Why it abstained.
-        error: The error; set if and only if the outcome is failed.
+        error: The error with the model's reply, which may repeat the passage; set if and only if the outcome is failed.
+        error_without_reply: The error without the reply, for the error of the run, which roles without the passage see.
+            It is not stored.
         error_code: The SQLSTATE of the error.
         abstention_code: The code of the reason: not_answered, no_language_model, threshold or a Refusal; None if it did
             not abstain.
@@ -264,6 +266,7 @@ class Verdict:
     is_reused: bool = False
     reason: str | None = None
     error: str | None = None
+    error_without_reply: str | None = None
     error_code: str | None = None
     abstention_code: StopCode | Refusal | None = None
 

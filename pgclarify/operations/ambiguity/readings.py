@@ -11,7 +11,7 @@ from textwrap import shorten
 from typing import Final
 
 from pgclarify.dialogue import DetectionReason
-from pgclarify.errors import CompletionError, without_reply
+from pgclarify.errors import CompletionError
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.completions import CallResult
 from pgclarify.model import Candidate, Reading
@@ -109,9 +109,9 @@ async def count_readings(context: RunContext) -> Readings:
             for candidate, result in zip(candidates, results, strict=True)
         )
     )
-    errors = [verdict.error for verdict in verdicts if verdict.outcome is Outcome.FAILED]
+    errors = [verdict.error_without_reply for verdict in verdicts if verdict.outcome is Outcome.FAILED]
     if errors and len(errors) == len(verdicts):
-        raise CompletionError("no passage of the corpus could be judged", detail=without_reply(errors[0] or ""))
+        raise CompletionError("no passage of the corpus could be judged", detail=errors[0])
     grounded = [
         (candidate.passage.document_id, verdict)
         for candidate, verdict in zip(candidates, verdicts, strict=True)

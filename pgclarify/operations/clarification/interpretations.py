@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms import Density, Grouping, consolidate, relate_readings
-from pgclarify.errors import BudgetSpent, without_reply
+from pgclarify.errors import BudgetSpent
 from pgclarify.model import Citation, Cluster, Interpretation, Refusal, Run, Verdict
 from pgclarify.operations.context import OF_A_BUDGET, Ending, RunContext, code_of_failures
 from pgclarify.vocabulary import Outcome, RunStatus, StopCode
@@ -104,8 +104,9 @@ async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.floa
 async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]]) -> Ending:
     """Consolidate the grounded verdicts, and end the run.
 
-    The run succeeds if no verdict failed, even if there are none. It is partial if some failed, and then has their
-    code. It fails if all failed, unless the only cause was a spent budget: then it is partial, with no result.
+    The run succeeds if no verdict failed, even if there are none. It is partial if some failed. Then it has their
+    code, unless a budget refused all these calls. It fails if all failed, unless the only cause was a spent budget:
+    then it is partial, with no result.
 
     Args:
         context: The run.
@@ -116,7 +117,7 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]])
         # Other errors matter more than the budget, because a larger budget would not help against them.
         others = [verdict for verdict in failed if verdict.error_code not in OF_A_BUDGET]
         if others or not isinstance(context.store.refusal, BudgetSpent):
-            error, error_code = summarize([(verdict.error or "", verdict.error_code) for verdict in others or failed])
+            error, error_code = _summarize(others or failed)
             return Ending(RunStatus.FAILED, error=error, error_code=error_code)
     grounded = [pair for pair in verdicts if pair[1].outcome is Outcome.GROUNDED]
     with context.trace.stage("consolidation") as tally:
@@ -170,10 +171,11 @@ def _interpretation(grounded: Sequence[Grounded], cluster: Cluster) -> Interpret
     )
 
 
-def summarize(errors: Sequence[tuple[str, str | None]]) -> tuple[str, str | None]:
-    """Return the most frequent error of many passages, with its code; the first among equals.
+def _summarize(failed: Sequence[Verdict]) -> tuple[str, str | None]:
+    """Return the most frequent error of failed verdicts, with its code; the first among equals.
 
     The error quotes no reply, because a role that may no longer read the passage still sees the error of the run.
     """
-    (error, code), count = Counter((without_reply(error), code) for error, code in errors).most_common(1)[0]
-    return error if len(errors) == 1 else f"{error} ({count} of {len(errors)} passages)", code
+    errors = Counter((verdict.error_without_reply or "", verdict.error_code) for verdict in failed)
+    (error, code), count = errors.most_common(1)[0]
+    return error if len(failed) == 1 else f"{error} ({count} of {len(failed)} passages)", code

@@ -281,4 +281,10 @@ def _refused(abstained: Verdict, code: StopCode | Refusal) -> Verdict:
 
 
 def _failed(abstained: Verdict, error: PgclarifyError) -> Verdict:
-    return replace(abstained, outcome=Outcome.FAILED, error=describe(error, with_reply=True), error_code=code_of(error))
+    return replace(
+        abstained,
+        outcome=Outcome.FAILED,
+        error=describe(error, with_reply=True),
+        error_without_reply=describe(error),
+        error_code=code_of(error),
+    )

@@ -52,6 +52,14 @@ async def test_no_endpoint_at_all_fails_the_run() -> None:
     assert record.interpretations == []
 
 
+async def test_the_error_of_a_run_has_no_words_of_a_reply() -> None:
+    odd = InvalidReply("odd", detail="No answer.", reply="secret")
+    record = await carry_out([passage("a", DRIVERS)], scripts.verifier({DRIVERS: odd}))
+    assert (record.status, record.error) == (RunStatus.FAILED, "odd: No answer.")
+    # Roles that may not read the passage do not see its verdict.
+    assert "secret" in (record.verdicts[1].error or "")
+
+
 async def test_a_verdict_that_fits_at_the_second_ask_counts() -> None:
     content = DRIVERS
     store = FakeStore([passage("a", content)])
