@@ -82,7 +82,7 @@ def paper(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Replace an option in all rows that have it, except in rows that vary this option.",
+            help="Replace an option in all rows that have it, except in rows that vary or fix it.",
         ),
     ] = None,
     judge: Annotated[str, typer.Option(metavar="NAME", help="The judge: lexical, model or both.")] = "lexical",

@@ -125,7 +125,8 @@ def _check_settings(paper: Paper, settings: Mapping[str, Any]) -> None:
             raise InputError(
                 f"no row of {paper.name} has an option {name!r} that can be set",
                 detail=f"The options are: {', '.join(known) or 'none'}.",
-                hint="An option that distinguishes a row from other rows cannot be set; pgclarify eval run takes all.",
+                hint="An option that is fixed, or distinguishes a row from other rows, cannot be set; "
+                "pgclarify eval run takes all.",
             )
 
 
