@@ -6,15 +6,9 @@ from enum import Enum, auto
 from typing import Final
 
 from pgclarify.database.evaluated_runs import RunFacts
-from pgclarify.errors import (
-    BudgetSpent,
-    ConfigurationError,
-    EndpointFailed,
-    EndpointUnavailable,
-    ModelNotFound,
-    PriceMissing,
-)
+from pgclarify.errors import BudgetSpent, EndpointFailed
 from pgclarify.evaluated import Usage
+from pgclarify.operations.context import OF_A_BUDGET, OUTAGES
 from pgclarify.vocabulary import RunStatus, StopCode
 
 
@@ -28,12 +22,8 @@ class Outage(Enum):
 
 
 # All other failures belong to their case: a reply of the wrong form, a question that is too long.
-_OUTAGES: Final = {
-    ConfigurationError.sqlstate: Outage.LASTING,
-    ModelNotFound.sqlstate: Outage.LASTING,
-    EndpointUnavailable.sqlstate: Outage.LASTING,
-    BudgetSpent.sqlstate: Outage.LASTING,
-    PriceMissing.sqlstate: Outage.LASTING,
+_KINDS: Final = {
+    **dict.fromkeys((*OUTAGES, *OF_A_BUDGET), Outage.LASTING),
     EndpointFailed.sqlstate: Outage.PASSING,
 }
 
@@ -44,7 +34,7 @@ def outage_of(error_code: str | None) -> Outage | None:
     Args:
         error_code: The code of a run, or of `code_of`; None if there was no failure.
     """
-    return _OUTAGES.get(error_code or "")
+    return _KINDS.get(error_code or "")
 
 
 def outage_code(facts: RunFacts) -> str | None:

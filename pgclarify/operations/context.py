@@ -35,10 +35,10 @@ from pgclarify.vocabulary import RunStatus
 OF_A_BUDGET: Final = (BudgetSpent.sqlstate, PriceMissing.sqlstate)
 """Codes of calls that a budget refused."""
 
-# Failures that do not depend on the request, the longest first: most calls of other runs fail for the same reason.
-_OUTAGES: Final = tuple(
+OUTAGES: Final = tuple(
     error.sqlstate for error in (ConfigurationError, ModelNotFound, EndpointUnavailable, EndpointFailed)
 )
+"""Codes of failures that do not depend on the request, beginning with those that a person must end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +148,8 @@ class Ending:
 def code_of_failures(codes: Iterable[str | None]) -> str | None:
     """Return the code of a partial run from the codes of its failed calls; None if there are none.
 
-    An outage comes before failures that belong to one request. Refusals of a budget do not count: the stop code shows
-    them.
+    Outages come first, in the order of OUTAGES: those that a person must end come before a failed server. Refusals of a
+    budget do not count: the stop code shows them.
     """
     failures = [code for code in codes if code is not None and code not in OF_A_BUDGET]
-    return min(failures, key=lambda code: _OUTAGES.index(code) if code in _OUTAGES else len(_OUTAGES), default=None)
+    return min(failures, key=lambda code: OUTAGES.index(code) if code in OUTAGES else len(OUTAGES), default=None)
