@@ -39,7 +39,7 @@ ALIKE = 0.6
 # The shorter answer must have at least this share of the longer one's words, unless it is a number.
 LEAST_SHARE = 0.2
 
-# Words such as before, after and not are missing here, because two answers with one of them share more.
+# The list leaves out words such as before, after and not. So two answers that both say "before" share a word.
 _STOPWORDS = word_set(
     "a about all an and any approximately are around as at be been between by can could did do does during each for"
     " from had has have he her his how if in into is it its may must of on or over per she should so such than that"
@@ -89,7 +89,8 @@ def relate(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np
 
     - Their interpretations or their answers name different numbers, years, months or times of day, and neither names
       all that the other names.
-    - Their answers have the same number, with different units of time, or different currencies ($40, €40).
+    - Their answers have the same number, with different units of time.
+    - Their answers have numbers, equal or not, in different currencies, percent or scales of temperature ($40, €40).
     - One answer is yes and the other is no.
     - Both answers are names, and share no word.
     - Their interpretations differ in one word, and their answers do not agree.
