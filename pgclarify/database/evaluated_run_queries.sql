@@ -17,11 +17,11 @@ select
                 limit 1
             ),
             (
-                -- The conclusion may repeat the message of an earlier call.
+                -- A failed conclusion may repeat the message of an earlier call, so it comes last.
                 select step.reason
                 from pgclarify.step
-                where step.run_id = run.run_id and step.outcome = 'failed' and step.kind <> 'conclusion'
-                order by step.ordinal desc
+                where step.run_id = run.run_id and step.outcome = 'failed'
+                order by step.kind = 'conclusion', step.ordinal desc
                 limit 1
             )
         )

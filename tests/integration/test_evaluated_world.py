@@ -168,6 +168,10 @@ class TestRuns:
             [run_id],
         )
         assert failure() == "follow_up failed"
+        connection.execute("delete from pgclarify.step where kind <> 'conclusion'")
+        assert failure() == "conclusion failed"
+        connection.execute("update pgclarify.step set outcome = 'not_in_corpus', abstention_code = 'not_answered'")
+        assert failure() is None, "the reason of this conclusion is of no call"
         connection.execute("update pgclarify.run set operation = 'rewrite'")
         assert failure() == "the key is refused"
 
