@@ -13,6 +13,8 @@ from pgclarify.cli.options import Timeout, with_flags
 from pgclarify.cli.waiting import WHAT_IS_KEPT, waiting
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from pgclarify.cli.rendering import Row
 
 LIST_EXAMPLES = terminal.examples(
@@ -52,7 +54,8 @@ def list_answers(
     options = with_flags(context, option or [], top_k=top_k, max_answers=max_answers, timeout=timeout)
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
-        with waiting("Looking for answers", lambda: _interrupted(database, question, corpus)):
+        (clock,) = connection.fetch(database, "cli_get_time")
+        with waiting("Looking for answers", lambda: _interrupted(database, question, corpus, since=clock["now"])):
             rows, run_id = asking.ask_and_wait(
                 database, "client_list_answers", question=question, corpus=corpus, options=json.dumps(options)
             )
@@ -71,7 +74,7 @@ def list_answers(
     console.print(rendering.explain_hint(run_id))
 
 
-def _interrupted(database: connection.Database, question: str, corpus: str | None) -> str:
+def _interrupted(database: connection.Database, question: str, corpus: str | None, *, since: datetime) -> str:
     import psycopg
 
     from pgclarify.cli import dialogue_rendering
@@ -79,5 +82,5 @@ def _interrupted(database: connection.Database, question: str, corpus: str | Non
     runs: list[Row] = []
     # The connection itself may be lost.
     with suppress(psycopg.Error):
-        runs += connection.fetch(database, "cli_find_cancelled_list", question=question, corpus=corpus)
+        runs += connection.fetch(database, "cli_find_cancelled_list", question=question, corpus=corpus, since=since)
     return dialogue_rendering.list_cancelled(runs[0]["run_id"]) if runs else WHAT_IS_KEPT

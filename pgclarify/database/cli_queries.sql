@@ -119,15 +119,19 @@ limit %(most)s;
 -- The run of the last question of this transaction.
 select current_setting('pgclarify.asked_run')::bigint as run_id;
 
+-- name: cli_get_time
+-- The server's clock.
+select clock_timestamp() as now;
+
 -- name: cli_find_cancelled_list
--- The run of list_answers with this question that the caller has just cancelled; the corpus, if one was named.
+-- The caller's latest cancelled run of list_answers with this question since a time; the corpus, if one was named.
 select run_id
 from pgclarify.run_summary
 where
     operation = 'list_answers'
     and requested_by = current_user
     and status = 'cancelled'
-    and finished_at > now() - interval '1 minute'
+    and created_at >= %(since)s::timestamptz
     and question = btrim(%(question)s, E' \t\r\n\f\x0b')
     and corpus = coalesce(%(corpus)s, corpus)
 order by finished_at desc
