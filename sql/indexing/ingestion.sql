@@ -52,13 +52,15 @@ begin
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
         -- It is being dropped.
         continue when not found;
+        -- In a subquery, the id is not known to the planner. It would count one row for a corpus that is not in the statistics
+        -- yet, and then read the whole corpus for each document.
         return query
         with locked as materialized (
             select pending.document_id, pending.added_at
             from pgclarify_private.pending_document as pending
             inner join pgclarify.document
-                on document.corpus_id = v_corpus_id and document.id = pending.document_id
-            where pending.corpus_id = v_corpus_id
+                on document.corpus_id = (select v_corpus_id) and document.id = pending.document_id
+            where pending.corpus_id = (select v_corpus_id)
                 and not pending.is_long
                 and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
             order by pending.added_at
@@ -72,9 +74,9 @@ begin
             select locked.document_id, locked.added_at, length(document.content) as chars
             from locked
             inner join pgclarify.document
-                on document.corpus_id = v_corpus_id and document.id = locked.document_id
+                on document.corpus_id = (select v_corpus_id) and document.id = locked.document_id
         ),
-        measured as (
+        measured as materialized (
             select
                 readable.document_id,
                 sum(readable.chars) over (order by readable.added_at, readable.document_id) - readable.chars
@@ -85,7 +87,7 @@ begin
             update pgclarify_private.pending_document as pending
             set leased_by = claim_documents.worker_id, leased_until = now() + claim_documents.lease
             from measured
-            where pending.corpus_id = v_corpus_id
+            where pending.corpus_id = (select v_corpus_id)
                 and pending.document_id = measured.document_id
                 and measured.chars_before < claim_documents.max_chars
             returning pending.document_id
@@ -96,7 +98,7 @@ begin
                 document.id, document.title, document.content, document.content_hash,
                 document.indexed_at is not null as was_indexed, space.embedding_space_id, space.model, space.dimensions
             from leased
-            inner join pgclarify.document on document.corpus_id = v_corpus_id and document.id = leased.document_id
+            inner join pgclarify.document on document.corpus_id = (select v_corpus_id) and document.id = leased.document_id
             inner join pgclarify.corpus on corpus.corpus_id = v_corpus_id
             inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
         )

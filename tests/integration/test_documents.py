@@ -192,6 +192,26 @@ class TestIndexing:
         assert len(others) == 2
         assert worker.claim() == []
 
+    def test_a_claim_in_a_new_corpus_reads_no_document_many_times(
+        self, connection: Connection, worker: HandWorker
+    ) -> None:
+        add = "select count(pgclarify.add_document(%s, n::text, 'Hail.')) from generate_series(1, 300) as n"
+        read = (
+            "select sum(seq_tup_read + idx_tup_fetch) from pg_stat_xact_user_tables"
+            " where relname in ('document', 'pending_document')"
+        )
+        connection.execute(add, ["insurance"])
+        # The statistics know the first corpus alone.
+        connection.execute("analyze pgclarify.document, pgclarify_private.pending_document")
+        first = scalar(connection, "select corpus_id from pgclarify.corpus")
+        connection.execute("select pgclarify.create_corpus('new')")
+        worker.open_spaces()
+        connection.execute(add, ["new"])
+
+        before = scalar(connection, read)
+        assert len(worker.claim(max_documents=50, after_corpus_id=first)) == 50
+        assert scalar(connection, read) - before < 50 * 20
+
     def test_a_claim_is_bounded_by_characters_and_never_empty(self, connection: Connection, worker: HandWorker) -> None:
         for number in range(4):
             scalar(connection, ADD, str(number), "x" * 100)
