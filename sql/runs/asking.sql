@@ -128,20 +128,27 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_can_lock constant boolean := not current_setting('transaction_read_only')::boolean
-        and not pgclarify_private.has_frozen_snapshot();
     v_pause double precision := 0.05;
     v_has_waited boolean := false;
     v_has_lock boolean := false;
     v_entered jsonb;
+    v_message text;
+    v_detail text;
+    v_hint text;
 begin
     loop
         begin
-            if v_has_waited and v_can_lock then
+            if v_has_waited and not current_setting('transaction_read_only')::boolean then
                 -- With this lock, no other transaction can lock the corpus against loopback_enter. So if loopback_enter finds
-                -- it locked, this transaction has locked it, perhaps in a savepoint, whose id is not known.
-                perform from pgclarify.corpus where corpus.corpus_id = enter_when_free.corpus_id for key share skip locked;
-                v_has_lock := found;
+                -- it locked, this transaction has locked it.
+                begin
+                    perform from pgclarify.corpus where corpus.corpus_id = enter_when_free.corpus_id for key share skip locked;
+                    v_has_lock := found;
+                exception
+                    -- Another transaction has changed it since the snapshot of this one.
+                    when serialization_failure then
+                        v_has_lock := false;
+                end;
             end if;
             v_entered := pgclarify_private.loopback_call('loopback_enter', enter_when_free.payload);
             -- This releases the lock.
@@ -149,33 +156,35 @@ begin
         exception
             when sqlstate 'PC099' then
                 return v_entered;
-            when lock_not_available then
-                if v_has_lock and sqlerrm like 'corpus "%" is locked'
-                    or exists (
-                        select
-                        from pgclarify.corpus
-                        where corpus.corpus_id = enter_when_free.corpus_id
-                            and pg_current_xact_id_if_assigned()::xid in (corpus.xmin, corpus.xmax)
-                    ) then
+            when sqlstate 'PC098' then
+                get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+                if v_has_lock then
                     raise exception 'the corpus is locked by this transaction'
                         using errcode = 'PC004',
                             detail = 'An earlier statement of it has locked the corpus, so no question can be entered.',
                             hint = 'Commit first, then ask.';
                 end if;
                 if clock_timestamp() >= enter_when_free.deadline then
-                    raise;
+                    raise exception using
+                        errcode = 'lock_not_available', message = v_message, detail = v_detail, hint = v_hint;
                 end if;
         end;
         v_has_waited := true;
         perform pg_sleep(v_pause * (0.5 + random()));
         v_pause := least(v_pause * 1.5, 1);
+        if not exists (select from pgclarify.corpus where corpus.corpus_id = enter_when_free.corpus_id) then
+            raise exception 'corpus "%" does not exist', enter_when_free.payload ->> 'corpus'
+                using errcode = 'undefined_object',
+                    detail = 'It was dropped while this call waited for it.',
+                    hint = 'The corpora that you can search: select corpus from pgclarify.corpus_status.';
+        end if;
     end loop;
 end
 $$;
 
 comment on function pgclarify_private.enter_when_free(jsonb, bigint, timestamptz) is
 'Call loopback_enter with this payload, again and again while another transaction locks the corpus. Error 55P03 after the '
-'deadline; null means never. Error PC004 if this transaction itself has locked the corpus.';
+'deadline, PC004 if this transaction itself has locked the corpus, 42704 if it was dropped meanwhile.';
 
 create or replace function pgclarify_private.ask(
     caller pgclarify_private.caller, run pgclarify.run, questions text[], timeout interval

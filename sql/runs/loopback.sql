@@ -234,7 +234,8 @@ begin
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
     if not found and v_corpus_id is not null then
         raise exception 'corpus "%" is locked', loopback_enter.payload ->> 'corpus'
-            using errcode = 'lock_not_available',
+            -- A separate code, so that enter_when_free waits for this lock alone. It raises 55P03 in the end.
+            using errcode = 'PC098',
                 detail = 'Another transaction has locked it, for example to distribute it or to erase a document.',
                 hint = 'Ask again when that transaction has ended, or pass a longer timeout.';
     end if;
@@ -256,7 +257,7 @@ end
 $$;
 
 comment on function pgclarify_private.loopback_enter(jsonb, bytea) is
-'Enter runs; returns their ids. Error PC001 without a living worker, PC004 if the corpus cannot be seen from here, 55P03 if it '
+'Enter runs; returns their ids. Error PC001 without a living worker, PC004 if the corpus cannot be seen from here, PC098 if it '
 'is locked.';
 grant execute on function pgclarify_private.loopback_enter(jsonb, bytea) to pgclarify_loopback;
 

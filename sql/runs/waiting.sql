@@ -131,18 +131,15 @@ begin
                 case when v_is_remote or cardinality(v_unfinished) > 10 then 0.25 else 0.05 end
             )
         );
-        if await.deadline is not null then
-            v_pause := least(v_pause, greatest(extract(epoch from await.deadline - clock_timestamp()), 0.001));
-        end if;
-        perform pg_sleep(v_pause);
+        perform pg_sleep(least(v_pause, greatest(extract(epoch from await.deadline - clock_timestamp()), 0.001)));
     end loop;
     return v_unfinished;
 end
 $$;
 
 comment on function pgclarify_private.await(bigint[], timestamptz) is
-'Wait until the runs are over or the deadline has passed (null: no limit); returns those that are not over. Error PC001 if '
-'no worker has been alive for half a minute.';
+'Wait until the runs are over or the deadline has passed; returns those that are not over. Error PC001 if no worker has been '
+'alive for half a minute.';
 
 create or replace function pgclarify_private.list_runs(run_ids bigint[])
 returns text

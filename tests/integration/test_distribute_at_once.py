@@ -137,14 +137,32 @@ def test_a_question_waits_for_distribute(connection: Connection, connect: Connec
         assert waiting.result(60) is None
 
 
-def test_a_question_does_not_wait_for_a_lock_of_its_own_savepoint(connection: Connection, worker: HandWorker) -> None:
+@pytest.mark.parametrize("isolation", ["read committed", "repeatable read"])
+def test_a_question_does_not_wait_for_a_lock_of_its_own_savepoint(
+    connection: Connection, worker: HandWorker, isolation: str
+) -> None:
     ask = "select from pgclarify.search('number', options => '{\"timeout\": \"20s\"}')"
     with connection.transaction():
+        connection.execute(f"set transaction isolation level {isolation}")
         with connection.transaction():
             connection.execute(LOCK)
             assert state_of(connection, ask) == "PC004"
         assert state_of(connection, ask) == "PC004"
     assert scalar(connection, "select count(*) from pgclarify.run") == 0
+
+
+def test_a_question_that_waits_for_a_corpus_hears_that_it_was_dropped(
+    connection: Connection, connect: Connect, worker: HandWorker
+) -> None:
+    asker = connect(connection.info.user)
+    ask = "select from pgclarify.search('number', corpus => 'insurance', options => '{\"timeout\": \"60s\"}')"
+    with ThreadPoolExecutor() as pool:
+        with connection.transaction():
+            connection.execute("select pgclarify.drop_corpus('insurance')")
+            waiting = pool.submit(state_of, asker, ask)
+            with pytest.raises(TimeoutError):
+                waiting.result(0.5)
+        assert waiting.result(60) == "42704"
 
 
 def test_a_lock_error_while_it_waits_cancels_the_run(
