@@ -107,6 +107,8 @@ begin
                         and citation.step_ordinal <= step.ordinal
                         and citation.candidate_rank = any(v_withheld)
                 )
+                -- The model saw all passages when it wrote this reason, which cites none.
+                and not (step.kind = 'conclusion' and step.reason is not null and v_withheld <> '{}')
         ) as known
         full join (select grouped.* from grouped where grouped.step_ordinal is not null) as staged
             on staged.step_ordinal = known.ordinal

@@ -105,6 +105,12 @@ begin atomic
                 select from cited as earlier
                 where earlier.run_id = step.run_id and earlier.ordinal <= step.ordinal and earlier.is_withheld
             )
+            -- The model saw all passages when it wrote this reason, which cites none.
+            and not (
+                step.kind = 'conclusion'
+                and step.reason is not null
+                and pgclarify_private.withheld_ranks(step.run_id, pgclarify_private.roles_of(rows.requester)) <> '{}'
+            )
     )
     select
         run.run_id,

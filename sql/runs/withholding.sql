@@ -78,6 +78,12 @@ inner join pgclarify.step_citation as citation
 inner join pgclarify_private.withheld_candidate as withheld
     on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank
 union all
+select 'step' as kind, step.run_id, step.ordinal
+from pgclarify.step
+inner join pgclarify_private.withheld_candidate as withheld on step.run_id = withheld.run_id
+-- The model saw all passages when it wrote this reason, which cites none.
+where step.kind = 'conclusion' and step.reason is not null
+union all
 select 'listed_answer' as kind, evidence.run_id, evidence.ordinal
 from pgclarify.evidence
 inner join pgclarify_private.withheld_candidate as withheld
@@ -99,8 +105,8 @@ where
 
 comment on view pgclarify_private.withheld_entry is
 'Interpretations, steps, answers and detections of runs with words of such a document: that of the medoid of an '
-'interpretation, of any citation of a step or an earlier step, of the first citation of an answer, or of a reason of a '
-'detection.';
+'interpretation, of any citation of a step or an earlier step, of any candidate if a conclusion has a reason, of the first '
+'citation of an answer, or of a reason of a detection.';
 comment on column pgclarify_private.withheld_entry.kind is 'The table: interpretation, step, listed_answer or detection.';
 comment on column pgclarify_private.withheld_entry.run_id is 'The run.';
 comment on column pgclarify_private.withheld_entry.ordinal is 'Its ordinal there.';
