@@ -156,11 +156,12 @@ begin
         $sql$
         with needed as materialized (
             select
-                corpus.name, pgclarify_private.shard_ef_search(corpus.corpus_id, count(*)::integer) as ef_search
+                corpus.name, logicalrelid as relation,
+                pgclarify_private.shard_ef_search(corpus.corpus_id, count(*)::integer) as ef_search
             from pgclarify.corpus
             inner join pg_catalog.pg_dist_shard
                 on logicalrelid = to_regclass(pgclarify_private.partition_name('passage', corpus.corpus_id))
-            group by corpus.corpus_id
+            group by corpus.corpus_id, logicalrelid
         ),
         -- A node that does not answer takes time, so each one is asked once, for all corpora.
         node as materialized (
@@ -171,12 +172,20 @@ begin
         select needed.name, needed.ef_search, node.node, node.error
         from needed
         inner join node on node.error is not null or node.ef_search < needed.ef_search
+        where exists (
+            select
+            from pg_catalog.pg_dist_shard as shard
+            inner join pg_catalog.pg_dist_placement as placement using (shardid)
+            inner join pg_catalog.pg_dist_node as holder using (groupid)
+            where shard.logicalrelid = needed.relation
+                and format('%s:%s', holder.nodename, holder.nodeport) = node.node
+        )
         order by needed.name, node.node
         $sql$;
 end
 $$;
 
 comment on function pgclarify_private.unfit_corpora() is
-'Distributed corpora with each node that searches them badly or not at all. ef_search: the hnsw.ef_search that the corpus '
-'needs. error: null if the settings of the node are too small, else why the node does not answer. For members of '
-'pgclarify_owner.';
+'Distributed corpora with each node that has shards of them and searches these badly or not at all. ef_search: the '
+'hnsw.ef_search that the corpus needs. error: null if the settings of the node are too small, else why the node does not '
+'answer. For members of pgclarify_owner.';
