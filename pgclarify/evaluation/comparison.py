@@ -9,7 +9,7 @@ from typing import Any
 from pgclarify.errors import InputError, NotFound
 from pgclarify.evaluated import EvaluatedCase, Evaluation, EvaluationPlan
 from pgclarify.evaluation.changes import readings
-from pgclarify.evaluation.judge_warnings import judge_warnings
+from pgclarify.evaluation.judge_warnings import judge_warnings, unjudged_warning
 from pgclarify.evaluation.metric_names import JUDGED
 from pgclarify.evaluation.paired_metrics import MetricComparison, compare_metric, compare_metrics
 from pgclarify.evaluation.strata import FEWEST_CASES, cases_of_strata
@@ -190,7 +190,7 @@ def compare(
         )
     not_alike = tuple(_not_alike(first, second, pairs, len(by_id)))
     metrics = tuple(compare_metrics([(pair.first.values, pair.second.values) for pair in pairs]))
-    of_judges = judge_warnings((first.plan, second.plan)) if any(one.metric in JUDGED for one in metrics) else ()
+    of_judges = _of_judges(first, second, pairs) if any(one.metric in JUDGED for one in metrics) else ()
     return Comparison(
         first,
         second,
@@ -253,6 +253,14 @@ def _not_alike(first: Evaluation, second: Evaluation, pairs: Sequence[PairedCase
 def _to_know(first: Evaluation, second: Evaluation) -> Iterable[str]:
     if first.eval_run_id == second.eval_run_id:
         yield f"Both are evaluation {first.eval_run_id}."
+
+
+def _of_judges(first: Evaluation, second: Evaluation, pairs: Sequence[PairedCase]) -> Iterable[str]:
+    yield from judge_warnings((first.plan, second.plan))
+    for name, cases in (("A", [pair.first for pair in pairs]), ("B", [pair.second for pair in pairs])):
+        failed = sum(case.values.get("unjudged", 0) for case in cases)
+        if failed:
+            yield unjudged_warning(name, round(failed))
 
 
 def _of_seconds(pairs: Sequence[PairedCase]) -> str | None:

@@ -84,10 +84,18 @@ def unjudged_warnings(given: Iterable[tuple[str, Mapping[str, Summary]]]) -> lis
     Args:
         given: The name and the metrics of each evaluation.
     """
-    counts = [(name, summaries["unjudged"]) for name, summaries in given if "unjudged" in summaries]
-    return [
-        f"{counted(round(one.value * one.cases), 'judgement')} of {name} failed. Readings without a judgement count as "
-        "unsupported or irrelevant. Cases that could not be compared with the readings of people have no recall."
-        for name, one in counts
-        if one.value
-    ]
+    counts = {name: summaries["unjudged"] for name, summaries in given if "unjudged" in summaries}
+    return [unjudged_warning(name, round(one.value * one.cases)) for name, one in counts.items() if one.value]
+
+
+def unjudged_warning(name: str, failed: int) -> str:
+    """Return the warning for an evaluation of which judgements failed as whole sentences.
+
+    Args:
+        name: The name of the evaluation.
+        failed: How many failed.
+    """
+    return (
+        f"{counted(failed, 'judgement')} of {name} failed. Readings without a judgement count as unsupported or "
+        "irrelevant. Cases that could not be compared with the readings of people have no recall."
+    )

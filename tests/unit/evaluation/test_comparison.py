@@ -42,6 +42,13 @@ def test_what_a_judge_said_has_a_warning_if_the_judge_was_not_measured() -> None
     assert "has not been measured" not in told(compared(cases(a=0.0), cases(a=0.0), judge="gpt"))
 
 
+def test_judgements_that_failed_have_a_warning_for_each_side() -> None:
+    judged = [evaluated_case("a", grounded_precision=1.0, unjudged=0.0)]
+    failed = [evaluated_case("a", grounded_precision=0.0, unjudged=2.0)]
+    assert "2 judgements of B failed" in told(compared(judged, failed))
+    assert "of A failed" not in told(compared(judged, failed))
+
+
 def test_of_other_data_sets_what_both_have_is_compared() -> None:
     comparison = compared(cases(a=0.0, b=1.0), cases(b=0.5, c=1.0), data_set_hash=bytes(32), data_set="other.jsonl")
     assert [pair.first.case_id for pair in comparison.pairs] == ["b"]
