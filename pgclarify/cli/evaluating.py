@@ -251,20 +251,22 @@ async def _propose(dsn: str, settings: Settings, asked: _Asked) -> bool:
     async with open_bench(dsn, settings, asked.corpus, concurrency=1, may_be_missing=True) as bench:
         plans = await _plan(bench, asked)
         # The documents to load are not in the corpus yet.
-        return _agree(asked, plans, missing=0)
+        return _agree(asked, plans, missing=0, unlinked=0)
 
 
 async def _evaluate(dsn: str, settings: Settings, asked: _Asked) -> None:
     import logging
 
     from pgclarify.cli import evaluation_rendering
+    from pgclarify.evaluation.configurations import follows_links
     from pgclarify.evaluation.opening import open_bench
 
     # A partial run is counted as such; its warning would break the progress bar.
     logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
     async with open_bench(dsn, settings, asked.corpus, concurrency=asked.concurrency) as bench:
         plans = await _plan(bench, asked)
-        if not _agree(asked, plans, missing=await _count_missing(bench, asked.data_set)):
+        unlinked = bench.corpus.unlinked if any(map(follows_links, asked.configurations)) else 0
+        if not _agree(asked, plans, missing=await _count_missing(bench, asked.data_set), unlinked=unlinked):
             return
         done: list[Finished] = []
         try:
@@ -292,19 +294,22 @@ async def _count_missing(bench: Bench, data_set: DataSet) -> int:
     return await bench.tables.count_missing_documents(bench.corpus.corpus_id, document_ids)
 
 
-def _agree(asked: _Asked, plans: Sequence[_Planned], *, missing: int) -> bool:
+def _agree(asked: _Asked, plans: Sequence[_Planned], *, missing: int, unlinked: int) -> bool:
     """Show the cost, and ask; False for a dry run.
 
     Args:
         asked: What is evaluated.
         plans: The configurations.
         missing: How many documents of the data set are not in the corpus.
+        unlinked: How many passages are not linked yet, although a search will follow links.
     """
     from pgclarify.cli import evaluation_rendering
 
     estimates = [one.estimate for one in plans]
     notices = terminal.notices()
     notices.print(evaluation_rendering.data_set(asked.data_set, missing, plans[0].plan.corpus_name))
+    if unlinked:
+        notices.print(evaluation_rendering.not_linked(unlinked), soft_wrap=True)
     notices.print(evaluation_rendering.estimates(estimates))
     if asked.load and asked.corpus is not None:
         notices.print(evaluation_rendering.to_load(asked.corpus, asked.load, is_dry=asked.is_dry))

@@ -116,6 +116,20 @@ def data_set(given: DataSet, missing: int, corpus: str) -> Text:
     return text
 
 
+def not_linked(unlinked: int) -> Text:
+    """Warn that searches which follow neighbors find less than they will.
+
+    Args:
+        unlinked: How many passages have no neighbors yet.
+    """
+    have = "has" if unlinked == 1 else "have"
+    return Text(
+        f"{counted(unlinked, 'passage')} {have} no neighbors yet, so searches that follow neighbors find less than"
+        " later. A worker links them: pgclarify status shows how many are linked.",
+        style="yellow",
+    )
+
+
 def estimates(given: Sequence[ConfigurationEstimate]) -> RenderableType:
     """Render the cost of each configuration, before the start."""
     table = _table(

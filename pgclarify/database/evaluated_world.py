@@ -56,7 +56,9 @@ class EvaluatedWorld:
         searchable = f"You can search: {', '.join(names[:_MOST_NAMES])}." if names else "You can search no corpus."
         if len(found) == 1:
             row = found[0]
-            return CorpusDescription(row["corpus_id"], row["name"], row["revision"], row["embedding_model"])
+            return CorpusDescription(
+                row["corpus_id"], row["name"], row["revision"], row["embedding_model"], row["unlinked"]
+            )
         if wanted is not None:
             near = get_close_matches(wanted, names, n=1)
             raise NotFound(

@@ -7,6 +7,7 @@ select
     status.corpus as name,
     status.revision,
     coalesce(status.embedding_model, '') as embedding_model,
+    greatest(status.passages - status.linked, 0) as unlinked,
     nullif(current_setting('pgclarify.corpus', true), '') as named
 from pgclarify.corpus_status as status
 inner join pgclarify.corpus on status.corpus = corpus.name

@@ -39,6 +39,11 @@ class TestDescribeCorpus:
             "m",
         )
         assert found.revision > 0
+        # Nothing has linked its passages.
+        assert found.unlinked == scalar(
+            connection, "select passages from pgclarify.corpus_status where corpus = 'other'"
+        )
+        assert found.unlinked > 0
 
     async def test_the_only_one_that_may_be_searched(
         self, connection: Connection, database: str, make_role: MakeRole

@@ -188,6 +188,19 @@ def test_what_a_data_set_names_and_a_corpus_does_not_have_is_said(run: Run, tmp_
     assert told in done.err
 
 
+@pytest.mark.parametrize(("grid", "is_told"), [("retrieval=adaptive", True), ("retrieval=fixed", False)])
+def test_passages_without_neighbors_are_told_if_a_search_follows_neighbors(
+    run: Run, service: Service, tmp_path: Path, grid: str, *, is_told: bool
+) -> None:
+    (tmp_path / "far.jsonl").write_text('{"question": "Is it far?"}')
+    count = "insert into pgclarify_private.corpus_tally (corpus_id, linked) select corpus_id, %s from pgclarify.corpus"
+    with service.connect() as superuser:
+        superuser.execute(count, [-100])
+        done = run("eval", "run", "far.jsonl", "-c", CORPUS, "--set", grid, "--dry-run")
+        superuser.execute(count, [100])
+    assert ("have no neighbors yet" in done.err) == is_told
+
+
 def test_interrupted_it_says_how_to_go_on_and_goes_on(
     run: Run, service: Service, model: Server, tmp_path: Path
 ) -> None:
