@@ -10,7 +10,7 @@ import typer
 
 from pgclarify.cli import connection, hints, terminal, waiting
 from pgclarify.cli.options import AskBackThreshold, Timeout, with_flags
-from pgclarify.errors import NoWorker, RunTimeout
+from pgclarify.errors import NotFound, NoWorker, RunTimeout
 from pgclarify.vocabulary import StopCode
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def ask(
         if route is not None and (not as_json or not rows):
             console.print(dialogue_rendering.route(route))
         if rows and not as_json:
-            (run,) = connection.fetch(database, "cli_get_run", run_id=run_id)
+            run = get_run(database, run_id)
             console.print(rendering.explain_hint(run_id, run["cost_usd"]))
 
 
@@ -229,6 +229,21 @@ def cancel(database: connection.Database, run_id: int) -> None:
         terminal.notices().print(f"Cancelled run {run_id}; what was paid for is kept.")
 
 
+def get_run(database: connection.Database, run_id: int) -> Row:
+    """Return the row of statement cli_get_run for a run that has ended.
+
+    Raises:
+        NotFound: If a standby does not have it yet.
+    """
+    for run in connection.fetch(database, "cli_get_run", run_id=run_id):
+        return run
+    raise NotFound(
+        f"run {run_id} is not on this server yet",
+        detail="It has ended on the primary server, which this standby follows.",
+        hint=f"Look at it in a moment: pgclarify explain {run_id}",
+    )
+
+
 def answer(
     database: connection.Database, question: str, corpus: str | None, rows: list[Row], run_id: int
 ) -> RenderableType:
@@ -237,7 +252,7 @@ def answer(
 
     if rows:
         return rendering.readings(question, rows)
-    (run,) = connection.fetch(database, "cli_get_run", run_id=run_id)
+    run = get_run(database, run_id)
     passages = connection.fetch(database, "client_closest_passages", run_id=run_id, top_k=_MOST_CLOSEST)
     codes = connection.fetch(database, "cli_get_stop_code", stop_code=run["stop_code"])
     if run["status"] == "partial" and run["stop_code"] != StopCode.UNPROVEN:

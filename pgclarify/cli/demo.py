@@ -200,7 +200,7 @@ def _open_up(database: connection.Database, rows: Sequence[Row], console: Consol
     console.print(Text("Left out, though a search ranks them high: no reading rests on these", style="bold"))
     for row in left_out[:_MOST_LEFT_OUT]:
         console.print(mention(row["document_id"], row["content"], console.width))
-    (run,) = connection.fetch(database, "cli_get_run", run_id=rows[0]["run_id"])
+    run = asking.get_run(database, rows[0]["run_id"])
     console.print(
         f"\nWhat is different: of the {run['candidates']} passages that were read, {len(cited)} answer a reading of the"
         " question. Each reading is read out of a passage, and its quote is checked to stand there."

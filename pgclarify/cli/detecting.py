@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgclarify.cli import connection, terminal
+from pgclarify.cli import asking, connection, terminal
 from pgclarify.cli.options import AsOneObject, Timeout, with_flags
 from pgclarify.cli.questions import STANDARD_INPUT, Questions, check_file, read_questions
 from pgclarify.cli.waiting import interruptible, read_seconds, waiting
@@ -97,7 +97,7 @@ def _detect_one(question: str, history: Sequence[str], options: dict[str, object
         (row,) = connection.fetch(
             database, "client_detect_ambiguity", question=question, history=history, options=json.dumps(options)
         )
-        (run,) = connection.fetch(database, "cli_get_run", run_id=row["run_id"])
+        run = asking.get_run(database, row["run_id"])
     if as_json:
         # As the first and only row of many questions.
         as_one = {"question_ordinal": 1, "question": question.strip(), **row, "status": run["status"]}
@@ -218,7 +218,7 @@ def rewrite(
             history=history or [],
             options=json.dumps(options),
         )
-        (run,) = connection.fetch(database, "cli_get_run", run_id=row["run_id"])
+        run = asking.get_run(database, row["run_id"])
     if as_json:
         terminal.print_json({**row, "status": run["status"]})
     else:

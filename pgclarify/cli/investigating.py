@@ -68,7 +68,7 @@ def investigate(
             raise
         # If the run failed, this raises its error.
         (row,) = connection.fetch(database, "client_investigation", run_id=run_id)
-        (known,) = connection.fetch(database, "cli_get_run", run_id=run_id)
+        known = asking.get_run(database, run_id)
     if as_json:
         terminal.print_json(row)
         return

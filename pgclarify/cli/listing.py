@@ -67,7 +67,7 @@ def list_answers(
             for row in rows:
                 terminal.print_json(row)
             return
-        (run,) = connection.fetch(database, "cli_get_run", run_id=run_id)
+        run = asking.get_run(database, run_id)
     console = terminal.results()
     console.print(dialogue_rendering.answers(question, rows))
     console.print(dialogue_rendering.cut_short(run, "There may be more answers; those above are proven."))

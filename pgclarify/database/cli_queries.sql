@@ -162,7 +162,7 @@ select
         select count(*) from pgclarify.verdict
         where verdict.run_id = run_summary.run_id and verdict.outcome <> 'failed'
     ) as judged,
-    verdicts, interpretations, stop_reason, stop_code, coalesce(stop_code = 'budget', false) as is_over_budget, cost_usd
+    stop_reason, stop_code, coalesce(stop_code = 'budget', false) as is_over_budget, cost_usd
 from pgclarify.run_summary
 where run_id = %(run_id)s;
 
