@@ -16,8 +16,8 @@ begin
                 from pgclarify_private.source
                 where source.source_id = refuse_to_erase.source_id
             ),
-            hint = 'Delete the row there, wait until pending_changes in pgclarify.source_status is 0, then erase the document'
-                'then; or detach the table with pgclarify.detach_table first.';
+            hint = 'Delete the row there, wait until pending_changes in pgclarify.source_status is 0, then erase the document; '
+                'or detach the table with pgclarify.detach_table first.';
 end
 $$;
 

@@ -162,6 +162,9 @@ begin
             select from pgclarify.citation
             where citation.run_id = touched.run_id and citation.ordinal = touched.ordinal
         );
+    update pgclarify.run
+    set interpretations = (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)
+    where run.run_id = any(v_run_ids) and run.interpretations is not null;
     -- The best remaining citation represents the reading, in its own words; usually it was the medoid already.
     update pgclarify.interpretation
     set interpretation = speaking.interpretation, answer = speaking.answer, support = counted.support

@@ -243,6 +243,11 @@ class TestWhatStays:
         outcomes = connection.execute("select outcome from pgclarify.verdict order by outcome").fetchall()
         assert outcomes == [("erased",), ("grounded",)]
 
+        readings = "select interpretations from pgclarify.run where run_id = %s"
+        assert scalar(connection, readings, run_id) == 1
+        connection.execute("select pgclarify.erase_document(%s, %s)", [CORPUS, OPEN])
+        assert scalar(connection, readings, run_id) == 0
+
     def test_an_equal_input_of_another_document_is_asked_anew(
         self, connection: Connection, alice: Connection, worker: HandWorker
     ) -> None:
