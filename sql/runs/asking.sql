@@ -156,6 +156,15 @@ begin
         exception
             when sqlstate 'PC099' then
                 return v_entered;
+            when sqlstate 'PC004' then
+                -- It was locked, so it had been committed.
+                if v_has_waited then
+                    raise exception 'corpus "%" does not exist', enter_when_free.payload ->> 'corpus'
+                        using errcode = 'undefined_object',
+                            detail = 'It was dropped while this call waited for it.',
+                            hint = 'The corpora that you can search: select corpus from pgclarify.corpus_status.';
+                end if;
+                raise;
             when sqlstate 'PC098' then
                 get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
                 if v_has_lock then
@@ -172,12 +181,6 @@ begin
         v_has_waited := true;
         perform pg_sleep(v_pause * (0.5 + random()));
         v_pause := least(v_pause * 1.5, 1);
-        if not exists (select from pgclarify.corpus where corpus.corpus_id = enter_when_free.corpus_id) then
-            raise exception 'corpus "%" does not exist', enter_when_free.payload ->> 'corpus'
-                using errcode = 'undefined_object',
-                    detail = 'It was dropped while this call waited for it.',
-                    hint = 'The corpora that you can search: select corpus from pgclarify.corpus_status.';
-        end if;
     end loop;
 end
 $$;

@@ -151,10 +151,12 @@ def test_a_question_does_not_wait_for_a_lock_of_its_own_savepoint(
     assert scalar(connection, "select count(*) from pgclarify.run") == 0
 
 
+@pytest.mark.parametrize("isolation", ["read committed", "repeatable read"])
 def test_a_question_that_waits_for_a_corpus_hears_that_it_was_dropped(
-    connection: Connection, connect: Connect, worker: HandWorker
+    connection: Connection, connect: Connect, worker: HandWorker, isolation: str
 ) -> None:
     asker = connect(connection.info.user)
+    asker.execute(f"set default_transaction_isolation = '{isolation}'")
     ask = "select from pgclarify.search('number', corpus => 'insurance', options => '{\"timeout\": \"60s\"}')"
     with ThreadPoolExecutor() as pool:
         with connection.transaction():
