@@ -60,6 +60,7 @@ class Sense:
         affirmed: The other words of clauses without a negation, in the same form.
         divided: Words that one clause negates and another affirms: "theft is covered, loss is not covered". They are
             not among the affirmed words. If their clause has other words ("loss"), these are negated instead.
+        granted: The words beside a divided one in the clauses that affirm it ("theft"), without function words.
         subjects: The words before the negations, in the same form.
         of_numbers: "lower" and "upper", the limits of its numbers and dates.
         of_others: The same for other limits: "within 30 days after the trip" has an upper and a lower one.
@@ -68,6 +69,7 @@ class Sense:
     negated: frozenset[str]
     affirmed: frozenset[str]
     divided: frozenset[str]
+    granted: frozenset[str]
     subjects: frozenset[str]
     of_numbers: frozenset[str]
     of_others: frozenset[str]
@@ -82,17 +84,16 @@ class Sense:
             other: The sense of the other text.
             shared: The words that both texts have.
         """
-        is_negated = not shared.isdisjoint(
-            (self._denied(other) & other.affirmed) | (other._denied(self) & self.affirmed)
-        )
+        is_negated = not shared.isdisjoint(self._denied_of(other) | other._denied_of(self))
         is_limited = bool(shared) and (
             _are_opposite(self.of_numbers, other.of_numbers) or _are_opposite(self.of_others, other.of_others)
         )
         return is_negated != is_limited
 
-    def _denied(self, other: Sense) -> frozenset[str]:
-        """Return the negated words, and the subject if the other text says "covered" of one and "not" of another."""
-        return self.negated if self.negated.isdisjoint(other.divided) else self.negated | self.subjects - other.subjects
+    def _denied_of(self, other: Sense) -> frozenset[str]:
+        """Return the words that another text affirms, and this one negates: also "fire" in "fire is not covered"."""
+        of_divided = frozenset() if self.negated.isdisjoint(other.divided) else self.subjects & other.granted
+        return self.negated & other.affirmed | of_divided - other.subjects
 
 
 def sense_of(text: str) -> Sense:
@@ -116,20 +117,21 @@ def spell_negations(text: str) -> str:
     return " ".join(_CONTRACTION.sub("not", text).split())
 
 
-def _claims(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]:
-    """Return the words that are negated, affirmed, divided and before a negation.
+def _claims(text: str) -> tuple[frozenset[str], ...]:
+    """Return the words that are negated, affirmed, divided, granted and before a negation.
 
     A negation applies to the first words after it in its clause, or else to the last before it. If another clause
     affirms one of these, the negation applies to the words that only its clause has, if there are any.
     """
-    affirmed, around = set[str](), list[tuple[list[str], list[str]]]()
+    affirming, around = list[set[str]](), list[tuple[list[str], list[str]]]()
     for clause in _CLAUSE_END.split(text):
         negation = _NEGATION.search(clause)
         if negation is None:
-            affirmed.update(_singulars(clause))
+            affirming.append(set(_singulars(clause)))
         else:
             around.append((_singulars(clause[: negation.start()]), _singulars(clause[negation.end() :])))
     negated, divided, subjects = set[str](), set[str](), set[str]()
+    affirmed = set[str]().union(*affirming)
     known = affirmed | _FUNCTION_WORDS
     for before, after in around:
         scope = set(after[:_NEGATED] or before[-_NEGATED:])
@@ -139,7 +141,9 @@ def _claims(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str], 
         negated |= scope
         divided |= affirmed_too
         subjects.update(before)
-    return frozenset(negated), frozenset(affirmed - negated - divided), frozenset(divided), frozenset(subjects)
+    granted = set[str]().union(*(clause for clause in affirming if not divided.isdisjoint(clause)))
+    found = (negated, affirmed - negated - divided, divided, granted - divided - _FUNCTION_WORDS, subjects)
+    return tuple(map(frozenset, found))
 
 
 def _singulars(text: str) -> list[str]:

@@ -70,10 +70,9 @@ _WRITTEN_DATE: Final = re.compile(
 _ITEM: Final = re.compile(r"(?:^|\n)[^\S\n]*$")
 _AFTER_AMOUNT: Final = re.compile(r"\d\s?[^\W\d_]+\s$")
 # "Ports 80,443" and "22,80,443" are lists, "45,123 people" is one number. A wrong 45 does more harm than a refused 443.
-# So digits are a list only after these nouns, or beside a number that has no place in thousands.
+# So digits are a list only after these nouns, which are no verbs, or beside a number that has no place in thousands.
 _LISTED: Final = re.compile(
-    r"(?:\b(?:articles|buses|channels|chapters|flights|gates|lines|pages|paragraphs|ports|rooms|routes|rules|sections"
-    r"|seats|tracks|trains):?\s|\d,)$",
+    r"(?:\b(?:articles|buses|chapters|flights|gates|pages|paragraphs|ports|rooms|sections):?\s|\d,)$",
     re.IGNORECASE,
 )
 # "It fell by 5 %" may be about -5 %, and so may "20 degrees below zero" be about -20.

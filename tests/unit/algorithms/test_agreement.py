@@ -128,6 +128,8 @@ def test_answers_that_plainly_differ_conflict(one: str, other: str) -> None:
         ("Symphony No 5", "the Symphony 5"),
         ("Flood is not covered, but fire is covered", "Fire is covered"),
         ("Flood is not covered, but fire is covered", "Flood is not covered"),
+        ("Not covered: theft; covered: loss", "Theft is not covered"),
+        ("Fire is covered; theft, loss and hail are not covered", "Theft is not covered"),
         ("No theft is covered, but loss is covered", "Loss is covered, theft is not covered"),
         ("Theft of bags is covered, loss of bags is not covered", "Theft of bags is covered"),
         ("Bags are covered at home, bags are not covered abroad", "Bags are not covered abroad"),
