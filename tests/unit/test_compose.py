@@ -19,6 +19,8 @@ from tests.unit.test_docs import VARIABLES
 IMAGE_VARIABLES = {"POSTGRES_DB", "POSTGRES_PASSWORD", "POSTGRES_HOST_AUTH_METHOD", "POSTGRES_INITDB_ARGS"}
 # libpq reads it if a connection string has no password.
 LIBPQ_VARIABLES = {"PGPASSWORD"}
+# The HTTP clients of the worker read them, as docs/endpoints.md says.
+CLIENT_VARIABLES = {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"}
 # pip reads it while the image is built.
 BUILD_VARIABLES = {"PIP_EXTRA_INDEX_URL"}
 OURS = ["init", "worker"]
@@ -32,7 +34,7 @@ def command_names() -> set[str]:
 def test_variables_are_known() -> None:
     assert variables("database").keys() <= IMAGE_VARIABLES
     for service in OURS:
-        assert variables(service).keys() <= VARIABLES.keys() | LIBPQ_VARIABLES
+        assert variables(service).keys() <= VARIABLES.keys() | LIBPQ_VARIABLES | CLIENT_VARIABLES
     interpolated = set(re.findall(r"(?<!\$)\$\{?(\w+)", (CHECKOUT / "docker-compose.yml").read_text()))
     assert interpolated <= VARIABLES.keys() | IMAGE_VARIABLES
     arguments = {instruction.words[0] for instruction in dockerfile() if instruction.name in {"ARG", "ENV"}}
@@ -42,7 +44,8 @@ def test_variables_are_known() -> None:
 def test_every_setting_is_handed_on() -> None:
     handed_on = {name for service in ("init", "worker") for name, value in variables(service).items() if value is None}
     # init and worker start no server, so they need no data directory, and they create no login.
-    assert handed_on == VARIABLES.keys() - {"PGCLARIFY_DATABASE_URL", "PGCLARIFY_DATA_DIR", "PGCLARIFY_ROLE_PASSWORD"}
+    no_need = {"PGCLARIFY_DATABASE_URL", "PGCLARIFY_DATA_DIR", "PGCLARIFY_ROLE_PASSWORD"}
+    assert handed_on == (VARIABLES.keys() | CLIENT_VARIABLES) - no_need
 
 
 def test_nobody_gets_in_without_a_password() -> None:
