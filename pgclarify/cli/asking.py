@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +34,9 @@ _NO_LOOPBACK = "PC005"
 _MOST_CLOSEST = 3
 # SQLSTATE of the warning that a budget ended a run.
 _BUDGET_SPENT = "PC007"
+# How long a standby may take to follow the primary server.
+_STANDBY_SECONDS = 10.0
+_STANDBY_POLL_SECONDS = 0.2
 
 
 def ask(
@@ -230,12 +234,15 @@ def cancel(database: connection.Database, run_id: int) -> None:
 
 
 def get_run(database: connection.Database, run_id: int) -> Row:
-    """Return the row of statement cli_get_run for a run that has ended.
+    """Return the row of statement cli_get_run for a run that has ended. Wait while a standby does not have it yet.
 
     Raises:
-        NotFound: If a standby does not have it yet.
+        NotFound: If the standby still does not have it after some seconds.
     """
-    for run in connection.fetch(database, "cli_get_run", run_id=run_id):
+    deadline = time.monotonic() + _STANDBY_SECONDS
+    while not (found := connection.fetch(database, "cli_get_run", run_id=run_id)) and time.monotonic() < deadline:
+        time.sleep(_STANDBY_POLL_SECONDS)
+    for run in found:
         return run
     raise NotFound(
         f"run {run_id} is not on this server yet",

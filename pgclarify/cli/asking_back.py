@@ -131,7 +131,7 @@ def _show(database: connection.Database, question: str, corpus: str | None, rows
     from pgclarify.cli import dialogue_rendering, rendering
 
     console = terminal.results()
-    (run,) = connection.fetch(database, "cli_get_run", run_id=run_id)
+    run = asking.get_run(database, run_id)
     if not rows:
         if asking.is_empty(database, corpus):
             console.print(rendering.empty_corpus(corpus))

@@ -125,7 +125,7 @@ def not_linked(unlinked: int) -> Text:
     have = "has" if unlinked == 1 else "have"
     return Text(
         f"{counted(unlinked, 'passage')} {have} no neighbors yet, so searches that follow neighbors find less than"
-        " later. A worker links them: pgclarify status shows how many are linked.",
+        " later. A worker links them, except in a distributed corpus: pgclarify status shows how many are linked.",
         style="yellow",
     )
 

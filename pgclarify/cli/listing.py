@@ -54,7 +54,7 @@ def list_answers(
     options = with_flags(context, option or [], top_k=top_k, max_answers=max_answers, timeout=timeout)
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
-        (clock,) = connection.fetch(database, "cli_get_time")
+        (clock,) = connection.fetch(database, "client_get_time")
         with waiting("Looking for answers", lambda: _interrupted(database, question, corpus, since=clock["now"])):
             rows, run_id = asking.ask_and_wait(
                 database, "client_list_answers", question=question, corpus=corpus, options=json.dumps(options)

@@ -119,10 +119,6 @@ limit %(most)s;
 -- The run of the last question of this transaction.
 select current_setting('pgclarify.asked_run')::bigint as run_id;
 
--- name: cli_get_time
--- The server's clock.
-select clock_timestamp() as now;
-
 -- name: cli_find_cancelled_list
 -- The caller's latest cancelled run of list_answers with this question since a time; the corpus, if one was named.
 select run_id

@@ -350,3 +350,7 @@ from pgclarify.reply(run_id => %(run_id)s, reply => %(reply)s, options => %(opti
 select run_id, ordinal, answer, variants, document_ids, citations
 from pgclarify.list_answers(question => %(question)s, corpus => %(corpus)s, options => %(options)s::jsonb)
 order by ordinal;
+
+-- name: client_get_time
+-- The server's clock.
+select clock_timestamp() as now;

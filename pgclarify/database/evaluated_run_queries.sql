@@ -37,10 +37,6 @@ select
 from pgclarify.run
 where run.run_id = %(run_id)s;
 
--- name: eval_get_time
--- The server's clock.
-select clock_timestamp() as now;
-
 -- name: eval_find_reply
 -- The latest run of reply to a run of clarifying_questions; no row if there is none.
 select run.run_id

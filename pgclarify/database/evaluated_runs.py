@@ -53,7 +53,7 @@ class EvaluatedRuns:
         Raises:
             DatabaseError: If the server refuses.
         """
-        (row,) = await self._world.fetch("eval_get_time")
+        (row,) = await self._world.fetch("client_get_time")
         now: datetime = row["now"]
         return now
 
