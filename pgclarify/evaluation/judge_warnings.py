@@ -84,8 +84,8 @@ def unjudged_warnings(given: Iterable[tuple[str, Mapping[str, Summary]]]) -> lis
     Args:
         given: The name and the metrics of each evaluation.
     """
-    counts = {name: summaries["unjudged"] for name, summaries in given if "unjudged" in summaries}
-    return [unjudged_warning(name, round(one.value * one.cases)) for name, one in counts.items() if one.value]
+    counts = [(name, summaries["unjudged"]) for name, summaries in given if "unjudged" in summaries]
+    return [unjudged_warning(name, round(one.value * one.cases)) for name, one in counts if one.value]
 
 
 def unjudged_warning(name: str, failed: int) -> str:

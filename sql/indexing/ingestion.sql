@@ -22,7 +22,7 @@ returns table (
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- These settings apply when a statement is planned. The plan then does not depend on statistics, which change fast here:
+-- These settings apply when a statement is planned. The plan then hardly depends on statistics, which change fast here:
 -- it reads the queue in order, stops when it has enough documents, and looks each document up in an index.
 set enable_sort = off
 set enable_hashjoin = off
@@ -52,8 +52,8 @@ begin
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
         -- It is being dropped.
         continue when not found;
-        -- In a subquery, the id is not known to the planner. It would count one row for a corpus that is not in the statistics
-        -- yet, and then read the whole corpus for each document.
+        -- If the planner knew the id, it would expect one row of a corpus that is not in the statistics yet, and read the whole
+        -- corpus for each document. So the id is in a subquery.
         return query
         with locked as materialized (
             select pending.document_id, pending.added_at

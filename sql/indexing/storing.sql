@@ -225,7 +225,8 @@ begin
                 from pgclarify_private.staged_passage as staged
                 inner join pgclarify.document on document.corpus_id = $1 and document.id = staged.document_id
                 left join present on present.document_id = staged.document_id and present.ordinal = staged.ordinal
-                -- Both conditions on the documents: if the planner expects few, it reads the batch again for each of them.
+                -- If the planner expects one document in a corpus, it reads the batch again for each one that it finds. The last
+                -- condition leaves only those of the batch.
                 where staged.batch_id = $2 and staged.document_id = any($3) and document.id = any($3)
             ),
             moved as (
