@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 
 from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
-from pgclarify.providers.endpoint import EFFORT, Endpoint
+from pgclarify.providers.dialect import EFFORT
+from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.endpoint_pool import EndpointPool
 
 T = TypeVar("T")

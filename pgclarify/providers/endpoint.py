@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from pydantic import SecretStr
 
@@ -23,6 +21,7 @@ from pgclarify.providers.address import REFUSING, Address, Asked
 from pgclarify.providers.bounded_client import Call, Fault, Problem
 from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.chat_reply import ChatReply, read_reply
+from pgclarify.providers.dialect import EFFORT, LIMIT_WITH_THOUGHTS, THINKING_TOKENS, UNLIMITED_TOKENS, Dialect, names
 from pgclarify.providers.reserved_names import is_reserved
 
 MAX_RETRIES: Final = 3
@@ -30,26 +29,6 @@ MAX_RETRIES: Final = 3
 
 # Timeouts that one try may take: one until the answer begins, two while white space is sent, one for the answer.
 _TIMEOUTS_PER_TRY: Final = 4
-
-EFFORT: Final = "reasoning_effort"
-"""The parameter for how much a model thinks before it answers."""
-
-# Models that think before they answer take this parameter instead of max_tokens. It also limits the thoughts.
-_LIMIT_WITH_THOUGHTS: Final = "max_completion_tokens"
-# Tokens that are added for thoughts, by reasoning effort.
-_THINKING_TOKENS: Final[Mapping[ReasoningEffort | None, int]] = {
-    None: 4096,
-    ReasoningEffort.NONE: 4096,
-    ReasoningEffort.MINIMAL: 4096,
-    ReasoningEffort.LOW: 4096,
-    ReasoningEffort.MEDIUM: 16384,
-    ReasoningEffort.HIGH: 32768,
-    ReasoningEffort.XHIGH: 65536,
-    ReasoningEffort.MAX: 65536,
-}
-
-# Assumed tokens of a reply if the server takes neither parameter.
-_UNLIMITED_TOKENS: Final = 16384
 
 # Most bytes of an answer, per token. A token is four bytes of text on average. Escaped in JSON it is six bytes per
 # character, and a token of line breaks is about two hundred bytes. Servers may also send thoughts twice, or a
@@ -65,103 +44,6 @@ _logger = logging.getLogger(__name__)
 
 # Statuses for a request whose form the server may not support; a simpler form is tried.
 _REFUSING_FORM: Final = frozenset({400, 422})
-# OpenAI's codes. After the first, no simpler form helps. The second refuses the parameter itself, for any value.
-_TOO_LONG: Final = "context_length_exceeded"
-_UNSUPPORTED: Final = "unsupported_parameter"
-
-
-@dataclass(frozen=True, slots=True)
-class _Dialect:
-    """The form of requests for this server: the best structured output and the parameters that it takes.
-
-    Attributes:
-        response_format: json_schema, json_object or none.
-        dropped: Decoding parameters that the server refuses (reasoning models: temperature).
-        limit: Its name for the parameter max_tokens; None if it takes no limit.
-        room: Tokens that are added for thoughts if the limit includes them.
-        has_room: Whether the limit has that room; None while it is unknown whether the model thinks.
-    """
-
-    room: int
-    has_room: bool | None
-    response_format: str = "json_schema"
-    dropped: frozenset[str] = frozenset()
-    limit: str | None = "max_tokens"
-
-    def render(self, request: CompletionRequest) -> dict[str, Any]:
-        """Return the request's body, without the model."""
-        body: dict[str, Any] = {}
-        for parameter, value in request.parameters.items():
-            name = self._name(parameter)
-            if name is not None:
-                body[name] = self.limit_of(request) if parameter == "max_tokens" else value
-        body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
-        if request.schema is not None and self.response_format == "json_schema":
-            schema = {"name": request.purpose, "strict": True, "schema": dict(request.schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        elif request.schema is not None and self.response_format == "json_object":
-            body["response_format"] = {"type": "json_object"}
-        return body
-
-    def simpler(self, request: CompletionRequest, refusal: Fault) -> _Dialect | None:
-        """Return the next form to try after a refusal; None if there is no simpler one."""
-        if refusal.code == _TOO_LONG:
-            return None
-        for parameter in request.parameters:
-            name = self._name(parameter)
-            if name is None or not _names(refusal, name):
-                continue
-            if parameter == EFFORT:
-                # The user chose the effort, and replies are stored under it.
-                return None
-            if parameter != "max_tokens":
-                return replace(self, dropped=self.dropped | {parameter})
-            if name == parameter:
-                return replace(self, limit=_LIMIT_WITH_THOUGHTS)
-            if self.limit_of(request) > request.parameters["max_tokens"] and refusal.code != _UNSUPPORTED:
-                return replace(self, has_room=False)
-            return replace(self, limit=None)
-        if request.schema is None or self.response_format == "none":
-            return None
-        return replace(self, response_format="json_object" if self.response_format == "json_schema" else "none")
-
-    def most_output_tokens(self, max_tokens: int) -> int:
-        """Return the most tokens that a reply of max_tokens may be paid as, including thoughts."""
-        if self.limit is None:
-            return _UNLIMITED_TOKENS
-        return max_tokens + (self.room if self._leaves_room else 0)
-
-    def limit_of(self, request: CompletionRequest) -> int:
-        """Return the limit to send. It is at most what was reserved, which may be from before room was learnt."""
-        most: int = self.most_output_tokens(request.parameters["max_tokens"])
-        return min(most, request.max_output_tokens) if request.max_output_tokens else most
-
-    def after(self, reply: ChatReply) -> _Dialect:
-        """Return the form to use after a reply showed whether the model thinks."""
-        return replace(self, has_room=True) if reply.has_thoughts and self.has_room is None else self
-
-    def merge(self, known: _Dialect, learnt: _Dialect) -> _Dialect:
-        """Add what one request learnt. If two requests learn different values at once, the first one wins.
-
-        Args:
-            known: The form that the request began with.
-            learnt: The form that it succeeded with.
-        """
-        changes = {
-            name: getattr(learnt, name)
-            for name in ("has_room", "response_format", "limit")
-            if getattr(self, name) == getattr(known, name)
-        }
-        return replace(self, dropped=self.dropped | learnt.dropped, **changes)
-
-    @property
-    def _leaves_room(self) -> bool:
-        """Whether the limit has room for thoughts. Models that take the newer parameter name usually think."""
-        return self.limit == _LIMIT_WITH_THOUGHTS if self.has_room is None else self.has_room
-
-    def _name(self, parameter: str) -> str | None:
-        """Return the server's name of a parameter; None if it does not take it."""
-        return self.limit if parameter == "max_tokens" else None if parameter in self.dropped else parameter
 
 
 class Endpoint:
@@ -203,8 +85,8 @@ class Endpoint:
         self._timeout = timeout
         self._max_retries = max_retries
         self._effort = reasoning_effort
-        self._dialect = _Dialect(
-            _THINKING_TOKENS[reasoning_effort],
+        self._dialect = Dialect(
+            THINKING_TOKENS[reasoning_effort],
             True if reasoning_effort not in (None, ReasoningEffort.NONE) else None,
         )
         # Successive requests that were refused with room for thoughts and answered without it.
@@ -338,7 +220,7 @@ class Endpoint:
         known = dialect = self._dialect
         ends_at = min(ends_at, asyncio.get_running_loop().time() + self.longest_call)
         while True:
-            most_tokens = dialect.most_output_tokens(request.parameters.get("max_tokens", _UNLIMITED_TOKENS))
+            most_tokens = dialect.most_output_tokens(request.parameters.get("max_tokens", UNLIMITED_TOKENS))
             # A model may also think without being asked to.
             most_bytes = (most_tokens + dialect.room) * _BYTES_PER_TOKEN + _BYTES_AROUND
             call = Call(read_reply, most_bytes, ends_at)
@@ -354,7 +236,7 @@ class Endpoint:
         self._learn(request, known, dialect.after(call.reply))
         return call.reply, tries
 
-    def _learn(self, request: CompletionRequest, known: _Dialect, learnt: _Dialect) -> None:
+    def _learn(self, request: CompletionRequest, known: Dialect, learnt: Dialect) -> None:
         """Remember the form that succeeded, for later requests."""
         if learnt.has_room is False and known.has_room is not False:
             self._refused_room.add(request.input_hash)
@@ -369,8 +251,8 @@ class Endpoint:
                 "%s takes neither max_tokens nor %s: its replies may be of any length, and budgets in"
                 " dollars reckon with %d tokens for each",
                 self.base_url,
-                _LIMIT_WITH_THOUGHTS,
-                _UNLIMITED_TOKENS,
+                LIMIT_WITH_THOUGHTS,
+                UNLIMITED_TOKENS,
             )
         self._dialect = self._dialect.merge(known, learnt)
 
@@ -425,12 +307,7 @@ class Endpoint:
 
 def _refuses(fault: Fault, parameter: str) -> bool:
     """Tell whether the form of a request was refused because of a parameter."""
-    return fault.status in _REFUSING_FORM and _names(fault, parameter)
-
-
-def _names(refusal: Fault, parameter: str) -> bool:
-    """Tell whether a refusal is about a parameter, by its field or, without that, by its text."""
-    return re.search(rf"\b{re.escape(parameter)}\b", refusal.parameter or refusal.said) is not None
+    return fault.status in _REFUSING_FORM and names(fault, parameter)
 
 
 def kind_of(fault: Fault | None) -> type[EndpointUnavailable]:
