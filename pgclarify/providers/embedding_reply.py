@@ -43,7 +43,11 @@ def read_embeddings(body: bytes, count: int) -> Embeddings:
     if not isinstance(items, list):
         # Some servers return a provider's failure with a success status.
         raise UnreadableReply(words(found["error"]) if "error" in found else "")
-    rows = {item.get("index"): item.get("embedding") for item in items if isinstance(item, dict)}
+    rows: dict[object, object] = {}
+    for item in items:
+        if not isinstance(item, dict) or type(item.get("index")) is not int:
+            raise UnreadableReply
+        rows[item["index"]] = item.get("embedding")
     if len(items) != count or set(rows) != set(range(count)):
         raise UnreadableReply
     vectors = [_vector(rows[index]) for index in range(count)]

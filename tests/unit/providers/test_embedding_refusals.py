@@ -15,7 +15,9 @@ import pytest
 from pgclarify.errors import EmbeddingError, EmbeddingUnavailable, describe
 from pgclarify.providers.address import Address
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
+from pgclarify.providers.embedding_reply import read_embeddings
 from pgclarify.providers.endpoint_embedder import EndpointEmbedder
+from pgclarify.providers.reply import UnreadableReply
 from tests.openai_server import DIMENSIONS, EmbeddingBehavior, Reply, Server, bags_of_words, embeddings
 from tests.unit.providers.embedding_server import KEY, MODEL, endpoint_of, opened, raw
 
@@ -62,6 +64,13 @@ async def test_a_server_that_does_not_embed_is_told_from_a_text_that_cannot_be(
             assert caught.value.sqlstate == "PC013"
             assert caught.value.hint
             assert KEY not in f"{caught.value}{describe(caught.value)}"
+
+
+@pytest.mark.parametrize("index", [[0], {}, False, "0", None])
+def test_an_index_that_is_no_integer_is_unreadable(index: object) -> None:
+    body = json.dumps({"data": [{"index": index, "embedding": [1.0]}]}).encode()
+    with pytest.raises(UnreadableReply):
+        read_embeddings(body, 1)
 
 
 async def test_no_server() -> None:
