@@ -129,6 +129,8 @@ class EndpointPool:
             tries_left = MAX_RETRIES + len(members)
             # Requests of this call that failed.
             failures = 0
+            # The last failure of its own requests.
+            own: EndpointUnavailable | None = None
             while True:
                 member = self._choose(members)
                 if member is None:
@@ -141,13 +143,16 @@ class EndpointPool:
                         raise
                     except EndpointUnavailable as unavailable:
                         failures += unavailable.tries
-                        failed = [member]
+                        failed, own = [member], unavailable
                 tries_left -= len(failed)
-                error = max(failed or members, key=lambda member: member.failed_at).error
+                last = max(failed or members, key=lambda member: member.failed_at)
+                error = last.error
                 members = [member for member in members if member not in failed or _may_succeed(member)]
                 if error is not None and (not members or tries_left <= 0 or clock() >= ends_at):
+                    # The error may be of a call of another run. Then its detail may quote that call's prompt.
+                    detail = f"{last.endpoint.base_url} failed when another call tested it."
                     # A copy, because several calls may raise the error of one try.
-                    copy = type(error)(error.message, detail=error.detail, hint=error.hint)
+                    copy = type(error)(error.message, detail=error.detail if error is own else detail, hint=error.hint)
                     copy.tries = max(failures, 1)
                     raise copy from error
 

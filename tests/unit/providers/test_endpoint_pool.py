@@ -174,6 +174,23 @@ async def test_a_try_that_fails_counts_for_all_calls_that_wait_for_it(servers):
     assert sum(calls(servers)) - before < 20
 
 
+async def test_an_error_of_another_call_does_not_show_what_the_server_said_about_it(servers):
+    for server in servers:
+        server.behavior = lambda chat: Reply.error(500, f"cannot read: {chat.user}")
+    async with pool_of(*(server.base_url for server in servers), concurrency=16) as pool:
+        # Both endpoints get a pause. After that, one call tests each of them, and the other calls wait for the tests.
+        with pytest.raises(EndpointUnavailable):
+            await pool.complete(request("Question: first"))
+        asked = [f"Question: {place:02}" for place in range(20)]
+        errors = await asyncio.gather(*(pool.complete(request(text)) for text in asked), return_exceptions=True)
+    details = [str(error.detail) for error in errors if isinstance(error, EndpointUnavailable)]
+    assert len(details) == len(asked)
+    shown = [[text for text in asked if text in detail] for detail in details]
+    assert all(texts in ([], [own]) for texts, own in zip(shown, asked, strict=True))
+    # Some calls fail because of their own request, and others because of another call's.
+    assert {len(texts) for texts in shown} == {0, 1}
+
+
 @pytest.mark.slow
 async def test_white_space_keeps_a_try_alive_as_it_does_at_one_endpoint():
     async def alive(writer: asyncio.StreamWriter) -> None:
