@@ -100,7 +100,10 @@ class Settings(BaseSettings):
     llm_timeout: float = Field(
         default=60.0,
         gt=0,
-        description="Seconds that the endpoint may be silent, or may need to complete an answer that it has begun.",
+        # A call with all its retries takes up to four times as long, and must end before its lease in the ledger.
+        le=600,
+        description="Seconds that the endpoint may be silent, or may need to complete an answer that it has begun. At"
+        " most 600.",
     )
     embedding_model: str = Field(
         default="all-MiniLM-L6-v2",

@@ -14,8 +14,8 @@ from pgclarify.errors import NotAllowed
 CALL_LEASE: Final = timedelta(hours=1)
 """How long the lease of a model call lasts in the ledger.
 
-It is longer than a call takes with all its retries. Leases of a dead worker are taken over at once, so this limit is
-only for a worker that hangs.
+It is longer than a call of a language model takes with all its retries, because PGCLARIFY_LLM_TIMEOUT has an upper
+limit. Leases of a dead worker are taken over at once, so this limit is only for a worker that hangs.
 """
 
 T_co = TypeVar("T_co", covariant=True)

@@ -20,8 +20,9 @@ from pgclarify.protocols import Completer, Ledger, Meter, Urgency, current_urgen
 
 _logger = logging.getLogger(__name__)
 
-# A call that has waited longer for its turn renews its lease. The other half of the lease is for the call itself.
-_RENEWAL_SECONDS = CALL_LEASE.total_seconds() / 2
+# A call that has waited longer for its turn renews its lease. The rest of the lease is longer than the longest call,
+# which takes four times the largest PGCLARIFY_LLM_TIMEOUT.
+_RENEWAL_SECONDS = CALL_LEASE.total_seconds() / 4
 
 # The calls that runs of this process make or wait to make, by the key of the request. When a run needs the reply to a
 # call of another run, it finds the call here, and the call becomes as urgent as both runs.

@@ -7,13 +7,16 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from pydantic import ValidationError
 
+from pgclarify.config import Settings
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.ledger import completions
 from pgclarify.ledger.completions import Paid, PollInterval, complete_all
-from pgclarify.model_calls import Claim, Completion, CompletionRequest
+from pgclarify.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest
 from pgclarify.protocols import Begin, waited_for
 from pgclarify.providers.call_line import CallLine
+from pgclarify.providers.endpoint import Endpoint
 from tests.fakes import FakeLedger, FakeLedgerTable, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.unit.ledger.buying import NOTHING, buy, eventually, replies, request, reused, until_in_flight
@@ -129,8 +132,16 @@ async def test_a_call_in_line_that_nobody_has_answered_is_made_once() -> None:
     assert table.claims == 3
 
 
+def test_a_lease_that_is_not_renewed_is_longer_than_the_longest_call() -> None:
+    settings = Settings(llm_timeout=600, llm_model="m", openai_base_url="http://127.0.0.1:1/v1")
+    longest = Endpoint.from_settings(settings).longest_call
+    assert longest < CALL_LEASE.total_seconds() - completions._RENEWAL_SECONDS
+    with pytest.raises(ValidationError):
+        Settings(llm_timeout=601)
+
+
 @pytest.mark.parametrize("is_answered", [False, True])
-async def test_a_call_that_waits_longer_than_half_a_lease_claims_again(
+async def test_a_call_that_waits_longer_than_a_quarter_of_a_lease_claims_again(
     monkeypatch: pytest.MonkeyPatch, is_answered: bool
 ) -> None:
     monkeypatch.setattr(completions, "_RENEWAL_SECONDS", 0.0)
