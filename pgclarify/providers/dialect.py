@@ -34,7 +34,10 @@ UNLIMITED_TOKENS: Final = 16384
 
 # OpenAI's codes. After the first, no simpler form helps. The second refuses the parameter itself, for any value.
 _TOO_LONG: Final = "context_length_exceeded"
-_UNSUPPORTED: Final = "unsupported_parameter"
+UNSUPPORTED: Final = "unsupported_parameter"
+# Servers without these codes say in words that a limit does not fit beside a long prompt. vLLM: "'max_tokens' or
+# 'max_completion_tokens' is too large: 1024. This model's maximum context length is 4096 tokens and …".
+_TOO_HIGH: Final = re.compile(r"\btoo (large|long|high)\b|\bcontext (length|window)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +86,9 @@ class Dialect:
                 return None
             if parameter != "max_tokens":
                 return replace(self, dropped=self.dropped | {parameter})
-            if name == parameter:
+            if name == parameter and not is_too_high(refusal):
                 return replace(self, limit=LIMIT_WITH_THOUGHTS)
-            if self.limit_of(request) > request.parameters["max_tokens"] and refusal.code != _UNSUPPORTED:
+            if self.limit_of(request) > request.parameters["max_tokens"] and refusal.code != UNSUPPORTED:
                 return replace(self, has_room=False)
             return replace(self, limit=None)
         if request.schema is None or self.response_format == "none":
@@ -129,6 +132,11 @@ class Dialect:
     def _name(self, parameter: str) -> str | None:
         """Return the server's name of a parameter; None if it does not take it."""
         return self.limit if parameter == "max_tokens" else None if parameter in self.dropped else parameter
+
+
+def is_too_high(refusal: Fault) -> bool:
+    """Tell whether a refusal of a limit is about its value: the server takes the parameter, but not so many tokens."""
+    return refusal.code != UNSUPPORTED and _TOO_HIGH.search(refusal.said) is not None
 
 
 def names(refusal: Fault, parameter: str) -> bool:

@@ -21,7 +21,16 @@ from pgclarify.providers.address import REFUSING, Address, Asked
 from pgclarify.providers.bounded_client import Call, Fault, Problem
 from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.chat_reply import ChatReply, read_reply
-from pgclarify.providers.dialect import EFFORT, LIMIT_WITH_THOUGHTS, THINKING_TOKENS, UNLIMITED_TOKENS, Dialect, names
+from pgclarify.providers.dialect import (
+    EFFORT,
+    LIMIT_WITH_THOUGHTS,
+    THINKING_TOKENS,
+    UNLIMITED_TOKENS,
+    UNSUPPORTED,
+    Dialect,
+    is_too_high,
+    names,
+)
 from pgclarify.providers.reserved_names import is_reserved
 
 MAX_RETRIES: Final = 3
@@ -36,9 +45,9 @@ _TIMEOUTS_PER_TRY: Final = 4
 _BYTES_PER_TOKEN: Final = 128
 _BYTES_AROUND: Final = 64 * 1024
 
-# The room for thoughts is dropped for all requests after this many different requests in a row were refused because of
-# it. A single request may be refused because its passage is long.
-_ROOM_REFUSALS: Final = 3
+# The room for thoughts, or the limit itself, is dropped for all requests after this many different requests in a row
+# were refused because of it. A single request may be refused because its passage is long.
+_REFUSALS: Final = 3
 
 _logger = logging.getLogger(__name__)
 
@@ -91,6 +100,8 @@ class Endpoint:
         )
         # Successive requests that were refused with room for thoughts and answered without it.
         self._refused_room: set[bytes] = set()
+        # Successive requests that were refused with a limit for an unknown reason, and answered without it.
+        self._refused_limit: set[bytes] = set()
         self._client = self._address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
 
     @classmethod
@@ -218,6 +229,8 @@ class Endpoint:
         """
         tries = 0
         known = dialect = self._dialect
+        # The refusal after which the limit was dropped.
+        limit_refusal: Fault | None = None
         ends_at = min(ends_at, asyncio.get_running_loop().time() + self.longest_call)
         while True:
             most_tokens = dialect.most_output_tokens(request.parameters.get("max_tokens", UNLIMITED_TOKENS))
@@ -232,15 +245,29 @@ class Endpoint:
             simpler = dialect.simpler(request, refusal) if refusal is not None else None
             if simpler is None:
                 raise self._unavailable(call, tries)
+            if simpler.limit is None and dialect.limit is not None:
+                limit_refusal = refusal
             dialect = simpler
-        self._learn(request, known, dialect.after(call.reply))
+        self._learn(request, known, dialect.after(call.reply), limit_refusal)
         return call.reply, tries
 
-    def _learn(self, request: CompletionRequest, known: Dialect, learnt: Dialect) -> None:
-        """Remember the form that succeeded, for later requests."""
-        if learnt.has_room is False and known.has_room is not False:
+    def _learn(self, request: CompletionRequest, known: Dialect, learnt: Dialect, limit_refusal: Fault | None) -> None:
+        """Remember the form that succeeded, for later requests.
+
+        Args:
+            request: The request.
+            known: The form that the request began with.
+            learnt: The form that it succeeded with.
+            limit_refusal: The refusal after which the request was sent without a limit; None if it was not.
+        """
+        if "max_tokens" in request.parameters and learnt.limit is not None:
+            self._refused_limit.clear()
+        if limit_refusal is not None:
+            if not self._takes_no_limit(request, limit_refusal):
+                learnt = replace(learnt, limit=known.limit, has_room=learnt.has_room or known.has_room)
+        elif learnt.has_room is False and known.has_room is not False:
             self._refused_room.add(request.input_hash)
-            if len(self._refused_room) < _ROOM_REFUSALS:
+            if len(self._refused_room) < _REFUSALS:
                 learnt = replace(learnt, has_room=known.has_room)
         elif "max_tokens" in request.parameters and learnt.limit_of(request) > request.parameters["max_tokens"]:
             self._refused_room.clear()
@@ -255,6 +282,19 @@ class Endpoint:
                 UNLIMITED_TOKENS,
             )
         self._dialect = self._dialect.merge(known, learnt)
+
+    def _takes_no_limit(self, request: CompletionRequest, refusal: Fault) -> bool:
+        """Tell whether a refusal shows that the server takes no limit at all.
+
+        If only this prompt leaves no room for the limit, later requests need the limit, because their replies could be
+        of any length.
+        """
+        if refusal.code == UNSUPPORTED:
+            return True
+        if is_too_high(refusal):
+            return False
+        self._refused_limit.add(request.input_hash)
+        return len(self._refused_limit) >= _REFUSALS
 
     def _check(self) -> None:
         if not self._address.has_own and not self._address.has_key:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from pgclarify.config import Settings
+from pgclarify.config import ReasoningEffort, Settings
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, RequestRefused
 from pgclarify.model_calls import CompletionRequest, Message
 from pgclarify.providers.endpoint import Endpoint
@@ -310,6 +310,53 @@ async def test_a_server_that_takes_no_limit_is_reckoned_with_a_large_one_and_tha
     assert server.calls == 4
     assert not {"max_tokens", "max_completion_tokens"} & server.bodies[-1].keys()
     assert sum("takes neither" in record.message for record in caplog.records) == 1
+
+
+LIMITS = {"max_tokens", "max_completion_tokens"}
+
+
+def as_vllm(chat: Chat) -> Reply:
+    """vLLM's answer if the limit does not fit into the context beside a long prompt. The code is a number."""
+    if "long" in chat.user and LIMITS & chat.body.keys():
+        message = (
+            "'max_tokens' or 'max_completion_tokens' is too large: 64. This model's maximum context length is 4096"
+            " tokens and your request has 4060 input tokens (64 > 4096 - 4060)."
+        )
+        error = {"message": message, "type": "BadRequestError", "param": None, "code": 400}
+        return Reply(status=400, body=json.dumps({"error": error}))
+    return by_rules(chat)
+
+
+@pytest.mark.parametrize("effort", [None, ReasoningEffort.LOW])
+async def test_long_prompts_do_not_remove_the_limit_of_other_requests(server, effort, caplog):
+    server.behavior = as_vllm
+    async with endpoint_of(server, reasoning_effort=effort) as endpoint:
+        for number in range(4):
+            await endpoint.complete(request(f"Question: long {number}"))
+            assert not LIMITS & server.bodies[-1].keys()
+        await endpoint.complete(request("Question: short?"))
+        most = endpoint.most_output_tokens(64)
+    assert server.bodies[-1]["max_tokens"] == most == (64 if effort is None else 64 + 4096)
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("questions", "is_learnt"),
+    [(["a", "b", "c"], True), (["a", "a", "a"], False), (["a", "b", "short", "c"], False)],
+    ids=["three", "the same again", "another between them"],
+)
+async def test_a_limit_is_refused_for_no_known_reason_by_several_requests_before_it_is_left_out(
+    server, questions, is_learnt
+):
+    def behavior(chat: Chat) -> Reply:
+        named = LIMITS & chat.body.keys()
+        return Reply.error(400, param=named.pop()) if named and "short" not in chat.user else by_rules(chat)
+
+    server.behavior = behavior
+    async with endpoint_of(server) as endpoint:
+        for question in questions:
+            await endpoint.complete(request(f"Question: {question}"))
+        assert (endpoint.most_output_tokens(64) > 10_000) is is_learnt
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ async def test_room_that_a_server_does_not_have_is_given_up(server):
         for number in range(5):
             await endpoint.complete(request(f"Question: {number}"))
         assert endpoint.most_output_tokens(64) == 64
-    assert limits(server) == [64, 64 + 4096, 64 + 4096, 64, 64 + 4096, 64, 64 + 4096, 64, 64]
+    assert limits(server) == [64, 64 + 4096, 64, 64 + 4096, 64, 64 + 4096, 64, 64]
 
 
 def limits(server: Server) -> list[int]:
