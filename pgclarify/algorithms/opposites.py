@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pgclarify.language.numbers import CARDINALS, MONTHS, TENS
@@ -71,8 +71,8 @@ class Sense:
     divided: frozenset[str]
     granted: frozenset[str]
     subjects: frozenset[str]
-    of_numbers: frozenset[str]
-    of_others: frozenset[str]
+    of_numbers: frozenset[str] = frozenset()
+    of_others: frozenset[str] = frozenset()
 
     def is_opposite(self, other: Sense, shared: frozenset[str]) -> bool:
         """Tell whether a text denies what another one says.
@@ -109,7 +109,9 @@ def sense_of(text: str) -> Sense:
         is_of_number = match["number"] is not None or bool(match["and"])
         (of_numbers if is_of_number else of_others).add("lower" if is_lower else "upper")
     one_clause = _START.sub(lambda match: match[0].replace(",", ""), text)
-    return Sense(*_claims(_LIMIT.sub(" ", one_clause)), frozenset(of_numbers), frozenset(of_others))
+    return replace(
+        _claims(_LIMIT.sub(" ", one_clause)), of_numbers=frozenset(of_numbers), of_others=frozenset(of_others)
+    )
 
 
 def spell_negations(text: str) -> str:
@@ -117,8 +119,8 @@ def spell_negations(text: str) -> str:
     return " ".join(_CONTRACTION.sub("not", text).split())
 
 
-def _claims(text: str) -> tuple[frozenset[str], ...]:
-    """Return the words that are negated, affirmed, divided, granted and before a negation.
+def _claims(text: str) -> Sense:
+    """Find the words that are negated, affirmed, divided, granted and before a negation.
 
     A negation applies to the first words after it in its clause, or else to the last before it. If another clause
     affirms one of these, the negation applies to the words that only its clause has, if there are any.
@@ -142,8 +144,13 @@ def _claims(text: str) -> tuple[frozenset[str], ...]:
         divided |= affirmed_too
         subjects.update(before)
     granted = set[str]().union(*(clause for clause in affirming if not divided.isdisjoint(clause)))
-    found = (negated, affirmed - negated - divided, divided, granted - divided - _FUNCTION_WORDS, subjects)
-    return tuple(map(frozenset, found))
+    return Sense(
+        negated=frozenset(negated),
+        affirmed=frozenset(affirmed - negated - divided),
+        divided=frozenset(divided),
+        granted=frozenset(granted - divided - _FUNCTION_WORDS),
+        subjects=frozenset(subjects),
+    )
 
 
 def _singulars(text: str) -> list[str]:
