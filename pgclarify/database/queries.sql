@@ -167,7 +167,7 @@ select pgclarify_private.load_source(%(source_id)s, %(max_rows)s, %(max_bytes)s)
 
 -- name: remove_source
 -- Remove some documents of a detached table; null if another session has it locked.
-select pgclarify_private.remove_source(%(source_id)s, %(max_documents)s) as done;
+select pgclarify_private.remove_source(%(source_id)s, %(max_documents)s, %(max_bytes)s) as done;
 
 -- name: inspect_sources
 -- Check whether attached tables have changed their structure or rights.

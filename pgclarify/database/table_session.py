@@ -13,7 +13,7 @@ from pgclarify.database.pool import Pool, fetch
 from pgclarify.database.queries import queries
 from pgclarify.errors import DatabaseBusy
 
-# A batch takes some tenths of a second. An owner's code may wait forever, and may ignore a cancel.
+# A batch takes some seconds at most. An owner's code may wait forever, and may ignore a cancel.
 _MOST_SECONDS = 90.0
 
 

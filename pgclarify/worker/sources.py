@@ -7,11 +7,13 @@ import time
 
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.database.table_session import TableSession
-from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
+from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable, describe
 
 _logger = logging.getLogger(__name__)
 
-# Most changes, rows or documents in a batch, so that a batch takes at most some tenths of a second.
+# Most changes, rows or documents in a batch, and most bytes of its rows, and of the documents that it replaces or
+# removes. Removing documents also deletes their passages, which takes some seconds. A batch must not take as long as
+# TableSession permits: then it would be rolled back and tried again without end.
 _MOST = 1000
 _MOST_BYTES = 8_000_000
 # Time until a locked table is tried again, because each try may wait for half a second.
@@ -58,7 +60,7 @@ class Sources:
                 if work == "load":
                     await self._do("load_source", source_id, max_rows=_MOST, max_bytes=_MOST_BYTES)
                 else:
-                    await self._do("remove_source", source_id, max_documents=_MOST)
+                    await self._do("remove_source", source_id, max_documents=_MOST, max_bytes=_MOST_BYTES)
 
     async def close(self) -> None:
         """Close the connection that reads."""
@@ -77,7 +79,9 @@ class Sources:
                 pause = _BUSY_SECONDS
         except ServerUnavailable:
             raise
-        except DatabaseBusy:
+        except DatabaseBusy as busy:
+            # Without this line, a batch that always exceeds the time limit would never be reported.
+            _logger.warning("%s for source %d has to wait: %s", name, source_id, describe(busy))
             pause = _BUSY_SECONDS
         except DatabaseError:
             _logger.exception("%s failed for source %d, trying again", name, source_id)

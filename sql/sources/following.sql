@@ -188,6 +188,7 @@ begin
             ),
             follow_changes.max_bytes
         );
+        v_keys := pgclarify_private.first_documents(v_source.corpus_id, v_source.id_prefix, v_keys, follow_changes.max_bytes);
         -- The batch may end within the keys of one statement.
         select
             array_agg(begun.change_id) filter (where begun.is_taken),
@@ -236,8 +237,8 @@ end
 $$;
 
 comment on function pgclarify_private.follow_changes(bigint, integer, bigint) is
-'Take up to max_changes changed keys of an attached table, whose rows have about max_bytes together, and update its '
-'documents to match its rows; returns how many were taken, null if another transaction locks the table or the source. '
+'Take up to max_changes changed keys of an attached table, with about max_bytes of rows and of documents, and update these '
+'documents to match the rows; returns how many were taken, null if another transaction locks the table or the source. '
 'Changes of a table that is no longer followed are deleted.';
 grant execute on function pgclarify_private.follow_changes(bigint, integer, bigint) to pgclarify_worker;
 
@@ -254,6 +255,8 @@ declare
     v_layout text;
     v_keys text[];
     v_ids text[];
+    v_gone text[];
+    v_removed text[];
     v_merged record;
     v_message text;
     v_detail text;
@@ -274,6 +277,7 @@ begin
             -- Before anything is read: a partition that is added later is then seen as a difference.
             v_layout := coalesce(v_source.layout, pgclarify_private.layout_of(v_source));
             v_keys := pgclarify_private.next_keys(v_source, load_source.max_rows, load_source.max_bytes);
+            v_keys := pgclarify_private.first_documents(v_source.corpus_id, v_source.id_prefix, v_keys, load_source.max_bytes);
             v_merged := pgclarify_private.merge_rows(v_source, v_keys);
             update pgclarify_private.source
             set
@@ -301,17 +305,19 @@ begin
                 where starts_with(listed.id, v_source.id_prefix)
             )
         );
-        v_merged := pgclarify_private.merge_documents(
-            v_source.corpus_id,
-            v_source.source_id,
-            '{}',
-            array(
-                select listed.id
-                from unnest(v_ids) as listed (id)
-                left join unnest(v_keys) as missing (key) on listed.id = v_source.id_prefix || missing.key
-                where missing.key is not null or not starts_with(listed.id, v_source.id_prefix)
-            )
+        v_gone := array(
+            select listed.id
+            from unnest(v_ids) with ordinality as listed (id, place)
+            left join unnest(v_keys) as missing (key) on listed.id = v_source.id_prefix || missing.key
+            where missing.key is not null or not starts_with(listed.id, v_source.id_prefix)
+            order by listed.place
         );
+        v_removed := pgclarify_private.first_documents(v_source.corpus_id, '', v_gone, load_source.max_bytes);
+        if cardinality(v_removed) < cardinality(v_gone) then
+            -- The next batch begins with the documents that are not removed yet.
+            v_ids := v_ids[:array_position(v_ids, v_removed[cardinality(v_removed)])];
+        end if;
+        v_merged := pgclarify_private.merge_documents(v_source.corpus_id, v_source.source_id, '{}', v_removed);
         update pgclarify_private.source
         set
             state = case when cardinality(v_ids) > 0 then 'loading' else 'following' end,
@@ -338,10 +344,11 @@ $$;
 comment on function pgclarify_private.load_source(bigint, integer, bigint) is
 'Compare the next rows of an attached table that is being loaded, or the next of its documents, and return how many; null if '
 'another transaction locks the table or the source. First every row becomes a document, then documents without a row are '
-'removed, then the table is followed.';
+'removed, then the table is followed. max_rows and max_bytes limit a batch: its rows, and the documents that it replaces or '
+'removes.';
 grant execute on function pgclarify_private.load_source(bigint, integer, bigint) to pgclarify_worker;
 
-create or replace function pgclarify_private.remove_source(source_id bigint, max_documents integer)
+create or replace function pgclarify_private.remove_source(source_id bigint, max_documents integer, max_bytes bigint)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -365,6 +372,7 @@ begin
         order by document.id
         limit remove_source.max_documents
     );
+    v_ids := pgclarify_private.first_documents(v_source.corpus_id, '', v_ids, remove_source.max_bytes);
     begin
         perform pgclarify_private.merge_documents(v_source.corpus_id, v_source.source_id, '{}', v_ids);
         if cardinality(v_ids) = 0 then
@@ -378,7 +386,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.remove_source(bigint, integer) is
-'Remove the next documents of a table that was detached without keeping them, and, after the last one, the source; returns '
-'how many, null if another transaction locks the source or a document.';
-grant execute on function pgclarify_private.remove_source(bigint, integer) to pgclarify_worker;
+comment on function pgclarify_private.remove_source(bigint, integer, bigint) is
+'Remove the next documents of a table that was detached without keeping them, up to max_documents of about max_bytes together, '
+'and, after the last one, the source; returns how many, null if another transaction locks the source or a document.';
+grant execute on function pgclarify_private.remove_source(bigint, integer, bigint) to pgclarify_worker;

@@ -1,5 +1,41 @@
 -- Rows of an attached table become documents; a row that cannot become one does not block the others.
 
+create or replace function pgclarify_private.first_documents(
+    corpus_id bigint, id_prefix text, ids text[], max_bytes bigint
+)
+returns text[]
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return array(
+        select measured.id
+        from (
+            select
+                given.id,
+                given.place,
+                sum(coalesce(stored.size, 0)) over (order by given.place) - coalesce(stored.size, 0) as size_before
+            from unnest(first_documents.ids) with ordinality as given (id, place)
+            left join (
+                -- The length is in the TOAST pointer, so the content is not fetched.
+                select document.id, octet_length(document.content) as size
+                from pgclarify.document
+                where document.corpus_id = first_documents.corpus_id
+                    and document.id = any(array(
+                        select first_documents.id_prefix || wanted.id from unnest(first_documents.ids) as wanted (id)
+                    ))
+            ) as stored on stored.id = first_documents.id_prefix || given.id
+        ) as measured
+        where measured.size_before < first_documents.max_bytes
+        order by measured.place
+    );
+end
+$$;
+
+comment on function pgclarify_private.first_documents(bigint, text, text[], bigint) is
+'The first of these ids whose documents in a corpus have about max_bytes of content together; at least one. id_prefix is added '
+'before each id. Replacing or removing a document deletes its passages, which takes longer if its stored content is longer.';
+
 create or replace function pgclarify_private.note_unfit(source pgclarify_private.source, error text)
 returns void
 language sql volatile security definer
