@@ -112,7 +112,9 @@ comment on function pgclarify_private.rows_to_load(pgclarify_private.caller, big
 'How many rows of an attached table have an id, as text: counted if the table is small, otherwise PostgreSQL''s estimate.';
 grant execute on function pgclarify_private.rows_to_load(pgclarify_private.caller, bigint) to pgclarify_user;
 
-create or replace function pgclarify_private.take_steps(caller pgclarify_private.caller, source_id bigint, is_dry_run boolean)
+create or replace function pgclarify_private.take_steps(
+    caller pgclarify_private.caller, source_id bigint, is_new boolean, is_dry_run boolean
+)
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -136,7 +138,10 @@ begin
     end loop;
     perform set_config('citus.enable_ddl_propagation', v_propagation, true) where v_propagation is not null;
     begin
-        perform pgclarify_private.check_ids(take_steps.caller, take_steps.source_id);
+        -- A resync does not check: loading skips rows whose ids collide, and the check may read all documents.
+        if take_steps.is_new then
+            perform pgclarify_private.check_ids(take_steps.caller, take_steps.source_id);
+        end if;
     exception
         when unique_violation then
             if not take_steps.is_dry_run then
@@ -169,10 +174,10 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean) is
-'Make grants and triggers that an attached table needs, with the caller''s own rights. A dry run makes only the grants, to '
-'check the ids, and reports the statements.';
-grant execute on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean) to pgclarify_user;
+comment on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean, boolean) is
+'Make grants and triggers that an attached table needs, with the caller''s own rights. is_new: check the ids, too. A dry run '
+'makes only the grants, to check the ids, and reports the statements.';
+grant execute on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean, boolean) to pgclarify_user;
 
 create or replace function pgclarify.attach_table(
     corpus text, relation regclass, id_column text, content_column text, options jsonb default '{}'
@@ -198,7 +203,7 @@ begin
             attach_table.options
         );
         if v_source_id is not null then
-            perform pgclarify_private.take_steps(v_caller, v_source_id, v_is_dry_run);
+            perform pgclarify_private.take_steps(v_caller, v_source_id, true, v_is_dry_run);
         end if;
         if v_is_dry_run then
             raise exception 'done' using errcode = 'PC000';

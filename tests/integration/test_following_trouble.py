@@ -47,6 +47,11 @@ class TestOthersDocuments:
         assert documents(connection) == [("1", "Cars."), ("2", "By hand."), ("3", "Vans.")]
         assert scalar(connection, STATE) == "following"
         assert '"2"' in error(connection)
+        connection.execute("select pgclarify.resync('kb', 'article')")
+        worker.follow_everything()
+        assert documents(connection) == [("1", "Cars."), ("2", "By hand."), ("3", "Vans.")]
+        assert scalar(connection, STATE) == "following"
+        assert '"2"' in error(connection)
         connection.execute("delete from article where id = 2")
         worker.follow_everything()
         assert len(documents(connection)) == 3
