@@ -25,7 +25,6 @@ class Network:
         self._is_whole.set()
         self._is_over = asyncio.Event()
         self._is_ready = threading.Event()
-        self._ways: set[asyncio.Task[None]] = set()
 
     def part(self) -> None:
         """Forward nothing in either direction from now on. Connections stay open, including new ones."""
@@ -54,24 +53,23 @@ class Network:
         self._is_ready.set()
         await self._is_over.wait()
         server.close()
-        for way in list(self._ways):
-            way.cancel()
-        await asyncio.gather(*self._ways, return_exceptions=True)
+        # Again, because a connection that was just accepted begins a task of its own.
+        while ways := asyncio.all_tasks() - {asyncio.current_task()}:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        theirs, ours = await asyncio.open_unix_connection(self._socket_path)
-        way = asyncio.create_task(self._join((reader, ours), (theirs, writer)))
-        self._ways.add(way)
-        way.add_done_callback(self._ways.discard)
-
-    async def _join(self, *pairs: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> None:
+        writers = [writer]
         try:
-            await asyncio.gather(*(self._forward(source, target) for source, target in pairs))
+            theirs, ours = await asyncio.open_unix_connection(self._socket_path)
+            writers.append(ours)
+            await asyncio.gather(self._forward(reader, ours), self._forward(theirs, writer))
         finally:
-            for _, target in pairs:
-                target.close()
+            for one in writers:
+                one.close()
                 with suppress(OSError):
-                    await target.wait_closed()
+                    await one.wait_closed()
 
     async def _forward(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
         with suppress(OSError):
