@@ -242,13 +242,13 @@ def get_run(database: connection.Database, run_id: int) -> Row:
     deadline = time.monotonic() + _STANDBY_SECONDS
     while not (found := connection.fetch(database, "cli_get_run", run_id=run_id)) and time.monotonic() < deadline:
         time.sleep(_STANDBY_POLL_SECONDS)
-    for run in found:
-        return run
-    raise NotFound(
-        f"run {run_id} is not on this server yet",
-        detail="It has ended on the primary server, which this standby follows.",
-        hint=f"Look at it in a moment: pgclarify explain {run_id}",
-    )
+    if not found:
+        raise NotFound(
+            f"run {run_id} is not on this server yet",
+            detail="It has ended on the primary server, which this standby follows.",
+            hint=f"Look at it in a moment: pgclarify explain {run_id}",
+        )
+    return found[0]
 
 
 def answer(
