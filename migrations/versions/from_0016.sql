@@ -1090,6 +1090,7 @@ comment on column pgclarify_private.pending_link.added_at is 'Since when it is w
 comment on table pgclarify_private.pending_unlink is
     'A passage that was removed, or has a new vector, while neighborhoods may still contain it.';
 comment on column pgclarify_private.pending_unlink.added_at is 'Since when it is waiting.';
+create index pending_passage_failed_idx on pgclarify_private.pending_passage (embedding_space_id) where attempts >= 3;
 comment on table pgclarify_private.pending_passage is
     'A passage without a vector in a space that is being built beside the active one. Workers lease rows with SKIP LOCKED. '
     'Passages of a large corpus are put here a thousand at a time.';

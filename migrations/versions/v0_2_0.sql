@@ -1535,6 +1535,7 @@ create table pgclarify_private.pending_passage (
         foreign key (embedding_space_id) references pgclarify.embedding_space (embedding_space_id) on delete cascade
 );
 create index pending_passage_leased_by_idx on pgclarify_private.pending_passage (leased_by) where leased_by is not null;
+create index pending_passage_failed_idx on pgclarify_private.pending_passage (embedding_space_id) where attempts >= 3;
 comment on table pgclarify_private.pending_passage is
     'A passage without a vector in a space that is being built beside the active one. Workers lease rows with SKIP LOCKED. '
     'Passages of a large corpus are put here a thousand at a time.';

@@ -117,6 +117,7 @@ pending_passage = Table(
     PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="pending_passage_pk"),
     CheckConstraint("(leased_by is null) = (leased_until is null)", name="pending_passage_lease_has_a_holder"),
     Index("pending_passage_leased_by_idx", "leased_by", postgresql_where=text("leased_by is not null")),
+    Index("pending_passage_failed_idx", "embedding_space_id", postgresql_where=text("attempts >= 3")),
     comment=(
         "A passage without a vector in a space that is being built beside the active one. Workers lease rows with "
         "SKIP LOCKED. Passages of a large corpus are put here a thousand at a time."

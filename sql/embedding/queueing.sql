@@ -143,19 +143,21 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        exists (
-            select
-            from pgclarify_private.pending_passage as pending
-            where pending.embedding_space_id = (has_work.space).embedding_space_id
-                and pending.attempts < 3
-                and (pending.retry_at is null or pending.retry_at < now())
-                and (
-                    pending.leased_until is null
-                    or pending.leased_until < now()
-                    or pending.leased_by <> all(has_work.living)
-                )
+        (
+            (has_work.space).queued_at is null
+            or exists (
+                select
+                from pgclarify_private.pending_passage as pending
+                where pending.embedding_space_id = (has_work.space).embedding_space_id
+                    and pending.attempts < 3
+                    and (pending.retry_at is null or pending.retry_at < now())
+                    and (
+                        pending.leased_until is null
+                        or pending.leased_until < now()
+                        or pending.leased_by <> all(has_work.living)
+                    )
+            )
         )
-        or (has_work.space).queued_at is null
         and not pgclarify_private.is_refused((has_work.space).embedding_space_id);
 end;
 

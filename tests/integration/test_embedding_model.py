@@ -256,6 +256,21 @@ def test_a_passage_that_cannot_be_embedded(connection: Connection, worker: HandW
     assert_complete(connection)
 
 
+def test_a_model_that_refuses_a_hundred_passages_gets_no_more(connection: Connection, worker: HandWorker) -> None:
+    connection.execute(ADD, ["many", "\n\n".join(f"Vehicle {number}." for number in range(100))])
+    worker.index_everything()
+    begin(connection, worker)
+    assert len(worker.claim_passages(max_passages=200, lease=0)) == 104
+    connection.execute(
+        "update pgclarify_private.pending_passage set attempts = 3, leased_by = null, leased_until = null"
+        " where document_id = 'many'"
+    )
+    assert worker.claim_passages(lease=0) == [], "four have not been tried"
+
+    scalar(connection, SET, NEW)
+    assert len(worker.claim_passages(max_passages=200)) == 104, "a new request is a new try"
+
+
 def test_documents_of_passages_that_the_new_model_cuts_off_are_indexed_again(
     connection: Connection, worker: HandWorker
 ) -> None:
