@@ -9,7 +9,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -123,8 +123,7 @@ def server(shared_dir: Path, kind_of_server: str) -> Iterator[str]:
     worker that ends stops the server and removes its data.
     """
     if kind_of_server == "cluster":
-        with cluster.shared_database() as dsn:
-            yield dsn
+        yield cluster.servers()[0]
         return
     data_dir = shared_dir / "server"
     visitors = shared_dir / "visitors"
@@ -158,10 +157,20 @@ def admin(server: str) -> Iterator[psycopg.Connection[Any]]:
 
 
 @pytest.fixture(scope="session")
-def template(server: str, admin: psycopg.Connection[Any], shared_dir: Path, kind_of_server: str) -> str:
-    """Name of a database with the schema. No role may connect to it, unless it is that of a cluster."""
+def admins(admin: psycopg.Connection[Any], kind_of_server: str) -> Iterator[list[psycopg.Connection[Any]]]:
+    """Connections like `admin` to all servers of the tests: three or more for a cluster."""
+    nodes = cluster.servers()[1:] if kind_of_server == "cluster" else []
+    with ExitStack() as opened:
+        yield [admin, *(opened.enter_context(closing(psycopg.connect(node, autocommit=True))) for node in nodes)]
+
+
+@pytest.fixture(scope="session")
+def template(server: str, admin: psycopg.Connection[Any], shared_dir: Path, kind_of_server: str) -> Iterator[str]:
+    """Name of a database with the schema. No role may connect to it."""
     if kind_of_server == "cluster":
-        return admin.info.dbname
+        with cluster.template() as name:
+            yield name
+        return
     with _locked(shared_dir):
         if admin.execute("select from pg_database where datname = %s", [TEMPLATE]).fetchone() is None:
             # Rename it when it is complete, so that a failed install leaves no template.
@@ -177,11 +186,11 @@ def template(server: str, admin: psycopg.Connection[Any], shared_dir: Path, kind
                 sql.SQL("alter database {} rename to {}").format(sql.Identifier(unfinished), sql.Identifier(TEMPLATE))
             )
             admin.execute(sql.SQL("alter database {} with allow_connections false").format(sql.Identifier(TEMPLATE)))
-    return TEMPLATE
+    yield TEMPLATE
 
 
 @pytest.fixture
-def make_role(admin: psycopg.Connection[Any]) -> Iterator[Callable[..., str]]:
+def make_role(admins: Sequence[psycopg.Connection[Any]]) -> Iterator[Callable[..., str]]:
     """Make roles that may log in and are members of given roles: `alice = make_role("pgclarify_user")`.
 
     Roles belong to the whole server, so their names are unique. They are dropped after the test's databases.
@@ -190,15 +199,17 @@ def make_role(admin: psycopg.Connection[Any]) -> Iterator[Callable[..., str]]:
 
     def make(*memberships: str, name: str = "role") -> str:
         role = f"{name}_{uuid4().hex[:12]}"
-        admin.execute(sql.SQL("create role {} login").format(sql.Identifier(role)))
         made.append(role)
+        for admin in admins:
+            admin.execute(sql.SQL("create role {} login").format(sql.Identifier(role)))
         for membership in memberships:
-            admin.execute(sql.SQL("grant {} to {}").format(sql.Identifier(membership), sql.Identifier(role)))
+            admins[0].execute(sql.SQL("grant {} to {}").format(sql.Identifier(membership), sql.Identifier(role)))
         return role
 
     yield make
     for role in reversed(made):
-        admin.execute(sql.SQL("drop role if exists {}").format(sql.Identifier(role)))
+        for admin in admins:
+            admin.execute(sql.SQL("drop role if exists {}").format(sql.Identifier(role)))
 
 
 @pytest.fixture
@@ -220,7 +231,7 @@ def old_table_reader(admin: psycopg.Connection[Any]) -> Iterator[str]:
 
 @pytest.fixture
 def make_database(
-    server: str, admin: psycopg.Connection[Any], template: str, make_role: Callable[..., str]
+    server: str, admins: Sequence[psycopg.Connection[Any]], template: str, make_role: Callable[..., str]
 ) -> Iterator[Callable[..., str]]:
     """Make databases, as copies of a template or empty, and return their URLs. They are dropped with their sessions.
 
@@ -230,30 +241,29 @@ def make_database(
     made: list[str] = []
 
     def make(template: str = "template1") -> str:
-        made.append(copy_database(admin, template))
+        made.append(copy_database(admins, template))
         return in_database(server, made[-1])
 
     yield make
     for database in made:
-        drop_database(admin, database)
+        for admin in admins:
+            drop_database(admin, database)
 
 
 @pytest.fixture(scope="session")
 def installed(
-    server: str, admin: psycopg.Connection[Any], template: str, kind_of_server: str
+    server: str, admins: Sequence[psycopg.Connection[Any]], template: str
 ) -> Callable[[], AbstractContextManager[str]]:
-    """Lend a database with the schema: `with installed() as dsn`. Tests on a cluster share one, which is emptied."""
-    if kind_of_server == "cluster":
-        tables = cluster.empty_tables(server)
-        return lambda: cluster.emptied(server, tables)
+    """Lend a database with the schema: `with installed() as dsn`."""
 
     @contextmanager
     def copied() -> Iterator[str]:
-        name = copy_database(admin, template)
+        name = copy_database(admins, template)
         try:
             yield in_database(server, name)
         finally:
-            drop_database(admin, name)
+            for admin in admins:
+                drop_database(admin, name)
 
     return copied
 
@@ -298,9 +308,13 @@ def connect(request: pytest.FixtureRequest) -> Iterator[Callable[..., psycopg.Co
 
 
 def is_rolled_back(test: pytest.Item) -> bool:
-    """Whether a test shares a database and is rolled back: see tests/rolled_back.py."""
+    """Whether a test shares a database and is rolled back: see tests/rolled_back.py.
+
+    None is on a cluster: to distribute a corpus locks all roles until the transaction ends, and tests make roles.
+    """
     marks = {mark.name for mark in test.iter_markers()}
-    return "rolled_back" in marks and "committed" not in marks
+    is_on_cluster = test.config.getoption("server") == "cluster"
+    return "rolled_back" in marks and "committed" not in marks and not is_on_cluster
 
 
 def hurry(dsn: str) -> None:

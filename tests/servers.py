@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import subprocess
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -103,11 +104,12 @@ def in_database(dsn: str, database: str) -> str:
     return urlsplit(dsn)._replace(path=f"/{database}").geturl()
 
 
-def copy_database(admin: psycopg.Connection[Any], template: str) -> str:
-    """Copy a database; the copy's name."""
+def copy_database(admins: Sequence[psycopg.Connection[Any]], template: str) -> str:
+    """Copy a database, on all servers of a cluster; the copy's name."""
     name = f"test_{uuid4().hex[:12]}"
     copied = sql.SQL("create database {} template {} strategy wal_log")
-    admin.execute(copied.format(sql.Identifier(name), sql.Identifier(template)))
+    for admin in admins:
+        admin.execute(copied.format(sql.Identifier(name), sql.Identifier(template)))
     return name
 
 

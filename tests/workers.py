@@ -251,6 +251,15 @@ def wait_until_searchable(connection: psycopg.Connection[Any], corpus: str = COR
     until(lambda: scalar(connection, status, corpus))
 
 
+def wait_until_linked(connection: psycopg.Connection[Any], corpus: str = CORPUS) -> None:
+    """Wait until all passages of a corpus have neighbors. A distributed corpus has no graph (`--server cluster`)."""
+    status = (
+        "select pgclarify_private.is_distributed(corpus_id) or linked = passages and passages > 0"
+        " from pgclarify.corpus_status join pgclarify.corpus on name = corpus where corpus = %s"
+    )
+    until(lambda: scalar(connection, status, corpus), 120)
+
+
 def submit_many(
     connection: psycopg.Connection[Any], count: int, question: str = "question", top_k: int = 6
 ) -> list[int]:

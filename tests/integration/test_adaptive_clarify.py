@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.openai_server import HANG, Chat, Reply, Server, by_rules
-from tests.workers import CORPUS, Service, scalar, until
+from tests.workers import Service, scalar, until, wait_until_linked
 
 Connection = psycopg.Connection[Any]
 
@@ -28,8 +28,7 @@ order by candidate.rank
 @pytest.fixture(autouse=True)
 def graph(service: Service, superuser: Connection) -> None:
     """Wait until the worker has linked all passages."""
-    linked = "select linked = passages from pgclarify.corpus_status where corpus = %s"
-    until(lambda: scalar(superuser, linked, CORPUS))
+    wait_until_linked(superuser)
 
 
 def clarify(asker: Connection, question: str, **options: object) -> list[tuple[Any, ...]]:

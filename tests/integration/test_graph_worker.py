@@ -10,15 +10,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.workers import CORPUS, DOCUMENTS, Service, environment, run_command, scalar, until
-
-LINKED = "select linked = passages and passages > 0 from pgclarify.corpus_status where corpus = %s"
+from tests.workers import CORPUS, DOCUMENTS, Service, environment, run_command, scalar, until, wait_until_linked
 
 
 @pytest.fixture
 def linked(service: Service, superuser: psycopg.Connection[Any]) -> Service:
     """The service, after its worker has linked its corpus."""
-    until(lambda: scalar(superuser, LINKED, CORPUS), 120)
+    wait_until_linked(superuser)
     return service
 
 

@@ -28,6 +28,7 @@ from tests.workers import (
     run_command,
     scalar,
     until,
+    wait_until_linked,
     wait_until_searchable,
 )
 
@@ -56,8 +57,7 @@ def client(service: Service, model: Server) -> Iterator[Client]:
 @pytest.fixture
 def graph(service: Service, superuser: Connection) -> None:
     """Wait until all passages have neighbors: a run is reused only while their number is the same."""
-    linked = "select linked = passages from pgclarify.corpus_status where corpus = %s"
-    until(lambda: scalar(superuser, linked, CORPUS), 120)
+    wait_until_linked(superuser)
 
 
 def hang_on_the_second(chat: Chat) -> Reply:

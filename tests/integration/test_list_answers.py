@@ -17,7 +17,7 @@ from psycopg.rows import dict_row
 from pgclarify.database.queries import queries
 from tests.integration.by_hand import MakeRole, scalar, state_of
 from tests.openai_server import HANG, Chat, Reply, Server, by_rules
-from tests.workers import CORPUS, DOCUMENTS, Service, load, until, wait_until_searchable
+from tests.workers import CORPUS, DOCUMENTS, Service, load, until, wait_until_linked, wait_until_searchable
 
 Connection = psycopg.Connection[Any]
 QUESTION = "Which fee is charged?"
@@ -83,8 +83,7 @@ def test_each_has_its_proof(asker: Connection, model: Server) -> None:
 
 
 def test_they_are_paid_for_once(asker: Connection, superuser: Connection, model: Server) -> None:
-    linked = "select linked = passages from pgclarify.corpus_status where corpus = %s"
-    until(lambda: scalar(superuser, linked, CORPUS), 120)
+    wait_until_linked(superuser)
     first = list_answers(asker, QUESTION, top_k=19)
     calls = model.calls
     assert list_answers(asker, QUESTION, top_k=19) == first
