@@ -36,8 +36,11 @@ _MADE_DISTRIBUTED: Final = """
 
 
 @contextmanager
-def database() -> Iterator[str]:
+def database(*, is_installed_first: bool = False) -> Iterator[str]:
     """Make a database on all servers of the cluster, set it up as on the page, and install the schema.
+
+    Args:
+        is_installed_first: Whether the schema was there before Citus.
 
     Yields:
         Its URL.
@@ -48,8 +51,10 @@ def database() -> Iterator[str]:
         for server in servers():
             with closing(psycopg.connect(server, autocommit=True)) as node:
                 node.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+            if is_installed_first and server == servers()[0]:
+                install(in_database(URL, name))
             with closing(psycopg.connect(server, dbname=name, autocommit=True)) as node:
-                node.execute(EVERYWHERE.encode())
+                node.execute(EVERYWHERE.replace("extension vector", "extension if not exists vector").encode())
         dsn = in_database(URL, name)
         with closing(psycopg.connect(dsn, autocommit=True)) as coordinator:
             join, *join_node = JOIN.splitlines()
@@ -57,7 +62,8 @@ def database() -> Iterator[str]:
                 address = urlsplit(server)
                 statement = join if number == 0 else join_node[0]
                 coordinator.execute(re.sub(r"\(.*\)", f"('{address.hostname}', {address.port})", statement).encode())
-            install(dsn)
+            if not is_installed_first:
+                install(dsn)
             coordinator.execute(PREPARE_OWNER.encode())
         yield dsn
     finally:

@@ -50,6 +50,7 @@ unix_socket_directories = ''
 max_connections = 200
 max_prepared_transactions = 200
 wal_level = logical
+max_worker_processes = 32
 fsync = off
 END
     start $1

@@ -67,10 +67,10 @@ def heard_interrupts() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_settings_of_the_shell() -> Iterator[None]:
-    """Remove settings of endpoints from the environment, so that no test depends on them or spends money."""
+    """Remove settings of endpoints and tests from the environment, so that no test depends on them or spends money."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [*os.environ]:
-            if name.startswith(("OPENAI_", "PGCLARIFY_LLM_")):
+            if name.startswith(("OPENAI_", "PGCLARIFY_LLM_", "PGCLARIFY_TEST_")):
                 patch.delenv(name)
         yield
 

@@ -29,6 +29,12 @@ def admin(cluster_dsn: str) -> Iterator[Connection]:
 
 
 @pytest.fixture
+def admins(admin: Connection) -> list[Connection]:
+    """The same: Citus makes the roles on the nodes."""
+    return [admin]
+
+
+@pytest.fixture
 def database(cluster_dsn: str, admin: Connection) -> Iterator[str]:
     """That database, without corpora and their tables afterwards."""
     yield cluster_dsn

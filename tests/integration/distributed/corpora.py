@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from psycopg import sql
+
 from tests.integration.by_hand import Connection, scalar, vector_of
 
 TOPICS = ("rental cars", "hail damage", "roadside assistance", "water in the basement", "a broken window")
@@ -51,3 +53,37 @@ def found(
         " where corpus.name = %s order by result.score desc, result.document_id, result.content",
         [list(roles), method, question, json.dumps(vector_of(question)), top_k, corpus],
     ).fetchall()
+
+
+def content_of(connection: Connection, corpus: str) -> tuple[list[Any], list[Any], list[Any]]:
+    """Passages, vectors and counted words of a corpus, without what is different in each: ids."""
+    corpus_id, space_id = connection.execute(
+        "select corpus_id, embedding_space_id from pgclarify.corpus where name = %s", [corpus]
+    ).fetchall()[0]
+    passages = connection.execute(
+        sql.SQL(
+            "select document_id, ordinal, heading, content, start_char, readers, lexemes::text from {} order by 1, 2"
+        ).format(sql.Identifier("pgclarify_private", f"passage_{corpus_id}"))
+    ).fetchall()
+    vectors = connection.execute(
+        sql.SQL("select document_id, vector::text from {} order by 1, 2").format(
+            sql.Identifier("pgclarify_private", f"passage_embedding_{space_id}")
+        )
+    ).fetchall()
+    terms = connection.execute(
+        "select lexeme, passages, restricted_passages from pgclarify_private.term"
+        " where corpus_id = %s and passages <> 0 order by 1",
+        [corpus_id],
+    ).fetchall()
+    return passages, vectors, terms
+
+
+def assert_same(connection: Connection, reader: str) -> None:
+    """Check that the two corpora have the same contents and find the same."""
+    assert content_of(connection, "there") == content_of(connection, "here")
+    for roles in ([reader], ["somebody_else"]):
+        for method in ("dense", "lexical", "hybrid"):
+            for question in QUESTIONS:
+                expected = found(connection, "here", roles, method, question)
+                assert found(connection, "there", roles, method, question) == expected, (roles, method, question)
+                assert expected

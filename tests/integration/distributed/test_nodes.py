@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import psycopg
 from pgclarify.database.queries import queries
 from tests import cluster
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of, vector_of
-from tests.integration.distributed.corpora import SEARCH, distribute, fill
+from tests.integration.distributed.corpora import SEARCH, distribute, fill, found
 from tests.workers import CORPUS, load, until, wait, wait_until_searchable, worker
 
 pytestmark = cluster.needed
@@ -130,6 +132,50 @@ def test_locks_and_connections_of_a_search(connection: Connection, hire: Hire, c
     assert what_a_search_holds(cluster_dsn, "many", at_once) == (locks, {4})
     most = "citus.max_adaptive_executor_pool_size = 2"
     assert what_a_search_holds(cluster_dsn, "many", at_once, most) == (locks, {2})
+
+
+@contextmanager
+def searching(dsn: str, corpus: str) -> Iterator[list[list[tuple[Any, ...]]]]:
+    """Search again and again in another session. Yields what each search found; an error is raised at the end."""
+    is_over = threading.Event()
+    results: list[list[tuple[Any, ...]]] = []
+
+    def search() -> None:
+        with closing(psycopg.connect(dsn, autocommit=True)) as session:
+            while not is_over.is_set():
+                results.append(found(session, corpus, [], "hybrid", "item7 hail"))
+
+    with ThreadPoolExecutor(1) as pool:
+        searches = pool.submit(search)
+        try:
+            yield results
+        finally:
+            is_over.set()
+            searches.result()
+
+
+def test_a_node_joins_while_a_session_searches(connection: Connection, hire: Hire, cluster_dsn: str) -> None:
+    ((host, port),) = connection.execute(
+        "select nodename, nodeport from pg_dist_node where groupid > 0 order by nodeid desc limit 1"
+    ).fetchall()
+    connection.execute("select citus_remove_node(%s, %s)", [host, port])
+    try:
+        fill(connection, "growing", None)
+        hire().index_everything()
+        distribute(connection, "growing", shards=4)
+        shards = "select count(*), count(distinct nodeport) from citus_shards where table_name::text ~ 'passage_[0-9]'"
+        assert connection.execute(shards).fetchone() == (4, 1)
+        before = found(connection, "growing", [], "hybrid", "item7 hail")
+        with searching(cluster_dsn, "growing") as results:
+            until(lambda: results)
+            connection.execute("select citus_add_node(%s, %s)", [host, port])
+            connection.execute("select rebalance_table_shards()")
+            so_far = len(results)
+            until(lambda: len(results) > so_far + 1)
+    finally:
+        connection.execute("select citus_add_node(%s, %s)", [host, port])
+    assert connection.execute(shards).fetchone() == (4, 2)
+    assert all(result == before for result in results)
 
 
 @contextmanager

@@ -1,0 +1,24 @@
+"""Citus in a database that has the schema already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests import cluster
+from tests.integration.by_hand import Connection, HandWorker
+from tests.integration.distributed.corpora import assert_same
+
+pytestmark = cluster.needed
+
+
+@pytest.fixture(scope="module")
+def cluster_dsn() -> Iterator[str]:
+    """A database in which Citus came after the install."""
+    with cluster.database(is_installed_first=True) as dsn:
+        yield dsn
+
+
+def test_it_finds_what_another_corpus_finds(connection: Connection, both: HandWorker, reader: str) -> None:
+    assert_same(connection, reader)
