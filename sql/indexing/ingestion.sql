@@ -71,7 +71,9 @@ begin
             for update of pending skip locked
         ),
         readable as (
-            select locked.document_id, locked.added_at, length(document.content) as chars
+            -- The length in bytes is known without reading the text. The length in characters would be computed from the
+            -- whole text, of many documents that are then not leased.
+            select locked.document_id, locked.added_at, octet_length(document.content) as bytes
             from locked
             inner join pgclarify.document
                 on document.corpus_id = (select v_corpus_id) and document.id = locked.document_id
@@ -79,8 +81,8 @@ begin
         measured as materialized (
             select
                 readable.document_id,
-                sum(readable.chars) over (order by readable.added_at, readable.document_id) - readable.chars
-                as chars_before
+                sum(readable.bytes) over (order by readable.added_at, readable.document_id) - readable.bytes
+                as bytes_before
             from readable
         ),
         leased as (
@@ -89,7 +91,7 @@ begin
             from measured
             where pending.corpus_id = (select v_corpus_id)
                 and pending.document_id = measured.document_id
-                and measured.chars_before < claim_documents.max_chars
+                and measured.bytes_before < claim_documents.max_chars
             returning pending.document_id
         ),
         -- Sorted separately, because otherwise all documents would be read in order.
@@ -116,9 +118,9 @@ $$;
 
 comment on function pgclarify_private.claim_documents(bigint, integer, bigint, interval, text[], bigint) is
 'Lease up to max_documents pending documents of one corpus, of about max_chars characters together, at least one; not those '
-'that are known to be long. Leases of dead workers, and expired leases, are taken over. skipped_models: embedding models that '
-'the worker does not have; their corpora are left to others. after_corpus_id: the corpus of the last turn, 0 at first. '
-'Corpora are skipped if no budget allows their embeddings now.';
+'that are known to be long. A character counts as many times as it has bytes. Leases of dead workers, and expired leases, are '
+'taken over. skipped_models: embedding models that the worker does not have; their corpora are left to others. '
+'after_corpus_id: the corpus of the last turn, 0 at first. Corpora are skipped if no budget allows their embeddings now.';
 grant execute on function
     pgclarify_private.claim_documents(bigint, integer, bigint, interval, text[], bigint) to pgclarify_worker;
 

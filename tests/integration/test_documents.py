@@ -218,6 +218,25 @@ class TestIndexing:
 
         assert [len(worker.claim(max_chars=chars)) for chars in (10, 150, 1)] == [1, 2, 1]
 
+    def test_a_claim_does_not_read_documents_that_it_does_not_lease(
+        self, connection: Connection, worker: HandWorker
+    ) -> None:
+        text = "select string_agg(md5(n::text), ' ') from generate_series(1, 2000) as n"
+        for number in range(4):
+            scalar(connection, f"select pgclarify.add_document('insurance', %s, ({text}))", str(number))
+        read = (
+            "select seq_tup_read + idx_tup_fetch from pg_stat_xact_sys_tables"
+            " where relid = (select reltoastrelid from pg_class where oid = 'pgclarify.document'::regclass)"
+        )
+
+        before = scalar(connection, read)
+        assert len(worker.claim(max_chars=1)) == 1
+        of_one = scalar(connection, read) - before
+        scalar(connection, "select length(md5(content)) from pgclarify.document limit 1")
+
+        # The content of the leased document is sent.
+        assert 0 < of_one == scalar(connection, read) - before - of_one
+
     def test_corpora_take_turns_however_much_waits_in_one(self, connection: Connection, worker: HandWorker) -> None:
         connection.execute("select pgclarify.create_corpus('older'), pgclarify.create_corpus('closed')")
         for corpus in ("closed", "older", "older", "older", "insurance", "insurance"):
