@@ -213,6 +213,9 @@ comment on column pgclarify.pending_document.staged_chars is
 drop index pgclarify.pending_document_corpus_id_added_at_idx;
 create index pending_document_corpus_id_is_long_added_at_idx
     on pgclarify.pending_document (corpus_id, is_long, added_at);
+create index pending_document_added_at_idx on pgclarify.pending_document (added_at) where is_long;
+alter table pgclarify.pending_document
+    set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 comment on table pgclarify.staged_passage is
     'Staging table: a worker copies passages here, and one statement then moves them into place; those of a long document '
     'arrive in parts. Unlogged, because a crash only loses work.';

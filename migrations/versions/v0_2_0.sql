@@ -760,9 +760,10 @@ create table pgclarify_private.pending_document (
     constraint pending_document_has_passages check (passages >= 1),
     constraint pending_document_staged_is_long check (is_long or batch_id is null),
     constraint pending_document_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 create index pending_document_corpus_id_is_long_added_at_idx on pgclarify_private.pending_document (corpus_id, is_long,
     added_at);
+create index pending_document_added_at_idx on pgclarify_private.pending_document (added_at) where is_long;
 create index pending_document_leased_by_idx on pgclarify_private.pending_document (leased_by) where leased_by is not null;
 comment on table pgclarify_private.pending_document is
     'A document whose current content is not searchable yet. Workers lease rows with SKIP LOCKED.';

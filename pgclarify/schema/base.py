@@ -1,6 +1,6 @@
 """What the tables share: their MetaData, and types that SQLAlchemy lacks."""
 
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import MetaData
 from sqlalchemy.dialects.postgresql import TIMESTAMP
@@ -12,6 +12,13 @@ from pgclarify.schema_names import SCHEMA as SCHEMA
 metadata = MetaData(schema=SCHEMA)
 
 Timestamp = TIMESTAMP(timezone=True)
+
+# For a table whose rows are soon deleted. A search for its first row reads the rows deleted since the last VACUUM.
+QUEUE: Final = {
+    "autovacuum_vacuum_scale_factor": 0,
+    "autovacuum_vacuum_threshold": 10000,
+    "autovacuum_vacuum_cost_delay": 0,
+}
 
 
 class Name(UserDefinedType[str]):

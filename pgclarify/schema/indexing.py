@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import BYTEA, UUID
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, Timestamp, metadata
+from pgclarify.schema.base import PRIVATE_SCHEMA, QUEUE, Timestamp, metadata
 
 pending_document = Table(
     "pending_document",
@@ -64,7 +64,9 @@ pending_document = Table(
     CheckConstraint("passages >= 1", name="pending_document_has_passages"),
     CheckConstraint("is_long or batch_id is null", name="pending_document_staged_is_long"),
     Index("pending_document_corpus_id_is_long_added_at_idx", "corpus_id", "is_long", "added_at"),
+    Index("pending_document_added_at_idx", "added_at", postgresql_where=text("is_long")),
     Index("pending_document_leased_by_idx", "leased_by", postgresql_where=text("leased_by is not null")),
+    postgresql_with=QUEUE,
     comment="A document whose current content is not searchable yet. Workers lease rows with SKIP LOCKED.",
     schema=PRIVATE_SCHEMA,
 )

@@ -14,7 +14,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, OID, REGCLASS
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
+from pgclarify.schema.base import PRIVATE_SCHEMA, QUEUE, Name, Timestamp, metadata
 
 source = Table(
     "source",
@@ -163,11 +163,7 @@ change = Table(
         "changed_at", Timestamp, nullable=False, server_default=text("clock_timestamp()"), comment="When it changed."
     ),
     PrimaryKeyConstraint("source_id", "change_id", name="change_pk"),
-    postgresql_with={
-        "autovacuum_vacuum_scale_factor": 0,
-        "autovacuum_vacuum_threshold": 10000,
-        "autovacuum_vacuum_cost_delay": 0,
-    },
+    postgresql_with=QUEUE,
     comment="Pending changes of an attached table. Triggers only insert rows; workers process them.",
     schema=PRIVATE_SCHEMA,
 )

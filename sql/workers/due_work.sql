@@ -10,11 +10,21 @@ begin atomic
             array[
                 case when exists (select from pgclarify_private.building_spaces()) then 'spaces' end,
                 case when exists (select from pgclarify_private.due_spaces()) then 'space_steps' end,
-                case when exists (
-                    select from pgclarify_private.pending_document as pending where not pending.is_long
+                -- The order makes the planner use an index. Without it, or with exists, which drops the order, a plan may
+                -- read the whole queue.
+                case when (
+                    select true
+                    from pgclarify_private.pending_document as pending
+                    where not pending.is_long
+                    order by pending.corpus_id
+                    limit 1
                 ) then 'documents' end,
-                case when exists (
-                    select from pgclarify_private.pending_document as pending where pending.is_long
+                case when (
+                    select true
+                    from pgclarify_private.pending_document as pending
+                    where pending.is_long
+                    order by pending.added_at
+                    limit 1
                 ) then 'long_documents' end,
                 case when exists (
                     select from pgclarify.embedding_space as space

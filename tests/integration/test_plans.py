@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.integration.by_hand import Connection, Hire
+from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.test_retrieval import add_all
 
 DIMENSIONS = 64
@@ -151,3 +151,24 @@ def assert_readable_passages_are_found_by_their_readers_or_by_their_vectors(larg
     assert "passage_1_pkey" in searched[0]
     assert "Sort" not in searched[0]
     assert not any("passage_1_coalesce_idx" in each or "Seq Scan on passage" in each for each in seen)
+
+
+@pytest.mark.parametrize("is_analyzed", [False, True])
+def test_looking_for_documents_does_not_read_the_queue(connection: Connection, *, is_analyzed: bool) -> None:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute("""
+        insert into pgclarify_private.pending_document (corpus_id, document_id)
+        select corpus_id, number::text from pgclarify.corpus, generate_series(1, 20000) as number
+    """)
+    if is_analyzed:
+        connection.execute("analyze pgclarify_private.pending_document")
+
+    with plans(connection) as seen:
+        (due,) = scalar(connection, "select array_agg(due) from pgclarify_private.due_work() as due")
+        connection.execute("select pgclarify_private.claim_long_document(1, '1 minute', '{}', 0)")
+
+    assert "documents" in due
+    assert "long_documents" not in due
+    probes = [plan for plan in seen if "pending_document_added_at_idx on pending_document" in plan]
+    assert len(probes) == 2, "due_work and claim_long_document"
+    assert not any("Seq Scan on pending_document" in plan for plan in probes)
