@@ -295,7 +295,9 @@ begin
         return false;
     end if;
     with taken as (
-        select cut.document_id, pgclarify_private.expected_passages(document.content) as passages
+        select
+            cut.document_id, document.error is null as is_indexable,
+            pgclarify_private.expected_passages(document.content) as passages
         from pgclarify_private.pending_cut as cut
         inner join pgclarify.document on document.corpus_id = cut_anew.corpus_id and document.id = cut.document_id
         where cut.embedding_space_id = cut_anew.embedding_space_id
@@ -313,7 +315,10 @@ begin
     ),
     queued as (
         insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
-        select cut_anew.corpus_id, taken.document_id, taken.passages from taken
+        select cut_anew.corpus_id, taken.document_id, taken.passages
+        from taken
+        -- The passages of the others are of an earlier content. Their content is indexed only after they are added again.
+        where taken.is_indexable
         on conflict on constraint pending_document_pk do nothing
         returning pending_document.passages
     )
@@ -343,8 +348,8 @@ end
 $$;
 
 comment on function pgclarify_private.cut_anew(bigint, bigint) is
-'Have up to 1,000 documents indexed again whose passages are too long for the model of the space; false if there is nothing '
-'to do, or all of it is locked.';
+'Have up to 1,000 documents indexed again whose passages are too long for the model of the space, unless they cannot be '
+'indexed; false if there is nothing to do, or all of it is locked.';
 
 create or replace function pgclarify_private.drop_space(embedding_space_id bigint, corpus_id bigint)
 returns boolean

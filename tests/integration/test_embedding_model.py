@@ -290,6 +290,27 @@ def test_documents_of_passages_that_the_new_model_cuts_off_are_indexed_again(
     assert_complete(connection)
 
 
+def test_a_document_that_cannot_be_indexed_stays_failed_when_passages_are_cut_off(
+    connection: Connection, worker: HandWorker
+) -> None:
+    connection.execute(ADD, ["1", "Ships."])
+    worker.fail(worker.claim()[0])
+    begin(connection, worker, dimensions=4)
+    worker.store_vectors(worker.claim_passages(), are_cut_off=True)
+    while any(worker.advance_spaces()):
+        pass
+    assert sorted(document["document_id"] for document in worker.claim(lease=0)) == ["2", "3"]
+    worker.index_everything()
+    assert scalar(connection, "select failed from pgclarify.corpus_status") == 1
+    assert nearest(connection, worker, "Cars.", NEW) == "Cars.", "a passage of its earlier content"
+    assert_complete(connection)
+
+    connection.execute(ADD, ["1", "Ships."])
+    worker.index_everything()
+    assert scalar(connection, "select failed from pgclarify.corpus_status") == 0
+    assert_complete(connection)
+
+
 def test_many_that_are_stuck_hold_up_no_other(connection: Connection, worker: HandWorker) -> None:
     for number in range(100):
         corpus = f"stuck {number}"
